@@ -1,0 +1,233 @@
+import type { Struct } from 'superstruct'
+import { type } from 'superstruct'
+import type { Gate } from '../lib/gates.ts'
+import type { Permission } from '../lib/permissions.ts'
+import type { Context } from './context.ts'
+import type { ProblemCode } from './problems.ts'
+import type { Reply } from './reply.ts'
+
+/** Who is calling. Authority is looked up for each request; it never comes from the token. */
+export interface Actor {
+  userId: string
+  email: string
+  groups: readonly string[]
+  permissions: ReadonlySet<Permission>
+  sessionId: string
+  /** How the credential arrived; unsafe methods under the cookie also need a fitting Origin. */
+  credential: 'bearer' | 'cookie'
+}
+
+/** Who may call an endpoint. There is no default: public is said aloud, with its reason. */
+export type Access = { kind: 'public'; reason: string } | { kind: 'signed-in'; permission: Permission | null }
+
+export const publicAccess = (reason: string): Access => ({ kind: 'public', reason })
+export const signedIn = (permission: Permission | null = null): Access => ({ kind: 'signed-in', permission })
+
+export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof METHODS)[number]
+
+/** How a request's body is read and checked before `handle` sees it. */
+export type BodySpec<Body> =
+  | { kind: 'none' }
+  | {
+      kind: 'json'
+      struct: Struct<Body, unknown>
+      /** A body over this many bytes is 413. */
+      bytesMax: number
+      /** The error text of the 400 for anything that is not the expected JSON. */
+      invalidText: string
+      /** What an absent body stands for; null when it is an error. */
+      whenAbsent: Body | null
+      /** Whether bytes after the JSON value are refused (the contract's strict decoder). */
+      isStrict: boolean
+    }
+  | { kind: 'text'; bytesMax: number }
+
+export const noBody: BodySpec<undefined> = { kind: 'none' }
+
+/** A JSON body. A null field counts as absent; unknown fields are ignored. */
+export function jsonBody<Body>(
+  struct: Struct<Body, never> | Struct<Body, unknown> | Struct<Body, object>,
+  options: { bytesMax?: number; invalidText?: string; whenAbsent?: Body; isStrict?: boolean } = {},
+): BodySpec<Body> {
+  return {
+    kind: 'json',
+    struct: struct as Struct<Body, unknown>,
+    bytesMax: options.bytesMax ?? 1_048_576,
+    invalidText: options.invalidText ?? 'invalid JSON',
+    whenAbsent: options.whenAbsent ?? null,
+    isStrict: options.isStrict ?? true,
+  }
+}
+
+/** A raw text body (config YAML); bytes that are not UTF-8 are 400. */
+export const textBody = (options: { bytesMax: number }): BodySpec<string> => ({ kind: 'text', ...options })
+
+/** The checked input of one call. */
+export interface HttpRequest<Params, Query, Body> {
+  params: Params
+  query: Query
+  body: Body
+  /** Whoever is signed in. Public endpoints must not read it. */
+  actor: Actor
+  /** The peer's address, after trusted proxies. */
+  remoteAddress: string
+  /** True when the peer, or a trusted proxy in front, speaks TLS. */
+  isSecure: boolean
+  /** One request header, lower-case name; empty when absent. */
+  header(name: string): string
+  /** The raw path and query, as sent. */
+  target: { path: string; query: string }
+}
+
+/** Says what a success looks like, for the OpenAPI document. */
+export interface ReplySpec {
+  status: number
+  description: string
+  /** Absent for replies without a body. */
+  contentType?: string
+  /** A superstruct schema of the JSON body. */
+  schema?: Struct<unknown, unknown>
+}
+
+/** One REST endpoint. Every key is required; the metadata is data and can be listed and tested. */
+export interface HttpDefinition<Params = unknown, Query = unknown, Body = unknown> {
+  route: `${Method} /${string}`
+  /** One sentence for the OpenAPI document. */
+  summary: string
+  access: Access
+  gate: Gate | null
+  params: Struct<Params, unknown>
+  query: Struct<Query, unknown>
+  body: BodySpec<Body>
+  replies: readonly ReplySpec[]
+  /** The expected failures `handle` can answer, beside those of the guards. */
+  errors: readonly ProblemCode[]
+  handle(request: HttpRequest<Params, Query, Body>, ctx: Context): Promise<Reply> | Reply
+}
+
+export interface HttpFunction extends HttpDefinition<never, never, never> {
+  kind: 'http'
+}
+
+/** Declare a REST endpoint. */
+export function defineHttp<Params, Query, Body>(
+  definition: Omit<HttpDefinition<Params, Query, Body>, 'params' | 'query'> & {
+    params: Struct<Params, never> | Struct<Params, unknown> | Struct<Params, object>
+    query: Struct<Query, never> | Struct<Query, unknown> | Struct<Query, object>
+  },
+): HttpFunction {
+  return { kind: 'http', ...definition } as unknown as HttpFunction
+}
+
+/** No path parameters. */
+export const noParams = type({})
+/** No query parameters are read; unknown ones are ignored, as everywhere. */
+export const noQuery = type({})
+
+/** A WebSocket as a socket function sees it. Every method is safe to call after the socket closed. */
+export interface Socket {
+  /** Counts up from 1 within the process. */
+  readonly id: number
+  readonly remoteAddress: string
+  /** 'sent', 'buffered' behind others, or 'dropped' because the peer reads too slowly. */
+  send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped'
+  /** Bytes waiting for the peer to read. */
+  bufferedBytes(): number
+  /** Say goodbye with a Close frame. */
+  close(code: number, reason: string): void
+  /** Cut the connection without a Close frame. */
+  drop(): void
+}
+
+/** A handshake as `open` sees it, before it is accepted. */
+export interface Handshake {
+  path: string
+  query: string
+  remoteAddress: string
+  isSecure: boolean
+  header(name: string): string
+}
+
+/** What a socket function says to a handshake. */
+export type HandshakeVerdict<State> =
+  | { accept: true; state: State }
+  | { accept: false; status: number; body: string; headers?: Readonly<Record<string, string>> }
+
+/** One WebSocket endpoint on one of the two listeners. Callbacks of one socket never overlap. */
+export interface SocketDefinition<State> {
+  listener: 'api' | 'opamp'
+  path: `/${string}`
+  /** How callers prove who they are; the check itself is in `admit`. */
+  access: Access | { kind: 'shared-secret' }
+  limits: {
+    /** Larger messages are refused with close code 1009; the socket layer cuts at a little more. */
+    messageBytesMax(ctx: Context): number
+    /** Past this many unsent bytes `send` answers 'dropped'. */
+    backpressureBytesMax: number
+    /** Silence after which the peer is pinged and, without a pong, dropped. 8 to 960 seconds. */
+    idleSeconds: number
+    /** Drop the connection itself once the backpressure limit is passed. */
+    closeOnBackpressure: boolean
+  }
+  /** Decide about a handshake. Runs before the upgrade; nothing is bound yet. */
+  admit(handshake: Handshake, ctx: Context): Promise<HandshakeVerdict<State>> | HandshakeVerdict<State>
+  /** Runs once, right after the upgrade. */
+  open(socket: Socket, state: State, ctx: Context): void
+  /** Runs for each message. `data` is a copy that the function owns. */
+  message(socket: Socket, state: State, data: Uint8Array, isBinary: boolean, ctx: Context): void
+  /** Runs when the peer has read enough for more to be sent. */
+  drain(socket: Socket, state: State, ctx: Context): void
+  /** Runs once when the connection ended for whatever reason; the socket is already dead. */
+  close(socket: Socket, state: State, ctx: Context): void
+}
+
+export interface SocketFunction extends SocketDefinition<never> {
+  kind: 'socket'
+}
+
+/** Declare a WebSocket endpoint. */
+export function defineSocket<State>(definition: SocketDefinition<State>): SocketFunction {
+  return { kind: 'socket', ...definition } as unknown as SocketFunction
+}
+
+/** A job that runs again and again; it never overlaps itself and stops on the signal. */
+export interface ScheduleDefinition {
+  /** Milliseconds from the end of one run to the start of the next. */
+  intervalMs(ctx: Context): number
+  /** Up to this many milliseconds are added at random, so that fleets of servers do not act at once. */
+  jitterMs: number
+  run(ctx: Context, signal: AbortSignal): Promise<void>
+}
+
+export interface ScheduleFunction extends ScheduleDefinition {
+  kind: 'schedule'
+}
+
+/** Declare a scheduled function. */
+export function defineSchedule(definition: ScheduleDefinition): ScheduleFunction {
+  return { kind: 'schedule', ...definition }
+}
+
+/** A plain HTTP endpoint on the OpAMP listener, which has no guards of its own. */
+export interface OpampPostDefinition {
+  path: `/${string}`
+  handle(
+    request: { header(name: string): string; remoteAddress: string; body: Uint8Array | 'too-large' },
+    ctx: Context,
+  ): Promise<Reply>
+  /** Decide from the headers alone, before the body is read; null to go on. */
+  refuse(request: { header(name: string): string; remoteAddress: string }, ctx: Context): Reply | null
+  bodyBytesMax(ctx: Context): number
+}
+
+export interface OpampPostFunction extends OpampPostDefinition {
+  kind: 'opamp-post'
+}
+
+/** Declare the HTTP side of the OpAMP listener. */
+export function defineOpampPost(definition: OpampPostDefinition): OpampPostFunction {
+  return { kind: 'opamp-post', ...definition }
+}
+
+export type AnyFunction = HttpFunction | SocketFunction | ScheduleFunction | OpampPostFunction

@@ -1,0 +1,111 @@
+interface Problem {
+  status: number
+  /** The code on the wire; absent where the contract has none. */
+  code?: string
+  error: string
+}
+
+/**
+ * Every expected failure with its status, wire code and default text. The one place where a code of `lib`
+ * becomes HTTP: a code that is not listed here does not compile. Keep it sorted.
+ */
+export const PROBLEMS = {
+  'alert-not-found': { status: 404, error: 'alert not found' },
+  'approval-already-pushed': {
+    status: 409,
+    code: 'approval_already_pushed',
+    error: 'approval request has already been pushed',
+  },
+  'approval-not-found': { status: 404, error: 'approval request not found' },
+  'approval-not-pending': {
+    status: 409,
+    code: 'approval_not_pending',
+    error: 'approval request is not pending',
+  },
+  'approval-required': { status: 409, code: 'approval_required', error: 'approval request is not approved' },
+  'audit-unavailable': { status: 503, error: 'audit unavailable' },
+  'bad-request': { status: 400, error: 'bad request' },
+  'body-too-large': { status: 413, error: 'request body too large' },
+  'config-approval-required': {
+    status: 410,
+    code: 'config_approval_required',
+    error:
+      'direct config push is disabled; create, approve, and push a config approval under /api/workloads/{id}/config/approvals',
+  },
+  'config-content-unavailable': {
+    status: 410,
+    code: 'config_content_unavailable',
+    error: 'config content is not available',
+  },
+  'config-not-found': { status: 404, error: 'config not found' },
+  'config-policy-blocked': {
+    status: 400,
+    code: 'config_policy_blocked',
+    error: 'configuration blocked by policy',
+  },
+  'configuration-invalid': { status: 400, error: 'configuration failed validation' },
+  'database-statistics-unavailable': { status: 503, error: 'database statistics unavailable' },
+  'database-unavailable': { status: 503, error: 'database unavailable' },
+  'email-taken': { status: 409, code: 'email_taken', error: 'a user with this email already exists' },
+  'feature-disabled': { status: 403, code: 'feature_disabled', error: 'feature disabled' },
+  forbidden: { status: 403, error: 'forbidden' },
+  'instance-not-found': { status: 404, error: 'instance not found' },
+  'internal-error': { status: 500, error: 'internal error' },
+  'invalid-credentials': { status: 401, error: 'invalid credentials' },
+  'known-good-conflict': {
+    status: 409,
+    code: 'known_good_conflict',
+    error: 'known-good precondition failed',
+  },
+  'known-good-not-found': { status: 404, error: 'known-good config not found' },
+  'last-administrator': {
+    status: 409,
+    code: 'last_administrator',
+    error: 'the last administrator cannot be removed or demoted',
+  },
+  'login-limited': { status: 429, error: 'too many login attempts' },
+  'method-not-allowed': { status: 405, error: 'method not allowed' },
+  'no-rollback-target': { status: 409, code: 'no_rollback_target', error: 'no rollback target' },
+  'not-found': { status: 404, error: 'not found' },
+  'origin-refused': { status: 403, error: 'origin not allowed' },
+  'password-mismatch': { status: 401, error: 'current password does not match' },
+  'push-group-not-found': { status: 404, error: 'push group not found' },
+  'remote-config-unsupported': {
+    status: 409,
+    code: 'remote_config_unsupported',
+    error: 'workload does not accept remote config',
+  },
+  'revision-not-found': { status: 404, error: "config not found in this workload's history" },
+  'seed-admin': {
+    status: 409,
+    code: 'seed_admin',
+    error: 'the administrator named by SEED_ADMIN_EMAIL cannot be removed or demoted',
+  },
+  'server-stopping': { status: 503, error: 'server is stopping' },
+  'target-not-applied': {
+    status: 409,
+    code: 'target_not_applied',
+    error: 'this config was never applied on this workload',
+  },
+  unauthorized: { status: 401, error: 'unauthorized' },
+  'user-not-found': { status: 404, error: 'user not found' },
+  'workload-archived': { status: 409, code: 'workload_archived', error: 'workload is archived' },
+  'workload-not-collector': {
+    status: 409,
+    code: 'workload_not_collector',
+    error: 'workload is not a collector',
+  },
+  'workload-not-connected': {
+    status: 409,
+    code: 'workload_not_connected',
+    error: 'workload is not connected',
+  },
+  'workload-not-disconnected': {
+    status: 409,
+    code: 'workload_not_disconnected',
+    error: 'only disconnected workloads can be archived',
+  },
+  'workload-not-found': { status: 404, error: 'workload not found' },
+} as const satisfies Record<string, Problem>
+
+export type ProblemCode = keyof typeof PROBLEMS

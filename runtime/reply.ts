@@ -1,0 +1,57 @@
+import { PROBLEMS, type ProblemCode } from './problems.ts'
+
+/** What a function answers. The runtime turns it into bytes; functions never see the socket. */
+export interface Reply {
+  status: number
+  headers: Readonly<Record<string, string>>
+  /** Several `Set-Cookie` lines, apart because they must not be joined. */
+  cookies?: readonly string[]
+  body: string | Uint8Array | AsyncIterable<string | Uint8Array> | null
+}
+
+const JSON_HEADERS = { 'Content-Type': 'application/json' } as const
+
+/** A JSON body, ended by one newline. */
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { ...JSON_HEADERS, ...headers }, body: `${JSON.stringify(body)}\n` }
+}
+
+/** A JSON body that is already serialised. */
+export function jsonText(body: string | AsyncIterable<string>, headers: Record<string, string> = {}): Reply {
+  return { status: 200, headers: { ...JSON_HEADERS, ...headers }, body }
+}
+
+export const created = (body: unknown): Reply => json(body, 201)
+export const accepted = (body: unknown): Reply => json(body, 202)
+
+/** 204. */
+export const noContent = (): Reply => ({ status: 204, headers: {}, body: null })
+
+/** A plain text body. */
+export function text(body: string, status = 200, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body }
+}
+
+/** Any other kind of body. */
+export function bytes(
+  body: string | Uint8Array | AsyncIterable<string | Uint8Array>,
+  contentType: string,
+  headers: Record<string, string> = {},
+): Reply {
+  return { status: 200, headers: { 'Content-Type': contentType, ...headers }, body }
+}
+
+/**
+ * The reply to an expected failure: `{"error", "code"?, …details}`. The code decides status and wire code;
+ * `error` replaces the table's text where the handler can say more.
+ */
+export function problem(
+  code: ProblemCode,
+  details: Record<string, unknown> & { error?: string } = {},
+  headers: Record<string, string> = {},
+): Reply {
+  const entry = PROBLEMS[code]
+  const { error, ...rest } = details
+  const wireCode = 'code' in entry ? { code: entry.code } : {}
+  return json({ error: error ?? entry.error, ...wireCode, ...rest }, entry.status, headers)
+}
