@@ -1,0 +1,30 @@
+import type { AgentReport, ServerMessage } from './report.ts'
+
+/**
+ * One way to reach agents: a WebSocket, which may carry several agents, or the poller behind one uid.
+ * Over HTTP `send` always answers 'dropped': what is to be said waits for the next poll.
+ */
+export interface AgentConnection {
+  /** Unique among the connections of both transports within the process. */
+  readonly id: number
+  readonly transport: 'ws' | 'http'
+  /** Send one encoded frame. 'dropped' means that the peer will not see it. */
+  send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped'
+  /** Cut the connection without a Close frame, which would strand some clients. */
+  drop(): void
+}
+
+/** What the OpAMP listener needs from the fleet; the fleet decides, the listener moves bytes. */
+export interface FleetPort {
+  /**
+   * Take one report and give the answer to it at once. Over HTTP `pendingOffer` may follow within a short
+   * wait (an offer for this agent whose row is being committed), to be merged into the same answer.
+   */
+  receive(
+    connection: AgentConnection,
+    report: AgentReport,
+    options: { isRetransmission?: boolean },
+  ): { message: ServerMessage; pendingOffer: Promise<ServerMessage | null> | null }
+  /** The connection ended, for whatever reason; every agent last seen on it is gone with it. */
+  connectionClosed(connection: AgentConnection): void
+}
