@@ -1,0 +1,82 @@
+/** A version that can be compared: three numbers and the identifiers of a pre-release. */
+interface Version {
+  core: readonly [bigint, bigint, bigint]
+  /** Empty for a release. */
+  preRelease: readonly string[]
+}
+
+/** Core numbers must fit into 64 bits; what is larger is not a version anybody ships. */
+const CORE_NUMBER_MAX = 2n ** 64n - 1n
+const DIGITS = /^[0-9]+$/
+/** 2^64 has 20 digits; leading zeros are allowed, but not so many that parsing costs. */
+const CORE_DIGITS_MAX = 40
+
+function parseVersion(text: string): Version | null {
+  const trimmed = text.trim()
+  const bare = trimmed.startsWith('v') ? trimmed.slice(1) : trimmed
+  const plus = bare.indexOf('+')
+  const withoutBuild = plus < 0 ? bare : bare.slice(0, plus)
+  const dash = withoutBuild.indexOf('-')
+  const core = parseCore(dash < 0 ? withoutBuild : withoutBuild.slice(0, dash))
+  if (core === null) return null
+  // A bare trailing dash counts as a release, as agents in the field send it.
+  const tail = dash < 0 ? '' : withoutBuild.slice(dash + 1)
+  const preRelease = tail === '' ? [] : tail.split('.')
+  return preRelease.includes('') ? null : { core, preRelease }
+}
+
+function parseCore(text: string): Version['core'] | null {
+  const parts = text.split('.')
+  if (parts.length !== 3) return null
+  if (parts.some((part) => !DIGITS.test(part) || part.length > CORE_DIGITS_MAX)) return null
+  const numbers = parts.map((part) => BigInt(part))
+  if (numbers.some((number) => number > CORE_NUMBER_MAX)) return null
+  return [numbers[0]!, numbers[1]!, numbers[2]!]
+}
+
+/** Numbers of any length in decimal digits, without ever building the number. */
+function compareDigits(a: string, b: string): number {
+  const left = a.replace(/^0+(?=.)/, '')
+  const right = b.replace(/^0+(?=.)/, '')
+  return left.length === right.length ? compareBytes(left, right) : left.length < right.length ? -1 : 1
+}
+
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}
+
+function compareIdentifiers(a: string, b: string): number {
+  const isNumericA = DIGITS.test(a)
+  const isNumericB = DIGITS.test(b)
+  if (isNumericA && isNumericB) return compareDigits(a, b)
+  if (isNumericA !== isNumericB) return isNumericA ? -1 : 1
+  return compareBytes(a, b)
+}
+
+function comparePreReleases(a: readonly string[], b: readonly string[]): number {
+  if (a.length === 0 || b.length === 0) return a.length === b.length ? 0 : a.length === 0 ? 1 : -1
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const order = compareIdentifiers(a[i]!, b[i]!)
+    if (order !== 0) return order
+  }
+  return Math.sign(a.length - b.length)
+}
+
+/** Whether `text` is a semantic version with three numbers; `1.2` and `V1.2.3` are not. */
+export function isComparable(text: string): boolean {
+  return parseVersion(text) !== null
+}
+
+/**
+ * Which of two semantic versions is newer: negative when `a` is older, 0 when they are equal in precedence,
+ * positive when `a` is newer, null when either is not a semantic version. Build metadata does not count.
+ */
+export function compareVersions(a: string, b: string): number | null {
+  const left = parseVersion(a)
+  const right = parseVersion(b)
+  if (left === null || right === null) return null
+  for (let i = 0; i < 3; i++) {
+    if (left.core[i]! !== right.core[i]!) return left.core[i]! < right.core[i]! ? -1 : 1
+  }
+  return comparePreReleases(left.preRelease, right.preRelease)
+}
