@@ -1,0 +1,205 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+interface SourceFile {
+  path: string
+  text: string
+  lines: string[]
+}
+
+/** Every file of the repository that is tracked, or new and not ignored; binary ones excluded. */
+function listFiles(): SourceFile[] {
+  const names = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  })
+  return names
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(join(ROOT, path)))
+    .map((path) => ({ path, bytes: readFileSync(join(ROOT, path)) }))
+    .filter(({ bytes }) => !bytes.includes(0))
+    .map(({ path, bytes }) => ({
+      path,
+      text: bytes.toString('utf8'),
+      lines: bytes.toString('utf8').split('\n'),
+    }))
+}
+
+const files = listFiles()
+const inRoom = (room: string) =>
+  files.filter(({ path }) => path.startsWith(room) && /\.(ts|tsx|mjs)$/.test(path))
+const isScript = (path: string) => /^runtime\/(build|quickstart|ui)\//.test(path)
+
+/** `path:line: text` of every line that matches, comments and all. */
+function find(among: readonly SourceFile[], pattern: RegExp): string[] {
+  return among.flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  )
+}
+
+/** As `find`, leaving out lines that hold nothing but a comment. */
+const findCode = (among: readonly SourceFile[], pattern: RegExp) =>
+  find(among, pattern).filter((hit) => !/^[^ ]+ (\/\/|\/\*|\*)/.test(hit))
+
+/** Where the relative imports of a file lead, as paths from the top of the repository. */
+function listImports({ path, text }: SourceFile): string[] {
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g)].map(
+    (match) => match[1] ?? '',
+  )
+  return specifiers.map((specifier) => normalize(join(dirname(path), specifier)).replaceAll('\\', '/'))
+}
+
+function findImports(room: string, isForbidden: (target: string) => boolean): string[] {
+  return inRoom(room).flatMap((file) =>
+    listImports(file)
+      .filter(isForbidden)
+      .map((target) => `${file.path} imports ${target}`),
+  )
+}
+
+describe('the rooms', () => {
+  test('lib imports neither runtime nor functions nor tests', () => {
+    expect(findImports('lib/', (target) => !target.startsWith('lib/'))).toEqual([])
+  })
+
+  test('functions import lib, each other, and of runtime only what declares and answers', () => {
+    const allowed = /^(lib|functions)\/|^runtime\/(define|reply|problems|context)\.ts$/
+    expect(findImports('functions/', (target) => !allowed.test(target))).toEqual([])
+  })
+
+  test('runtime loads functions through the manifest only', () => {
+    const hits = findImports('runtime/', (target) => target.startsWith('functions/'))
+    expect(hits.filter((hit) => !hit.startsWith('runtime/manifest.generated.ts '))).toEqual([])
+  })
+
+  test('no production code imports tests', () => {
+    const hits = ['runtime/', 'functions/'].flatMap((room) =>
+      findImports(room, (target) => target.startsWith('test/')),
+    )
+    expect(hits.filter((hit) => !isScript(hit))).toEqual([])
+  })
+
+  test('statements to the database are in lib/store only', () => {
+    const statement =
+      /['"`]\s*(select\s.*\sfrom\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|create\s+table\s)/i
+    const elsewhere = [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')].filter(
+      ({ path }) => !path.startsWith('lib/store/'),
+    )
+    expect(findCode(elsewhere, statement)).toEqual([])
+    expect(findCode(elsewhere, /from 'pg'/)).toEqual([])
+  })
+
+  test('the socket library is loaded in one file', () => {
+    const hits = findCode(
+      [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')],
+      /['"](uws-node-|@uwsjs)/,
+    )
+    expect(hits.filter((hit) => !/^runtime\/(uws\.ts|build\/)/.test(hit))).toEqual([])
+  })
+
+  test('lib knows no HTTP', () => {
+    expect(findCode(inRoom('lib/'), /from '(node:http|node:https|node:http2|itty-router)'/)).toEqual([])
+  })
+})
+
+describe('time, chance and environment', () => {
+  test('lib takes its time from a clock that is passed', () => {
+    const lib = inRoom('lib/').filter(({ path }) => path !== 'lib/clock.ts')
+    expect(findCode(lib, /\bDate\.now\(\)|\bnew Date\(\)|\bperformance\.now\(\)/)).toEqual([])
+  })
+
+  test('lib takes its chance from what is passed', () => {
+    const lib = inRoom('lib/').filter(({ path }) => path !== 'lib/ids.ts')
+    expect(findCode(lib, /\bMath\.random\(\)|\brandomBytes\(|\brandomUUID\(|\bgetRandomValues\(/)).toEqual([])
+  })
+
+  test('the environment is read in one file', () => {
+    const readers = [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')].filter(
+      ({ path }) => path !== 'runtime/config.ts' && !isScript(path),
+    )
+    expect(findCode(readers, /\bprocess\.env\b/)).toEqual([])
+  })
+
+  test('no module keeps state between calls', () => {
+    const modules = [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')].filter(
+      ({ path }) => !isScript(path) && !path.endsWith('-worker.ts'),
+    )
+    expect(findCode(modules, /^(export )?let /)).toEqual([])
+  })
+})
+
+describe('what is written', () => {
+  const written = files.filter(({ path }) => path !== 'test/tidy.test.ts' && path !== 'LICENSE')
+  const source = written.filter(({ path }) => /\.(ts|tsx|mjs|sql|sh)$/.test(path))
+
+  test('nothing is left to do', () => {
+    expect(find(source, /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([])
+    expect(find(source, /not (yet )?implemented|unimplemented|coming soon/i)).toEqual([])
+  })
+
+  test('no test is left out or alone', () => {
+    expect(findCode(inRoom('test/'), /\b(test|it|describe)\.(only|skip|todo|fails)\b(?!If)/)).toEqual([])
+  })
+
+  test('no path of one machine and no address of a package registry', () => {
+    expect(find(written, /\/(work|farm)\/|\/home\/\w+\/|\/Users\/\w+\//)).toEqual([])
+    expect(
+      find(written, /\b(registry\.npmjs\.org|proxy\.golang\.org|pypi\.org|repo\.maven|deb\.debian\.org)\b/),
+    ).toEqual([])
+    expect(
+      find(
+        files.filter(({ path }) => path === 'package-lock.json'),
+        /"resolved":/,
+      ),
+    ).toEqual([])
+  })
+
+  test('file names are kebab-case', () => {
+    const names = files.map(({ path }) => path).filter((path) => /\.(ts|tsx|mjs|sql)$/.test(path))
+    expect(names.filter((path) => !/^([a-z0-9.-]+\/)*[a-z0-9-]+(\.[a-z0-9-]+)*\.\w+$/.test(path))).toEqual([])
+  })
+
+  test('no types that only the compiler knows, no any, no barrels', () => {
+    expect(findCode(source, /^\s*(export )?(declare )?(const )?enum \w+ \{/)).toEqual([])
+    expect(find(source, /@ts-(ignore|nocheck)/)).toEqual([])
+    expect(findCode(source, /^export \* from/)).toEqual([])
+  })
+
+  test('every exported function opens with a sentence that says what it is for', () => {
+    const isGenerated = (path: string) => path.endsWith('.generated.ts') || path.includes('/generated/')
+    const modules = [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')].filter(
+      ({ path }) => path.endsWith('.ts') && !isGenerated(path) && !path.startsWith('runtime/ui/'),
+    )
+    const bare = modules.flatMap(({ path, lines }) =>
+      lines.flatMap((line, index) => {
+        const isExport = /^export (async )?(function|class) |^export default define/.test(line)
+        const before = lines[index - 1] ?? ''
+        return isExport && !/\*\/\s*$|^\s*\/\/ biome-ignore/.test(before)
+          ? [`${path}:${index + 1}: ${line}`]
+          : []
+      }),
+    )
+    expect(bare).toEqual([])
+  })
+})
+
+test('the top level holds what it is meant to hold and nothing else', () => {
+  const top = new Set(files.map(({ path }) => path.split('/')[0]))
+  const meant = [
+    'package.json',
+    'tsconfig.json',
+    'functions',
+    'runtime',
+    'lib',
+    'migrations',
+    'test',
+    'README.md',
+  ]
+  const tools = ['package-lock.json', '.npmrc', '.gitignore', '.ci', 'LICENSE', 'biome.json']
+  expect([...top].filter((name) => !meant.includes(name ?? '') && !tools.includes(name ?? ''))).toEqual([])
+})
