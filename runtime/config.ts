@@ -1,3 +1,5 @@
+import { parseListenAddress } from './listen-address.ts'
+
 /** The service's settings, read once from the environment at start. */
 export interface Config {
   jwtSecret: string
@@ -8,11 +10,14 @@ export interface Config {
   databaseLifetimeMs: number
   listenAddress: string
   opampAddress: string
+  /** Empty: agents need no credential. */
   opampSharedSecret: string
   opampMessageBytesMax: number
   corsOrigins: readonly string[]
   seedAdmin: { email: string; password: string } | null
+  /** Empty: no webhook. */
   webhookUrl: string
+  /** Empty: the rule is off. */
   minAgentVersion: string
   disconnectGraceMs: number
   retentionDays: number
@@ -29,7 +34,139 @@ export interface Config {
     criticalExporters: readonly string[]
     requiredResourceAttributes: readonly string[]
   }
+  /** Empty: no metrics listener. */
   metricsAddress: string
+  /** Addresses and CIDR blocks whose forwarding headers count. */
   trustedProxies: readonly string[]
   edition: 'community' | 'complete'
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type ConfigResult =
+  | { ok: true; config: Config; warnings: readonly string[] }
+  | { ok: false; error: string }
+
+const JWT_PLACEHOLDER = 'change-me-in-production'
+const MIB = 1_048_576
+/** Day counts beyond this say "for ever" and would overflow a date. */
+const DAYS_MAX = 36_500
+
+/** Reads single variables, and remembers what it had to correct. An empty variable is an unset one. */
+class Reader {
+  readonly warnings: string[] = []
+  readonly #env: Environment
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  text(name: string, fallback = ''): string {
+    const value = this.#env[name]
+    return value === undefined || value === '' ? fallback : value
+  }
+
+  list(name: string, fallback = ''): string[] {
+    return this.text(name, fallback)
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+  }
+
+  /** A whole number above zero; `fallback` when unset, `whenBad` (with a warning) when it is anything else. */
+  positive(name: string, fallback: number, whenBad: number, max = Number.MAX_SAFE_INTEGER): number {
+    const value = this.text(name)
+    if (value === '') return fallback
+    const number = /^[+-]?\d+$/.test(value) ? Number(value) : Number.NaN
+    if (Number.isSafeInteger(number) && number > 0) return Math.min(number, max)
+    this.warnings.push(
+      `${name} must be a whole number above 0, found ${JSON.stringify(value)}: using ${whenBad}`,
+    )
+    return whenBad
+  }
+
+  flag(name: string): boolean {
+    return ['1', 'true', 'yes', 'y', 'on', 'enabled'].includes(this.text(name).trim().toLowerCase())
+  }
+}
+
+function checkSecret(secret: string): string | null {
+  const trimmed = secret.trim()
+  if (trimmed === '') return 'JWT_SECRET environment variable is required'
+  if (trimmed === JWT_PLACEHOLDER) return 'JWT_SECRET must not use the placeholder value'
+  if (Buffer.byteLength(trimmed) < 32) return 'JWT_SECRET must be at least 32 characters'
+  return null
+}
+
+function readSeedAdmin(
+  reader: Reader,
+): { ok: true; admin: Config['seedAdmin'] } | { ok: false; error: string } {
+  const email = reader.text('SEED_ADMIN_EMAIL').trim()
+  const password = reader.text('SEED_ADMIN_PASSWORD')
+  if (email === '' && password === '') return { ok: true, admin: null }
+  if (email === '')
+    return { ok: false, error: 'seed admin: SEED_ADMIN_EMAIL is required when SEED_ADMIN_PASSWORD is set' }
+  if (password === '')
+    return { ok: false, error: 'seed admin: SEED_ADMIN_PASSWORD is required when SEED_ADMIN_EMAIL is set' }
+  if ([...password].length < 12)
+    return { ok: false, error: 'seed admin: SEED_ADMIN_PASSWORD must be at least 12 characters' }
+  if ([...password].length > 256)
+    return { ok: false, error: 'seed admin: SEED_ADMIN_PASSWORD must be at most 256 characters' }
+  return { ok: true, admin: { email, password } }
+}
+
+/** Turn the environment into settings, by the rules of the specification; the first fatal fault is the answer. */
+export function readConfig(env: Environment, edition: Config['edition'] = 'community'): ConfigResult {
+  const reader = new Reader(env)
+  const jwtSecret = reader.text('JWT_SECRET')
+  const secretFault = checkSecret(jwtSecret)
+  if (secretFault !== null) return { ok: false, error: secretFault }
+  const databaseDsn = reader.text('DB_DSN')
+  if (databaseDsn.trim() === '') return { ok: false, error: 'DB_DSN environment variable is required' }
+  const seed = readSeedAdmin(reader)
+  if (!seed.ok) return seed
+  for (const [name, fallback] of [
+    ['LISTEN_ADDR', ':8080'],
+    ['OPAMP_ADDR', ':4320'],
+    ['MUSTER_METRICS_ADDR', ''],
+  ] as const) {
+    const address = reader.text(name, fallback)
+    if (address !== '' && parseListenAddress(address) === null)
+      return { ok: false, error: `${name} must be host:port or :port, found ${JSON.stringify(address)}` }
+  }
+  const config: Config = {
+    jwtSecret,
+    databaseDsn,
+    databaseMaxOpen: reader.positive('DB_MAX_OPEN_CONNS', 40, 40),
+    databaseMaxIdle: reader.positive('DB_MAX_IDLE_CONNS', 10, 10),
+    databaseIdleTimeoutMs: reader.positive('DB_CONN_MAX_IDLE_TIME_SECONDS', 300, 1) * 1000,
+    databaseLifetimeMs: reader.positive('DB_CONN_MAX_LIFETIME_SECONDS', 1800, 1) * 1000,
+    listenAddress: reader.text('LISTEN_ADDR', ':8080'),
+    opampAddress: reader.text('OPAMP_ADDR', ':4320'),
+    opampSharedSecret: reader.text('OPAMP_SHARED_SECRET'),
+    opampMessageBytesMax: reader.positive('MUSTER_OPAMP_MAX_MESSAGE_BYTES', 16 * MIB, 16 * MIB, 64 * MIB),
+    corsOrigins: reader.list('CORS_ORIGINS', 'http://localhost:5173'),
+    seedAdmin: seed.admin,
+    webhookUrl: reader.text('WEBHOOK_URL').trim(),
+    minAgentVersion: reader.text('MIN_AGENT_VERSION').trim(),
+    disconnectGraceMs: reader.positive('WORKLOAD_DISCONNECT_GRACE_SECONDS', 120, 1, 31_536_000) * 1000,
+    retentionDays: reader.positive('WORKLOAD_RETENTION_DAYS', 30, 30, DAYS_MAX),
+    janitorIntervalMs: reader.positive('WORKLOAD_JANITOR_INTERVAL_SECONDS', 300, 1, 2_000_000) * 1000,
+    eventRetentionDays: reader.positive('WORKLOAD_EVENT_RETENTION_DAYS', 30, 30, DAYS_MAX),
+    runtimeValidation: {
+      isEnabled: reader.flag('OTELCOL_RUNTIME_VALIDATION_ENABLED'),
+      binaryPath: reader.text('OTELCOL_BINARY_PATH', 'otelcol'),
+      timeoutMs: reader.positive('OTELCOL_RUNTIME_VALIDATION_TIMEOUT_SECONDS', 5, 5, 600) * 1000,
+      minVersion: reader.text('OTELCOL_MIN_RUNTIME_VERSION').trim(),
+    },
+    policy: {
+      otlpAllowlist: reader.list('MUSTER_POLICY_OTLP_ALLOWLIST'),
+      criticalExporters: reader.list('MUSTER_POLICY_CRITICAL_EXPORTERS'),
+      requiredResourceAttributes: reader.list('MUSTER_POLICY_REQUIRED_RESOURCE_ATTRIBUTES'),
+    },
+    metricsAddress: reader.text('MUSTER_METRICS_ADDR'),
+    trustedProxies: reader.list('MUSTER_TRUSTED_PROXIES'),
+    edition,
+  }
+  return { ok: true, config, warnings: reader.warnings }
 }

@@ -25,6 +25,8 @@ export const signedIn = (permission: Permission | null = null): Access => ({ kin
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
+/** `ANY` answers every method that has no function of its own on that path. */
+export type RouteMethod = Method | 'ANY'
 
 /** How a request's body is read and checked before `handle` sees it. */
 export type BodySpec<Body> =
@@ -92,7 +94,7 @@ export interface ReplySpec {
 
 /** One REST endpoint. Every key is required; the metadata is data and can be listed and tested. */
 export interface HttpDefinition<Params = unknown, Query = unknown, Body = unknown> {
-  route: `${Method} /${string}`
+  route: `${RouteMethod} /${string}`
   /** One sentence for the OpenAPI document. */
   summary: string
   access: Access

@@ -1,0 +1,72 @@
+import { validate } from 'superstruct'
+import type { BodySpec } from './define.ts'
+import { problem, type Reply } from './reply.ts'
+
+/** A checked body, or the reply that refuses it. */
+export type BodyResult = { ok: true; body: unknown } | { ok: false; reply: Reply }
+
+const refuse = (error: string, detail?: string): BodyResult => ({
+  ok: false,
+  reply: problem('bad-request', detail === undefined ? { error } : { error, detail }),
+})
+
+/** Where a schema first disagrees, in words; never quotes the value (it may be a password). */
+export function describeFailure(path: readonly unknown[], expected: string): string {
+  const where = path.length === 0 ? 'body' : path.join('.')
+  return `${where}: expected ${expected}`
+}
+
+/** JSON.parse on a lenient body: one value, then anything. */
+function parseFirstValue(text: string): { ok: true; value: unknown } | { ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch (error) {
+    // V8 names the offset of the first byte after a complete value.
+    const offset = /after JSON at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
+    if (offset === undefined) return { ok: false }
+    try {
+      return { ok: true, value: JSON.parse(text.slice(0, Number(offset))) }
+    } catch {
+      return { ok: false }
+    }
+  }
+}
+
+function parseJson(text: string, isStrict: boolean): { ok: true; value: unknown } | { ok: false } {
+  if (!isStrict) return parseFirstValue(text)
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch {
+    return { ok: false }
+  }
+}
+
+function dropNulls(value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value ?? {}
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+}
+
+function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array): BodyResult {
+  if (bytes.length === 0) {
+    return spec.whenAbsent === null
+      ? refuse(spec.invalidText, 'the body is empty')
+      : { ok: true, body: spec.whenAbsent }
+  }
+  const parsed = parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), spec.isStrict)
+  if (!parsed.ok) return refuse(spec.invalidText, 'the body is not one JSON value')
+  const [failure, body] = validate(dropNulls(parsed.value), spec.struct, { coerce: true })
+  if (failure !== undefined) return refuse(spec.invalidText, describeFailure(failure.path, failure.type))
+  return { ok: true, body }
+}
+
+/** Check the collected bytes of a request against what its function declares. */
+export function checkBody(spec: BodySpec<unknown>, bytes: Uint8Array | 'too-large'): BodyResult {
+  if (spec.kind === 'none') return { ok: true, body: undefined }
+  if (bytes === 'too-large') return { ok: false, reply: problem('body-too-large') }
+  if (spec.kind === 'json') return checkJson(spec, bytes)
+  try {
+    return { ok: true, body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+  } catch {
+    return refuse('the body is not valid UTF-8')
+  }
+}

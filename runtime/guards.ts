@@ -1,0 +1,128 @@
+import { validate } from 'superstruct'
+import type { Permission } from '../lib/permissions.ts'
+import { checkBody, describeFailure } from './body.ts'
+import type { Context } from './context.ts'
+import type { Actor, HttpDefinition, HttpFunction } from './define.ts'
+import { isOriginTrusted } from './origin.ts'
+import { problem, type Reply } from './reply.ts'
+
+/** One call as the guards see it: nothing is checked yet. */
+export interface IncomingCall {
+  method: string
+  path: string
+  query: string
+  params: Record<string, string>
+  remoteAddress: string
+  isSecure: boolean
+  header(name: string): string
+  body(): Promise<Uint8Array | 'too-large' | 'aborted'>
+}
+
+export const SESSION_COOKIE = 'om_session'
+
+/** The first cookie of a name, as the `Cookie` header carries it. */
+export function readCookie(header: string, name: string): string {
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=')
+    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
+  }
+  return ''
+}
+
+/** The credential of a request: bearer, else cookie. A bearer, even a bad one, is never passed over. */
+export function readCredential(
+  header: (name: string) => string,
+): { token: string; source: Actor['credential'] } | null {
+  const bearer = /^bearer +(.*)$/i.exec(header('authorization').trim())?.[1]?.trim() ?? ''
+  if (bearer !== '') return { token: bearer, source: 'bearer' }
+  const cookie = readCookie(header('cookie'), SESSION_COOKIE)
+  return cookie === '' ? null : { token: cookie, source: 'cookie' }
+}
+
+const SAFE_METHODS = ['GET', 'HEAD']
+
+async function authenticate(
+  call: IncomingCall,
+  ctx: Context,
+): Promise<{ ok: true; actor: Actor } | { ok: false; reply: Reply }> {
+  const credential = readCredential(call.header)
+  if (credential === null) return { ok: false, reply: problem('unauthorized') }
+  const found = await ctx.identity.authenticate(credential.token)
+  if (!found.ok) return { ok: false, reply: problem(found.code) }
+  const isUnsafe = !SAFE_METHODS.includes(call.method)
+  if (credential.source === 'cookie' && isUnsafe) {
+    if (!isOriginTrusted(call.header('origin'), call.header('host'), ctx.config.corsOrigins))
+      return { ok: false, reply: problem('origin-refused') }
+  }
+  const { userId, email, groups, permissions, sessionId } = found.user
+  const held = new Set<Permission>(permissions)
+  return {
+    ok: true,
+    actor: { userId, email, groups, permissions: held, sessionId, credential: credential.source },
+  }
+}
+
+function checkQuery(
+  definition: HttpDefinition,
+  query: string,
+): { ok: true; query: unknown } | { ok: false; reply: Reply } {
+  const values: Record<string, string> = {}
+  for (const [name, value] of new URLSearchParams(query)) if (!(name in values)) values[name] = value
+  const [failure, checked] = validate(values, definition.query, { coerce: true })
+  if (failure === undefined) return { ok: true, query: checked }
+  const error = `invalid query parameter ${describeFailure(failure.path, failure.type)}`
+  return { ok: false, reply: problem('bad-request', { error }) }
+}
+
+const NOBODY: Actor = {
+  userId: '',
+  email: '',
+  groups: [],
+  permissions: new Set(),
+  sessionId: '',
+  credential: 'bearer',
+}
+
+/**
+ * Run one HTTP function behind its guards: credential, gate, permission, then parameters and body. The
+ * function's metadata alone decides; handlers check nothing of this themselves.
+ */
+export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Context): Promise<Reply> {
+  const definition = fn as unknown as HttpDefinition
+  let actor = NOBODY
+  if (definition.access.kind === 'signed-in') {
+    const outcome = await authenticate(call, ctx)
+    if (!outcome.ok) return outcome.reply
+    actor = outcome.actor
+  }
+  if (definition.gate !== null && !ctx.edition.gates.has(definition.gate))
+    return problem('feature-disabled', { feature: definition.gate })
+  if (definition.access.kind === 'signed-in' && definition.access.permission !== null) {
+    if (!actor.permissions.has(definition.access.permission)) return problem('forbidden')
+  }
+  const [badParams, params] = validate(call.params, definition.params, { coerce: true })
+  if (badParams !== undefined) return problem('not-found')
+  const query = checkQuery(definition, call.query)
+  if (!query.ok) return query.reply
+  let bytes: Uint8Array | 'too-large' = new Uint8Array()
+  if (definition.body.kind !== 'none') {
+    const read = await call.body()
+    if (read === 'aborted') return problem('bad-request')
+    bytes = read
+  }
+  const body = checkBody(definition.body, bytes)
+  if (!body.ok) return body.reply
+  return definition.handle(
+    {
+      params,
+      query: query.query,
+      body: body.body,
+      actor,
+      remoteAddress: call.remoteAddress,
+      isSecure: call.isSecure,
+      header: call.header,
+      target: { path: call.path, query: call.query },
+    },
+    ctx,
+  )
+}

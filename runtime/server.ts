@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto'
+import { DatabaseUnavailable } from '../lib/store/db.ts'
+import { logAccess } from './access-log.ts'
+import type { Context } from './context.ts'
+import { answerPreflight, corsHeaders } from './cors.ts'
+import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
+import { callFunction } from './guards.ts'
+import type { Loaded, LoadedFunctions } from './loader.ts'
+import type { ProxyPolicy } from './proxies.ts'
+import { problem, type Reply, text } from './reply.ts'
+import { createRouter, type RouteMatch } from './router.ts'
+import { securityHeaders } from './security-headers.ts'
+import { type Listener, listen, type RawRequest, type SocketRoute } from './uws.ts'
+
+/** Answers a path that is no API path: the embedded UI. Null when it has nothing for it. */
+export type StaticFiles = (request: {
+  method: string
+  path: string
+  header(name: string): string
+}) => Reply | null
+
+const isApiPath = (path: string) => path === '/api' || path.startsWith('/api/')
+
+function bodyLimitOf(match: RouteMatch): number {
+  if (match.kind !== 'function') return 0
+  const body = match.function.definition.body as BodySpec<unknown>
+  return body.kind === 'none' ? 0 : body.bytesMax
+}
+
+/** One reply for whatever a function threw: nothing of the cause leaves the process but an id to find it by. */
+function replyToFault(error: unknown, functionId: string, ctx: Context): Reply {
+  if (error instanceof DatabaseUnavailable) {
+    ctx.log.warn({ function: functionId, err: error }, 'database unavailable')
+    return problem('database-unavailable')
+  }
+  const requestId = randomBytes(8).toString('hex')
+  ctx.log.error({ function: functionId, request_id: requestId, err: error }, 'function broke')
+  return problem('internal-error', { request_id: requestId })
+}
+
+/** Give a socket function's callbacks to the socket layer. A callback that breaks costs its own socket only. */
+function toSocketRoute(
+  id: string,
+  fn: SocketDefinition<unknown>,
+  ctx: Context,
+  proxies: ProxyPolicy,
+): SocketRoute {
+  const guarded = (socket: Socket, act: () => void) => {
+    try {
+      act()
+    } catch (error) {
+      ctx.log.error({ function: id, err: error }, 'socket function broke')
+      socket.drop()
+    }
+  }
+  return {
+    path: fn.path,
+    messageBytesMax: fn.limits.messageBytesMax(ctx),
+    backpressureBytesMax: fn.limits.backpressureBytesMax,
+    idleSeconds: fn.limits.idleSeconds,
+    closeOnBackpressure: fn.limits.closeOnBackpressure,
+    async admit(handshake): Promise<HandshakeVerdict<unknown>> {
+      const client = proxies.clientOf(handshake.remoteAddress, handshake.header)
+      return fn.admit({ ...handshake, ...client }, ctx)
+    },
+    open: (socket, state) => guarded(socket, () => fn.open(socket, state, ctx)),
+    message: (socket, state, data, isBinary) =>
+      guarded(socket, () => fn.message(socket, state, data, isBinary, ctx)),
+    drain: (socket, state) => guarded(socket, () => fn.drain(socket, state, ctx)),
+    close: (socket, state) => guarded(socket, () => fn.close(socket, state, ctx)),
+  }
+}
+
+function socketRoutes(
+  functions: LoadedFunctions,
+  listener: 'api' | 'opamp',
+  ctx: Context,
+  proxies: ProxyPolicy,
+) {
+  return functions.sockets
+    .map(({ id, definition }) => ({ id, definition: definition as unknown as SocketDefinition<unknown> }))
+    .filter(({ definition }) => definition.listener === listener)
+    .map(({ id, definition }) => toSocketRoute(id, definition, ctx, proxies))
+}
+
+/** A plain request to a socket's path: the credential is judged first, then the missing handshake. */
+async function answerNonHandshake(route: SocketRoute, request: RawRequest): Promise<Reply> {
+  if (request.method !== 'GET') return { ...text('', 405), headers: { Allow: 'GET' } }
+  const verdict = await route.admit({
+    path: request.path,
+    query: request.query,
+    remoteAddress: request.peerAddress,
+    isSecure: false,
+    header: request.header,
+  })
+  if (!verdict.accept) return { ...text(verdict.body, verdict.status, verdict.headers ?? {}) }
+  return text('Bad Request\n', 400, { 'Sec-WebSocket-Version': '13' })
+}
+
+/** Bind the API listener: REST, the embedded UI and the browser hub. */
+export function startApiListener(
+  functions: LoadedFunctions,
+  staticFiles: StaticFiles,
+  ctx: Context,
+  proxies: ProxyPolicy,
+): Listener {
+  const route = createRouter(functions.http)
+  const sockets = socketRoutes(functions, 'api', ctx, proxies)
+
+  async function dispatch(
+    request: RawRequest,
+    match: RouteMatch,
+    client: { remoteAddress: string; isSecure: boolean },
+  ) {
+    if (match.kind === 'function')
+      return callFunction(match.function.definition, { ...request, params: match.params, ...client }, ctx)
+    const socket = sockets.find((candidate) => candidate.path === request.path)
+    if (socket !== undefined) return answerNonHandshake(socket, request)
+    if (match.kind === 'method-not-allowed')
+      return problem('method-not-allowed', {}, { Allow: match.allow.join(', ') })
+    if (isApiPath(request.path)) return problem('not-found')
+    return staticFiles(request) ?? problem('not-found')
+  }
+
+  return listen(ctx.config.listenAddress, {
+    sockets,
+    bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
+    async handle(request) {
+      const startedAt = ctx.clock.monotonicMs()
+      const client = proxies.clientOf(request.peerAddress, request.header)
+      const match = route(request.method, request.path)
+      const functionId = match.kind === 'function' ? match.function.id : null
+      const preflight = answerPreflight(request, ctx.config.corsOrigins)
+      const reply =
+        preflight ??
+        (await dispatch(request, match, client).catch((error) =>
+          replyToFault(error, functionId ?? request.path, ctx),
+        ))
+      logAccess(ctx.log, {
+        function: functionId,
+        method: request.method,
+        path: request.path,
+        query: request.query,
+        remoteAddress: client.remoteAddress,
+        status: reply.status,
+        durationMs: ctx.clock.monotonicMs() - startedAt,
+      })
+      const cors = preflight === null ? corsHeaders(request, ctx.config.corsOrigins) : {}
+      return { ...reply, headers: { ...securityHeaders(client.isSecure), ...cors, ...reply.headers } }
+    },
+  })
+}
+
+/** Bind the OpAMP listener: agents' WebSockets, and the polls of those that speak plain HTTP. */
+export function startOpampListener(functions: LoadedFunctions, ctx: Context, proxies: ProxyPolicy): Listener {
+  const sockets = socketRoutes(functions, 'opamp', ctx, proxies)
+  const postOf = (method: string, path: string): Loaded<OpampPostFunction> | undefined =>
+    method === 'POST' ? functions.opampPosts.find(({ definition }) => definition.path === path) : undefined
+
+  async function dispatch(request: RawRequest): Promise<Reply> {
+    const post = postOf(request.method, request.path)
+    const client = proxies.clientOf(request.peerAddress, request.header)
+    if (post !== undefined) {
+      const incoming = { header: request.header, remoteAddress: client.remoteAddress }
+      const refusal = post.definition.refuse(incoming, ctx)
+      if (refusal !== null) return refusal
+      const body = await request.body()
+      if (body === 'aborted') return text('', 400)
+      return post.definition.handle({ ...incoming, body }, ctx)
+    }
+    const socket = sockets.find((candidate) => candidate.path === request.path)
+    if (socket !== undefined) return answerNonHandshake(socket, request)
+    return text('404 page not found\n', 404)
+  }
+
+  return listen(ctx.config.opampAddress, {
+    sockets,
+    bodyBytesMax: (method, path) => postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
+    handle: (request) => dispatch(request).catch((error) => replyToFault(error, 'opamp', ctx)),
+  })
+}
+
+/** What the API address answers while this process waits to become the active one. */
+export function startStandbyListener(address: string): Listener {
+  return listen(address, {
+    sockets: [],
+    bodyBytesMax: () => 0,
+    async handle(request) {
+      const headers = securityHeaders(false)
+      const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)
+      return { ...reply, headers: { ...headers, ...reply.headers } }
+    },
+  })
+}

@@ -1,0 +1,344 @@
+import { STATUS_CODES } from 'node:http'
+import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
+import { parseListenAddress } from './listen-address.ts'
+import type { Reply } from './reply.ts'
+import {
+  type HttpRequest,
+  type HttpResponse,
+  loadUwsLibrary,
+  type TemplatedApp,
+  type us_listen_socket,
+  type WebSocket,
+} from './uws-library.ts'
+
+/** One HTTP request as the socket layer delivers it. The body is collected from the first moment on. */
+export interface RawRequest {
+  /** Upper case. */
+  method: string
+  /** The path as sent, percent-encoded. */
+  path: string
+  /** The query as sent, without `?`; empty when there is none. */
+  query: string
+  /** The direct peer. */
+  peerAddress: string
+  header(name: string): string
+  /** The whole body, or 'too-large' as soon as that is known, or 'aborted' when the peer left. */
+  body(): Promise<Uint8Array | 'too-large' | 'aborted'>
+  isAborted(): boolean
+}
+
+/** What a listener does with requests and sockets; built by `server.ts`. */
+export interface ListenerHandlers {
+  /** How many body bytes this request may carry; decided before anything is awaited. */
+  bodyBytesMax(method: string, path: string): number
+  handle(request: RawRequest): Promise<Reply>
+  sockets: readonly SocketRoute[]
+}
+
+/** A WebSocket route with its state hidden. */
+export interface SocketRoute {
+  path: string
+  messageBytesMax: number
+  backpressureBytesMax: number
+  idleSeconds: number
+  closeOnBackpressure: boolean
+  admit(handshake: Handshake): Promise<HandshakeVerdict<unknown>>
+  open(socket: Socket, state: unknown): void
+  message(socket: Socket, state: unknown, data: Uint8Array, isBinary: boolean): void
+  drain(socket: Socket, state: unknown): void
+  close(socket: Socket, state: unknown): void
+}
+
+/** A bound listener. */
+export interface Listener {
+  port: number
+  /** Stop taking connections; those that exist go on. */
+  stopListening(): void
+  /** Requests not yet answered. */
+  inFlight(): number
+  /** Sockets that are open now. */
+  sockets(): Iterable<Socket>
+  /** Cut every connection that is left. */
+  destroy(): void
+}
+
+interface SocketData {
+  route: SocketRoute
+  state: unknown
+  handle: UwsSocket | null
+  peerAddress: string
+}
+
+/** The library takes options beside a host, too; its types leave that form out. */
+type ListenWithHost = (
+  this: TemplatedApp,
+  host: string,
+  port: number,
+  options: number,
+  listening: (socket: us_listen_socket | false) => void,
+) => void
+
+let nextSocketId = 1
+
+class UwsSocket implements Socket {
+  readonly id = nextSocketId++
+  readonly remoteAddress: string
+  #ws: WebSocket<SocketData> | null
+
+  constructor(ws: WebSocket<SocketData>, remoteAddress: string) {
+    this.#ws = ws
+    this.remoteAddress = remoteAddress
+  }
+
+  send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped' {
+    if (this.#ws === null) return 'dropped'
+    const isBinary = typeof data !== 'string'
+    const outcome = this.#ws.send(data, isBinary, false)
+    return outcome === 1 ? 'sent' : outcome === 0 ? 'buffered' : 'dropped'
+  }
+
+  bufferedBytes(): number {
+    return this.#ws?.getBufferedAmount() ?? 0
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws?.end(code, reason)
+  }
+
+  drop(): void {
+    this.#ws?.close()
+  }
+
+  /** The native object is invalid from here on. */
+  markClosed(): void {
+    this.#ws = null
+  }
+}
+
+/** The textual form of a peer address; IPv4 mapped into IPv6 is shown as IPv4. */
+export function formatAddress(raw: ArrayBuffer): string {
+  const bytes = new Uint8Array(raw)
+  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length !== 16) return ''
+  const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255
+  if (isMapped) return bytes.subarray(12).join('.')
+  const groups: string[] = []
+  for (let i = 0; i < 16; i += 2) groups.push(((bytes[i]! << 8) | bytes[i + 1]!).toString(16))
+  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
+}
+
+function copyHeaders(request: HttpRequest): (name: string) => string {
+  const headers = new Map<string, string>()
+  request.forEach((key, value) => {
+    // The first of a repeated header counts (a second Authorization or Cookie is ignored).
+    if (!headers.has(key)) headers.set(key, value)
+  })
+  return (name) => headers.get(name) ?? ''
+}
+
+/** Collect a body up to a limit; what comes after the limit is thrown away as it arrives. */
+function collectBody(response: HttpResponse, bytesMax: number, state: { isAborted: boolean }) {
+  let chunks: Uint8Array[] = []
+  let length = 0
+  let settle: (value: Uint8Array | 'too-large' | 'aborted') => void = () => {}
+  const done = new Promise<Uint8Array | 'too-large' | 'aborted'>((resolve) => {
+    settle = resolve
+  })
+  response.onAborted(() => {
+    state.isAborted = true
+    settle('aborted')
+  })
+  response.onData((chunk, isLast) => {
+    length += chunk.byteLength
+    if (length > bytesMax) {
+      chunks = []
+      settle('too-large')
+      return
+    }
+    // The chunk is only valid during this callback.
+    if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)))
+    if (isLast) settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+  })
+  return () => done
+}
+
+async function writeReply(
+  response: HttpResponse,
+  reply: Reply,
+  isHead: boolean,
+  state: { isAborted: boolean },
+): Promise<void> {
+  if (state.isAborted) return
+  const { body } = reply
+  const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
+  response.cork(() => {
+    response.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`)
+    for (const [name, value] of Object.entries(reply.headers)) response.writeHeader(name, value)
+    for (const cookie of reply.cookies ?? []) response.writeHeader('Set-Cookie', cookie)
+    if (isHead) {
+      const length = isWhole && body !== null ? Buffer.byteLength(body as string | Uint8Array) : undefined
+      response.endWithoutBody(length)
+    } else if (body === null && reply.status === 204) response.endWithoutBody()
+    else if (isWhole) response.end(body ?? '')
+  })
+  if (isHead || isWhole) return
+  await streamBody(response, body, state)
+}
+
+async function streamBody(
+  response: HttpResponse,
+  body: AsyncIterable<string | Uint8Array>,
+  state: { isAborted: boolean },
+): Promise<void> {
+  let wake: () => void = () => {}
+  response.onWritable(() => {
+    wake()
+    return true
+  })
+  try {
+    for await (const chunk of body) {
+      if (state.isAborted) return
+      const writable = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      let isFlowing = true
+      response.cork(() => {
+        isFlowing = response.write(chunk)
+      })
+      if (!isFlowing && !state.isAborted) await writable
+    }
+    if (!state.isAborted) response.cork(() => response.end())
+  } catch (error) {
+    // The status is long gone: cutting the connection is the only honest way to say that the body is broken.
+    if (!state.isAborted) response.close()
+    throw error
+  }
+}
+
+function registerSocket(app: TemplatedApp, route: SocketRoute, open: Set<UwsSocket>): void {
+  app.ws<SocketData>(route.path, {
+    // Above the protocol's limit, so that our own answer (1009) is given instead of a bare cut.
+    maxPayloadLength: route.messageBytesMax + 1_048_576,
+    maxBackpressure: route.backpressureBytesMax,
+    closeOnBackpressureLimit: route.closeOnBackpressure,
+    idleTimeout: route.idleSeconds,
+    sendPingsAutomatically: true,
+    upgrade(response, request, context) {
+      const state = { isAborted: false }
+      response.onAborted(() => {
+        state.isAborted = true
+      })
+      const key = request.getHeader('sec-websocket-key')
+      const protocol = request.getHeader('sec-websocket-protocol')
+      const peerAddress = formatAddress(response.getRemoteAddress())
+      const handshake: Handshake = {
+        path: request.getUrl(),
+        query: request.getQuery() ?? '',
+        remoteAddress: peerAddress,
+        isSecure: false,
+        header: copyHeaders(request),
+      }
+      const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) =>
+        void writeReply(
+          response,
+          { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body },
+          false,
+          state,
+        )
+      route.admit(handshake).then(
+        (verdict) => {
+          if (state.isAborted) return
+          if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
+          response.cork(() => {
+            const data: SocketData = { route, state: verdict.state, handle: null, peerAddress }
+            // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
+            response.upgrade(data, key, protocol, '', context)
+          })
+        },
+        () => refuse(500, ''),
+      )
+    },
+    open(ws) {
+      const data = ws.getUserData()
+      data.handle = new UwsSocket(ws, data.peerAddress)
+      open.add(data.handle)
+      route.open(data.handle, data.state)
+    },
+    message(ws, message, isBinary) {
+      const { handle, state } = ws.getUserData()
+      if (handle === null) return
+      if (message.byteLength > route.messageBytesMax) return handle.close(1009, 'message too large')
+      // The buffer is emptied on return and decoded fields alias it, so the copy is the function's own.
+      route.message(handle, state, new Uint8Array(message.slice(0)), isBinary)
+    },
+    drain(ws) {
+      const { handle, state } = ws.getUserData()
+      if (handle !== null) route.drain(handle, state)
+    },
+    close(ws) {
+      const { handle, state } = ws.getUserData()
+      if (handle === null) return
+      open.delete(handle)
+      handle.markClosed()
+      route.close(handle, state)
+    },
+  })
+}
+
+/** Bind one listener. Throws when the address is malformed or taken. */
+export function listen(address: string, handlers: ListenerHandlers): Listener {
+  const parsed = parseListenAddress(address)
+  if (parsed === null) throw new Error(`Cannot listen on "${address}": expected host:port`)
+  const uws = loadUwsLibrary()
+  const app = uws.App()
+  const openSockets = new Set<UwsSocket>()
+  let inFlight = 0
+  for (const route of handlers.sockets) registerSocket(app, route, openSockets)
+  app.any('/*', (response, request) => {
+    const state = { isAborted: false }
+    const method = request.getMethod().toUpperCase()
+    const path = request.getUrl()
+    const raw: RawRequest = {
+      method,
+      path,
+      query: request.getQuery() ?? '',
+      peerAddress: formatAddress(response.getRemoteAddress()),
+      header: copyHeaders(request),
+      body: collectBody(response, handlers.bodyBytesMax(method, path), state),
+      isAborted: () => state.isAborted,
+    }
+    inFlight++
+    handlers
+      .handle(raw)
+      .then((reply) => writeReply(response, reply, method === 'HEAD', state))
+      .catch(() => {
+        if (!state.isAborted) response.close()
+      })
+      .finally(() => {
+        inFlight--
+      })
+  })
+  let listenSocket: us_listen_socket | false = false
+  // 1 = LIBUS_LISTEN_EXCLUSIVE_PORT: two processes on one port must be an error, not a lottery.
+  const onListen = (socket: us_listen_socket | false) => {
+    listenSocket = socket
+  }
+  if (parsed.host === '') app.listen(parsed.port, 1, onListen)
+  else (app.listen as unknown as ListenWithHost).call(app, parsed.host, parsed.port, 1, onListen)
+  if (listenSocket === false) {
+    app.close()
+    throw new Error(`Cannot listen on "${address}": address already in use or not available`)
+  }
+  const bound: us_listen_socket = listenSocket
+  let isListening = true
+  return {
+    port: uws.us_socket_local_port(bound),
+    stopListening() {
+      if (isListening) uws.us_listen_socket_close(bound)
+      isListening = false
+    },
+    inFlight: () => inFlight,
+    sockets: () => [...openSockets],
+    destroy: () => void app.close(),
+  }
+}
