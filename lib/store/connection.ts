@@ -1,0 +1,230 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+import { DatabaseUnavailable, type Db } from './db.ts'
+import { toConnectionUrl } from './dsn.ts'
+
+/** How connections are made; the same for the pool and for the reserved sessions. */
+export interface ConnectionOptions {
+  dsn: string
+  applicationName: string
+  /** A connection that is not usable after this long counts as failed. */
+  connectTimeoutMs: number
+  /** The server ends a statement after this long; a little later the connection is given up. */
+  statementTimeoutMs: number
+}
+
+/** One session of the database. After `isBroken` every call throws `DatabaseUnavailable`. */
+export interface Connection extends Db {
+  readonly isBroken: boolean
+  /** Statements in one transaction on this connection; nothing else may use it meanwhile. */
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** Run `listener` once when the session is lost; not after `close`. */
+  onLost(listener: (cause: Error) => void): void
+  /** Lift the statement time-out, for migrations. */
+  setStatementTimeout(ms: number): Promise<void>
+  /** End the session. Waits a second at most. */
+  close(): Promise<void>
+}
+
+const GIVE_UP_AFTER_MS = 5_000
+const CLOSE_WAIT_MS = 1_000
+const PREPARED_MAX = 300
+
+/** Open one session. Throws `DatabaseUnavailable` with the driver's error as its cause. */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const socket = new Socket()
+  const client = new pg.Client({
+    connectionString: toConnectionUrl(options.dsn),
+    application_name: options.applicationName,
+    connectionTimeoutMillis: options.connectTimeoutMs,
+    statement_timeout: options.statementTimeoutMs,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
+    options: '-c TimeZone=UTC',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    stream: () => socket,
+    types: { getTypeParser },
+  })
+  const session = new Session(client, socket, options.statementTimeoutMs)
+  // A connect that neither works nor fails (a host that swallows packets after the handshake) ends here.
+  const giveUp = setTimeout(() => socket.destroy(), options.connectTimeoutMs)
+  try {
+    await client.connect()
+  } catch (error) {
+    socket.destroy()
+    throw unavailable('connect', error)
+  } finally {
+    clearTimeout(giveUp)
+  }
+  return session
+}
+
+class Session implements Connection {
+  readonly #client: pg.Client
+  readonly #socket: Socket
+  readonly #names = new Map<string, string>()
+  readonly #listeners: ((cause: Error) => void)[] = []
+  #timeoutMs: number
+  #isBroken = false
+  #isClosing = false
+
+  constructor(client: pg.Client, socket: Socket, statementTimeoutMs: number) {
+    this.#client = client
+    this.#socket = socket
+    this.#timeoutMs = statementTimeoutMs
+    client.on('error', (error) => this.#lose(error))
+    client.on('end', () => this.#lose(new Error('connection ended')))
+  }
+
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
+  onLost(listener: (cause: Error) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async query<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.#send(text, params)).rows as Row[]
+  }
+
+  async execute(text: string, params: readonly unknown[] = []): Promise<number> {
+    return (await this.#send(text, params)).rowCount ?? 0
+  }
+
+  async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    const scope = new TransactionScope(this)
+    await this.execute('BEGIN')
+    let value: T
+    try {
+      value = await work(scope)
+    } catch (error) {
+      scope.isOver = true
+      // A connection that cannot even roll back is of no use to anyone.
+      await this.execute('ROLLBACK').catch((cause: Error) => this.#lose(cause))
+      throw error
+    }
+    scope.isOver = true
+    const { command } = await this.#send('COMMIT', [])
+    if (command === 'ROLLBACK') throw new Error('transaction was rolled back: a failed statement was ignored')
+    return value
+  }
+
+  async setStatementTimeout(ms: number): Promise<void> {
+    await this.query(`SELECT set_config('statement_timeout', $1, false)`, [String(ms)])
+    this.#timeoutMs = ms
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    const wasBroken = this.#isBroken
+    this.#isBroken = true
+    if (wasBroken) return void this.#socket.destroy()
+    let timer: NodeJS.Timeout | undefined
+    const waited = new Promise((resolve) => {
+      timer = setTimeout(resolve, CLOSE_WAIT_MS)
+    })
+    await Promise.race([this.#client.end().catch(() => undefined), waited])
+    clearTimeout(timer)
+    this.#socket.destroy()
+  }
+
+  async #send(text: string, params: readonly unknown[]): Promise<pg.QueryResult> {
+    if (this.#isBroken) throw new DatabaseUnavailable('database connection is closed')
+    // The server's own limit comes first; this one is for a server that no longer answers.
+    const watch =
+      this.#timeoutMs > 0
+        ? setTimeout(() => this.#socket.destroy(), this.#timeoutMs + GIVE_UP_AFTER_MS)
+        : undefined
+    try {
+      return await this.#client.query({ name: this.#nameOf(text, params), text, values: [...params] })
+    } catch (error) {
+      if (!isLoss(error)) throw error
+      this.#lose(error as Error)
+      throw unavailable('query', error)
+    } finally {
+      clearTimeout(watch)
+    }
+  }
+
+  /** Statements with parameters are prepared once a session; texts are few, and the cap holds if they are not. */
+  #nameOf(text: string, params: readonly unknown[]): string | undefined {
+    if (params.length === 0) return undefined
+    const known = this.#names.get(text)
+    if (known !== undefined) return known
+    if (this.#names.size >= PREPARED_MAX) return undefined
+    const name = `s${this.#names.size}`
+    this.#names.set(text, name)
+    return name
+  }
+
+  #lose(cause: Error): void {
+    if (this.#isBroken) return
+    this.#isBroken = true
+    this.#socket.destroy()
+    for (const listener of this.#listeners) listener(cause)
+  }
+}
+
+/** The transaction as its work sees it; refuses statements that come after its end. */
+class TransactionScope implements Db {
+  readonly #session: Session
+  isOver = false
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  async query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> {
+    return this.#open().query<Row>(text, params)
+  }
+
+  async execute(text: string, params?: readonly unknown[]): Promise<number> {
+    return this.#open().execute(text, params)
+  }
+
+  #open(): Session {
+    if (this.isOver) throw new Error('statement after the end of its transaction')
+    return this.#session
+  }
+}
+
+// Classes of SQLSTATE that mean "this server cannot serve now": connection exceptions, too many
+// connections, shutdown or start-up of the server, and a server that became a read-only replica.
+const LOSS_CODES = /^(08...|53300|57P0[1-5]|25006)$/
+
+function isLoss(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return LOSS_CODES.test(error.code ?? '')
+  // Whatever is not an answer of the server came from the socket or the driver's state, except for
+  // parameters that could not be serialised.
+  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
+}
+
+function unavailable(during: string, cause: unknown): DatabaseUnavailable {
+  const reason =
+    cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause)
+  return new DatabaseUnavailable(`database unavailable during ${during}: ${reason}`, { cause })
+}
+
+const INT8 = 20
+const INT8_ARRAY = 1016
+const DATE = 1082
+
+/** int8 as a number (no count or sequence here comes near 2^53) and dates as text; the rest as pg has it. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (format !== 'binary') {
+    if (oid === INT8) return Number
+    if (oid === DATE) return String
+    if (oid === INT8_ARRAY) return parseInt8Array
+  }
+  return pg.types.getTypeParser(oid, format as 'text')
+}
+
+function parseInt8Array(text: string): (number | null)[] {
+  if (text === '{}') return []
+  return text
+    .slice(1, -1)
+    .split(',')
+    .map((item) => (item === 'NULL' ? null : Number(item)))
+}

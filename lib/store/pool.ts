@@ -1,0 +1,259 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { type Database, DatabaseUnavailable, type Db } from './db.ts'
+
+/** Limits of the process's sessions; see `openPool`. */
+export interface PoolOptions {
+  dsn: string
+  /** For all sessions of the process, the two reserved ones included. */
+  maxOpen: number
+  maxIdle: number
+  idleTimeoutMs: number
+  lifetimeMs: number
+  applicationName?: string
+  connectTimeoutMs?: number
+  statementTimeoutMs?: number
+  /** How long a caller waits for a free connection before it is told that the database is unavailable. */
+  waitTimeoutMs?: number
+  clock: Clock
+  log: Log
+}
+
+/** The nine counters of `GET /api/system/database`; the last five only grow. */
+export interface PoolStatistics {
+  maxOpenConnections: number
+  openConnections: number
+  inUse: number
+  idle: number
+  waitCount: number
+  waitDurationMs: number
+  maxIdleClosed: number
+  maxIdleTimeClosed: number
+  maxLifetimeClosed: number
+}
+
+/** The pooled database. */
+export interface Pool extends Database {
+  statistics(): PoolStatistics
+  /** A session outside the pool's share, for LISTEN and control; counted as in use until it closes. */
+  openReserved(purpose: string): Promise<Connection>
+  /** Refuse new work, end idle sessions, and wait for those in use to be released. */
+  close(): Promise<void>
+}
+
+/** LISTEN, and control (process lock and readiness). */
+export const RESERVED_SESSIONS = 2
+const MIN_SESSIONS = 4
+/** Node fires longer timers at once. */
+const TIMER_MS_MAX = 2_147_483_647
+
+/** Open the pool. Nothing is connected yet: the first statement does that. */
+export function openPool(options: PoolOptions): Pool {
+  if (options.maxOpen < MIN_SESSIONS) {
+    options.log.warn(
+      { asked: options.maxOpen, used: MIN_SESSIONS },
+      'DB_MAX_OPEN_CONNS is below the least that works and was raised',
+    )
+  }
+  return new SessionPool({ ...options, maxOpen: Math.max(MIN_SESSIONS, options.maxOpen) })
+}
+
+interface Idle {
+  connection: Connection
+  bornMs: number
+  timer: NodeJS.Timeout
+}
+
+interface Waiter {
+  give(): void
+  refuse(error: Error): void
+  timer: NodeJS.Timeout
+  sinceMs: number
+}
+
+class SessionPool implements Pool {
+  readonly #options: PoolOptions
+  /** Most recently used last, so that the oldest go idle long enough to be closed. */
+  readonly #idle: Idle[] = []
+  readonly #waiters: Waiter[] = []
+  readonly #counters = { waitCount: 0, waitMs: 0, idleClosed: 0, idleTimeClosed: 0, lifetimeClosed: 0 }
+  #inUse = 0
+  #reserved = 0
+  #isClosed = false
+  #drained: (() => void) | null = null
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> {
+    return this.#borrow((connection) => connection.query<Row>(text, params))
+  }
+
+  execute(text: string, params?: readonly unknown[]): Promise<number> {
+    return this.#borrow((connection) => connection.execute(text, params))
+  }
+
+  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#borrow((connection) => connection.transaction(work))
+  }
+
+  statistics(): PoolStatistics {
+    const inUse = this.#inUse + this.#reserved
+    return {
+      maxOpenConnections: this.#options.maxOpen,
+      openConnections: inUse + this.#idle.length,
+      inUse,
+      idle: this.#idle.length,
+      waitCount: this.#counters.waitCount,
+      waitDurationMs: Math.trunc(this.#counters.waitMs),
+      maxIdleClosed: this.#counters.idleClosed,
+      maxIdleTimeClosed: this.#counters.idleTimeClosed,
+      maxLifetimeClosed: this.#counters.lifetimeClosed,
+    }
+  }
+
+  async openReserved(purpose: string): Promise<Connection> {
+    if (this.#reserved >= RESERVED_SESSIONS) throw new Error(`no reserved session left for ${purpose}`)
+    this.#reserved++
+    const connection = await this.#connect(purpose).catch((error: Error) => {
+      this.#reserved--
+      throw error
+    })
+    let isCounted = true
+    const uncount = () => {
+      if (isCounted) this.#reserved--
+      isCounted = false
+    }
+    connection.onLost(uncount)
+    const close = connection.close.bind(connection)
+    connection.close = () => close().finally(uncount)
+    return connection
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const waiter of this.#waiters.splice(0)) waiter.refuse(new DatabaseUnavailable('pool is closed'))
+    const closing = this.#idle.splice(0).map(({ connection, timer }) => {
+      clearTimeout(timer)
+      return connection.close()
+    })
+    await Promise.all(closing)
+    if (this.#inUse === 0) return
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve
+    })
+  }
+
+  async #borrow<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
+    await this.#permit()
+    let taken: { connection: Connection; bornMs: number } | undefined
+    try {
+      taken = this.#takeIdle() ?? {
+        connection: await this.#connect('pool'),
+        bornMs: this.#options.clock.monotonicMs(),
+      }
+      return await use(taken.connection)
+    } finally {
+      this.#release(taken)
+    }
+  }
+
+  /** Wait for one of the pool's places. */
+  async #permit(): Promise<void> {
+    if (this.#isClosed) throw new DatabaseUnavailable('pool is closed')
+    if (this.#inUse < this.#options.maxOpen - RESERVED_SESSIONS) {
+      this.#inUse++
+      return
+    }
+    this.#counters.waitCount++
+    await new Promise<void>((give, refuse) => {
+      const timer = setTimeout(() => {
+        this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
+        this.#counters.waitMs += this.#options.clock.monotonicMs() - waiter.sinceMs
+        refuse(new DatabaseUnavailable('no database connection became free in time'))
+      }, this.#options.waitTimeoutMs ?? 10_000)
+      const waiter: Waiter = { give, refuse, timer, sinceMs: this.#options.clock.monotonicMs() }
+      this.#waiters.push(waiter)
+    })
+  }
+
+  #takeIdle(): { connection: Connection; bornMs: number } | undefined {
+    for (let entry = this.#idle.pop(); entry; entry = this.#idle.pop()) {
+      clearTimeout(entry.timer)
+      if (entry.connection.isBroken) continue
+      if (!this.#isTooOld(entry.bornMs)) return entry
+      this.#counters.lifetimeClosed++
+      void entry.connection.close()
+    }
+    return undefined
+  }
+
+  #release(taken: { connection: Connection; bornMs: number } | undefined): void {
+    if (taken && !taken.connection.isBroken) this.#keepOrClose(taken)
+    const next = this.#waiters.shift()
+    if (next) {
+      clearTimeout(next.timer)
+      this.#counters.waitMs += this.#options.clock.monotonicMs() - next.sinceMs
+      next.give()
+      return
+    }
+    this.#inUse--
+    if (this.#inUse === 0) this.#drained?.()
+  }
+
+  #keepOrClose({ connection, bornMs }: { connection: Connection; bornMs: number }): void {
+    const isTooOld = this.#isTooOld(bornMs)
+    // Somebody who waits takes it at once, so it is not idle whatever the limit.
+    const hasPlace = this.#waiters.length > 0 || this.#idle.length < this.#options.maxIdle
+    if (!isTooOld && hasPlace && !this.#isClosed) {
+      this.#keep(connection, bornMs)
+      return
+    }
+    if (isTooOld) this.#counters.lifetimeClosed++
+    else if (!this.#isClosed) this.#counters.idleClosed++
+    void connection.close()
+  }
+
+  #keep(connection: Connection, bornMs: number): void {
+    const remove = () => {
+      const index = this.#idle.indexOf(entry)
+      if (index >= 0) this.#idle.splice(index, 1)
+      return index >= 0
+    }
+    const lifeLeftMs = bornMs + this.#options.lifetimeMs - this.#options.clock.monotonicMs()
+    const isLifeShorter = lifeLeftMs < this.#options.idleTimeoutMs
+    const close = () => {
+      if (!remove()) return
+      if (isLifeShorter) this.#counters.lifetimeClosed++
+      else this.#counters.idleTimeClosed++
+      void connection.close()
+    }
+    const timer = setTimeout(close, Math.min(lifeLeftMs, this.#options.idleTimeoutMs, TIMER_MS_MAX))
+    // An idle session is no reason for the process to live on.
+    timer.unref()
+    const entry: Idle = { connection, bornMs, timer }
+    this.#idle.push(entry)
+  }
+
+  #isTooOld(bornMs: number): boolean {
+    return this.#options.clock.monotonicMs() - bornMs >= this.#options.lifetimeMs
+  }
+
+  async #connect(purpose: string): Promise<Connection> {
+    const {
+      dsn,
+      applicationName = 'muster',
+      connectTimeoutMs = 5_000,
+      statementTimeoutMs = 30_000,
+    } = this.#options
+    const connection = await openConnection({ dsn, applicationName, connectTimeoutMs, statementTimeoutMs })
+    connection.onLost((cause) => {
+      const index = this.#idle.findIndex((entry) => entry.connection === connection)
+      if (index >= 0) clearTimeout(this.#idle.splice(index, 1)[0]!.timer)
+      this.#options.log.warn({ purpose, cause: cause.message }, 'database connection lost')
+    })
+    return connection
+  }
+}

@@ -1,0 +1,306 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Connection } from './connection.ts'
+import type { Db } from './db.ts'
+
+/** Another process became the active one; nothing of this process may be written any more. */
+export class EpochLost extends Error {
+  override readonly name = 'EpochLost'
+}
+
+/** What the lock needs; times in milliseconds, shorter in tests. */
+export interface ProcessLockOptions {
+  /** Opens a reserved session, see `Pool.openReserved`. */
+  connect(): Promise<Connection>
+  clock: Clock
+  log: Log
+  /** Runs once when another process became the active one: this one has to stop. */
+  onLost(): void
+  pollMs?: number
+  /** How long a standby waits after it has a new connection, so that the active process comes first. */
+  standbyPatienceMs?: number
+}
+
+/** Makes one process of a database the active one; see `openProcessLock`. */
+export interface ProcessLock {
+  /**
+   * Wait until this process is the active one, as a standby while another is. Throws when the first
+   * connection fails, the server is too old, or the signal is aborted. `onStandby` runs once when the lock is found taken.
+   */
+  acquire(signal: AbortSignal, onStandby?: () => void): Promise<void>
+  /** Whether the lock is held now, on a live connection. Without it no offer may be sent. */
+  isHeld(): boolean
+  /** The session that holds the lock. Throws `DatabaseUnavailable` later, when it breaks. */
+  connection(): Connection
+  /** Refuse a transaction of queued writes with `EpochLost` when another process has become active since. */
+  checkEpoch(tx: Db): Promise<void>
+  /** Whether the database answers on the control session within `timeoutMs`. */
+  ping(timeoutMs: number): Promise<boolean>
+  /** Give the lock up and end the session; the next standby takes over at once. */
+  release(): Promise<void>
+}
+
+/** First key of every advisory lock of ours ("must" in ASCII); the second says which. */
+export const LOCK_SPACE = 0x6d757374
+const PROCESS_LOCK = 1
+
+/**
+ * One process is active, the others wait (session-level advisory lock on a session of its own; kill -9 frees it at
+ * once, keepalives of the server within 20 s of a vanished host). Whoever gets the lock raises the epoch; a process
+ * that was cut off from its database takes the lock again and goes on only if the epoch is still its own.
+ */
+export function openProcessLock(options: ProcessLockOptions): ProcessLock {
+  return new AdvisoryProcessLock(options)
+}
+
+class AdvisoryProcessLock implements ProcessLock {
+  readonly #options: ProcessLockOptions
+  readonly #stop = new AbortController()
+  #connection: Connection | null = null
+  #isHeld = false
+  #isLost = false
+  #epoch = 0
+  #pid = 0
+
+  constructor(options: ProcessLockOptions) {
+    this.#options = options
+  }
+
+  async acquire(signal: AbortSignal, onStandby: () => void = () => undefined): Promise<void> {
+    const ended = AbortSignal.any([signal, this.#stop.signal])
+    let connection = await this.#open()
+    await checkServerVersion(connection)
+    let isStandby = false
+    let lastHolder = ''
+    while (!(await this.#tryLock(connection))) {
+      if (!isStandby) onStandby()
+      isStandby = true
+      if (connection.isBroken) {
+        this.#options.log.warn({}, 'standby lost its database connection')
+        connection = await this.#reopen(ended)
+        // A restarted database has lost the active process's lock too; that one comes first.
+        await pause(this.#options.standbyPatienceMs ?? 10_000, ended)
+        continue
+      }
+      lastHolder = await this.#logHolder(connection, lastHolder)
+      await pause(this.#options.pollMs ?? 300, ended)
+    }
+    this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
+    this.#hold(connection)
+    this.#options.log.info({ epoch: this.#epoch }, 'this process is the active one')
+  }
+
+  isHeld(): boolean {
+    return this.#isHeld
+  }
+
+  connection(): Connection {
+    if (!this.#connection) throw new Error('the process lock was never acquired')
+    return this.#connection
+  }
+
+  async checkEpoch(tx: Db): Promise<void> {
+    // The share lock makes whoever raises the epoch wait for this transaction, so that nothing slips in behind.
+    const rows = await tx.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1 FOR SHARE')
+    if (rows[0]?.epoch === this.#epoch) return
+    this.#loseToAnother()
+    throw new EpochLost(`epoch is ${rows[0]?.epoch ?? 'absent'}, this process has ${this.#epoch}`)
+  }
+
+  async ping(timeoutMs: number): Promise<boolean> {
+    const connection = this.#connection
+    if (!this.#isHeld || !connection) return false
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), timeoutMs)
+    })
+    const answer = connection.query('SELECT 1').then(
+      () => true,
+      () => false,
+    )
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  }
+
+  async release(): Promise<void> {
+    this.#stop.abort()
+    this.#isHeld = false
+    await this.#connection?.close()
+  }
+
+  #hold(connection: Connection): void {
+    this.#connection = connection
+    this.#isHeld = true
+    connection.onLost((cause) => {
+      this.#isHeld = false
+      if (this.#stop.signal.aborted || this.#isLost) return
+      this.#options.log.error(
+        { cause: cause.message },
+        'process lock connection lost; no offers until it is back',
+      )
+      // Its failures are the signal's, which means that the process ends.
+      this.#takeAgain().catch(() => undefined)
+    })
+  }
+
+  /** Come back after the database was away: same epoch, same lock, or stop. */
+  async #takeAgain(): Promise<void> {
+    const formerPid = this.#pid
+    while (!this.#isLost) {
+      const connection = await this.#reopen(this.#stop.signal)
+      try {
+        if (await this.#tryLockAgain(connection, formerPid)) {
+          this.#hold(connection)
+          return this.#options.log.info({ epoch: this.#epoch }, 'process lock taken again')
+        }
+      } catch (error) {
+        this.#options.log.warn({ cause: (error as Error).message }, 'could not take the process lock again')
+      }
+      await connection.close()
+    }
+  }
+
+  async #tryLockAgain(connection: Connection, formerPid: number): Promise<boolean> {
+    if (!(await tryAdvisoryLock(connection))) {
+      const holder = await findHolder(connection)
+      // Our own former session can outlive the connection that we lost; anybody else has taken over.
+      if (holder?.pid === formerPid)
+        await connection.query('SELECT pg_terminate_backend($1, 5000)', [formerPid])
+      else if (holder) this.#loseToAnother()
+      await pause(this.#options.pollMs ?? 300, this.#stop.signal)
+      return false
+    }
+    const epoch = await readEpoch(connection)
+    if (epoch === this.#epoch) return true
+    this.#loseToAnother()
+    return false
+  }
+
+  #loseToAnother(): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#isHeld = false
+    this.#options.log.error({ epoch: this.#epoch }, 'another process became the active one; this one stops')
+    this.#options.onLost()
+  }
+
+  /** True when the lock is ours; false when it is taken or the connection broke. */
+  async #tryLock(connection: Connection): Promise<boolean> {
+    try {
+      return await tryAdvisoryLock(connection)
+    } catch (error) {
+      if (!connection.isBroken) throw error
+      return false
+    }
+  }
+
+  async #open(): Promise<Connection> {
+    const connection = await this.#options.connect()
+    try {
+      // Server-side keepalives notice a vanished client host within 20 s; an idle session must never be ended.
+      const rows = await connection.query<{ pid: number }>(
+        `SELECT pg_backend_pid() AS pid,
+          set_config('tcp_keepalives_idle', '8', false), set_config('tcp_keepalives_interval', '4', false),
+          set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false),
+          set_config('idle_session_timeout', '0', false)`,
+      )
+      this.#pid = rows[0]!.pid
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+    return connection
+  }
+
+  async #reopen(signal: AbortSignal): Promise<Connection> {
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted()
+      try {
+        return await this.#open()
+      } catch (error) {
+        if (attempt % 30 === 0) {
+          this.#options.log.warn({ cause: (error as Error).message }, 'database is away, trying again')
+        }
+        await pause(Math.min(1_000, 100 * 2 ** attempt), signal)
+      }
+    }
+  }
+
+  async #logHolder(connection: Connection, last: string): Promise<string> {
+    const holder = await findHolder(connection).catch(() => undefined)
+    const text = holder ? `${holder.application} pid ${holder.pid} from ${holder.address}` : last
+    if (text !== last) this.#options.log.info({ holder }, `standing by: the process lock is held by ${text}`)
+    return text
+  }
+}
+
+interface Holder {
+  pid: number
+  application: string
+  address: string
+  since: Date
+}
+
+async function tryAdvisoryLock(connection: Connection): Promise<boolean> {
+  const rows = await connection.query<{ taken: boolean }>(
+    `SELECT pg_try_advisory_lock(${LOCK_SPACE}, ${PROCESS_LOCK}) AS taken`,
+  )
+  return rows[0]!.taken
+}
+
+async function findHolder(connection: Connection): Promise<Holder | undefined> {
+  const rows = await connection.query<Holder>(
+    `SELECT l.pid, coalesce(nullif(a.application_name, ''), 'unnamed') AS application,
+       coalesce(host(a.client_addr), 'local socket') AS address, a.backend_start AS since
+     FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+     WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${LOCK_SPACE} AND l.objid = ${PROCESS_LOCK}
+       AND l.objsubid = 2 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  )
+  return rows[0]
+}
+
+/**
+ * Raise the epoch and return it. The epoch's table is made here and not by a migration: the epoch must be raised before the first migration
+ * runs, so that a cut-off process cannot write into a schema that is changing.
+ */
+export async function raiseEpoch(connection: Connection, now: Date): Promise<number> {
+  await connection.query(`CREATE TABLE IF NOT EXISTS process_epoch (
+    id integer PRIMARY KEY CHECK (id = 1), epoch bigint NOT NULL, raised_at timestamptz(3) NOT NULL)`)
+  const rows = await connection.query<{ epoch: number }>(
+    `INSERT INTO process_epoch (id, epoch, raised_at) VALUES (1, 1, $1)
+     ON CONFLICT (id) DO UPDATE SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at
+     RETURNING epoch`,
+    [now],
+  )
+  return rows[0]!.epoch
+}
+
+async function readEpoch(connection: Connection): Promise<number | undefined> {
+  const rows = await connection.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1')
+  return rows[0]?.epoch
+}
+
+/** Wait; an aborted signal throws its reason. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** Refuse a server older than PostgreSQL 18, by name. */
+export async function checkServerVersion(db: Db): Promise<void> {
+  const rows = await db.query<{ number: string; name: string }>(
+    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
+  )
+  const { number, name } = rows[0]!
+  if (Number(number) < 180_000)
+    throw new Error(`PostgreSQL 18 or newer is needed, this server is PostgreSQL ${name}`)
+}

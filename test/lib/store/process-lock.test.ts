@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
+import {
+  checkServerVersion,
+  EpochLost,
+  openProcessLock,
+  type ProcessLock,
+} from '../../../lib/store/process-lock.ts'
+import { type RecordingLog, recordingLog } from '../../support/fakes.ts'
+import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
+
+interface Process {
+  lock: ProcessLock
+  log: RecordingLog
+  lost: number
+  name: string
+}
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  return database
+}
+
+function startProcess(database: TestDatabase, name: string, standbyPatienceMs = 50): Process {
+  const pool = database.openPool({ applicationName: name })
+  const log = recordingLog()
+  const state: Process = { log, lost: 0, name, lock: undefined as unknown as ProcessLock }
+  state.lock = openProcessLock({
+    connect: () => pool.openReserved('control'),
+    clock: systemClock,
+    log,
+    onLost: () => state.lost++,
+    pollMs: 20,
+    standbyPatienceMs,
+  })
+  cleanups.push(() => state.lock.release())
+  return state
+}
+
+const acquire = (process: Process, onStandby?: () => void) =>
+  process.lock.acquire(new AbortController().signal, onStandby)
+
+async function endSessions(database: TestDatabase, ...names: string[]): Promise<void> {
+  const connection = await openTestConnection(database.dsn)
+  await connection.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ANY($1)',
+    [names],
+  )
+  await connection.close()
+}
+
+const readEpoch = async (database: TestDatabase) =>
+  (await database.pool.query<{ epoch: number }>('SELECT epoch FROM process_epoch'))[0]!.epoch
+
+describe('process lock', () => {
+  it('gives the lock to one process, and to the standby once it is free, raising the epoch each time', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    const second = startProcess(database, 'second')
+    await acquire(first)
+    const before = await readEpoch(database)
+    let hasStoodBy = false
+    const waiting = acquire(second, () => {
+      hasStoodBy = true
+    })
+    await expect.poll(() => hasStoodBy).toBe(true)
+    await expect.poll(() => JSON.stringify(second.log.lines)).toContain('held by first pid')
+    expect(second.lock.isHeld()).toBe(false)
+    expect(await second.lock.ping(1_000)).toBe(false)
+    await first.lock.release()
+    await waiting
+    expect(second.lock.isHeld()).toBe(true)
+    expect(await second.lock.ping(1_000)).toBe(true)
+    expect(await readEpoch(database)).toBe(before + 1)
+  })
+
+  it('lets a process that lost only its connection go on with the same epoch', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    await acquire(first)
+    const epoch = await readEpoch(database)
+    await endSessions(database, 'first')
+    await expect.poll(() => JSON.stringify(first.log.lines)).toContain('connection lost')
+    await expect.poll(() => first.lock.isHeld()).toBe(true)
+    await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    expect(await readEpoch(database)).toBe(epoch)
+    expect(first.lost).toBe(0)
+  })
+
+  it('stops a process whose lock was taken by another while it was cut off', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    await acquire(first)
+    // The other one asks on a connection of its own in the same moment in which the first loses its own.
+    const thief = await openTestConnection(database.dsn, 'thief')
+    cleanups.push(() => thief.close())
+    const stealing = thief.query('SELECT pg_advisory_lock(1836413812, 1)')
+    await endSessions(database, 'first')
+    await stealing
+    await expect.poll(() => first.lost).toBe(1)
+    expect(first.lock.isHeld()).toBe(false)
+  })
+
+  it('refuses a batch once another process raised the epoch', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    await acquire(first)
+    await database.pool.execute('UPDATE process_epoch SET epoch = epoch + 1')
+    const batch = database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    await expect(batch).rejects.toBeInstanceOf(EpochLost)
+    expect(first.lost).toBe(1)
+  })
+
+  it('lets the active process come first when the database dropped everybody', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    const second = startProcess(database, 'second', 400)
+    await acquire(first)
+    let hasStoodBy = false
+    const waiting = acquire(second, () => {
+      hasStoodBy = true
+    })
+    await expect.poll(() => hasStoodBy).toBe(true)
+    await endSessions(database, 'first', 'second')
+    await expect
+      .poll(() => JSON.stringify(second.log.lines))
+      .toContain('standby lost its database connection')
+    await expect.poll(() => first.lock.isHeld()).toBe(true)
+    await first.lock.release()
+    await waiting
+    expect(second.lock.isHeld()).toBe(true)
+    expect(first.lost).toBe(0)
+  })
+
+  it('stops waiting when it is told to', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    const second = startProcess(database, 'second')
+    await acquire(first)
+    const stop = new AbortController()
+    const waiting = second.lock.acquire(stop.signal, () => stop.abort(new Error('stopping')))
+    await expect(waiting).rejects.toThrow('stopping')
+  })
+
+  it('refuses a server older than PostgreSQL 18 by name', async () => {
+    const old = {
+      query: async <Row extends object>() => [{ number: '170004', name: '17.4' }] as unknown as Row[],
+      execute: async () => 0,
+    }
+    await expect(checkServerVersion(old)).rejects.toThrow('this server is PostgreSQL 17.4')
+  })
+})
