@@ -99,7 +99,7 @@ describe('the rooms', () => {
       [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')],
       /['"](uws-node-|@uwsjs)/,
     )
-    expect(hits.filter((hit) => !/^runtime\/(uws\.ts|build\/)/.test(hit))).toEqual([])
+    expect(hits.filter((hit) => !/^runtime\/(uws\.ts|uws-library\.ts|build\/)/.test(hit))).toEqual([])
   })
 
   test('lib knows no HTTP', () => {
@@ -122,7 +122,9 @@ describe('time, chance and environment', () => {
     const readers = [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')].filter(
       ({ path }) => path !== 'runtime/config.ts' && !isScript(path),
     )
-    expect(findCode(readers, /\bprocess\.env\b/)).toEqual([])
+    const hits = findCode(readers, /\bprocess\.env\b/)
+    // The socket library reads this one itself, before it is told anything.
+    expect(hits.filter((hit) => !hit.includes('UWS_HTTP_MAX_HEADERS_SIZE'))).toEqual([])
   })
 
   test('no module keeps state between calls', () => {

@@ -1,0 +1,117 @@
+// Builds `dist/`: the service as one bundle with what it loads at run time beside it, and from that one
+// executable file. `--no-executable` leaves the latter out.
+import { existsSync } from 'node:fs'
+import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { ROOT, workerEntries } from './bundle.mjs'
+import { buildExecutable } from './executable.mjs'
+
+const DIST = join(ROOT, 'dist')
+/** Node's version of its native interface, by Node's own major version. */
+const NODE_ABI = { 20: 115, 22: 127, 24: 137, 26: 147 }
+
+/** Bundle the service and its worker threads, packages included. Returns the inputs' paths. */
+async function bundleService() {
+  const { metafile } = await build({
+    entryPoints: [
+      { in: join(ROOT, 'runtime', 'main.ts'), out: 'muster' },
+      ...workerEntries().map(({ name, entry }) => ({ in: entry, out: name })),
+    ],
+    outdir: DIST,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    // Native code is copied beside the bundle; pg asks for its native twin only where it is installed.
+    external: ['uws-node-20-22', 'uws-node-22-26', 'pg-native'],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    // Packages written for `require` need one in an ES module.
+    banner: {
+      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+    },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'error',
+  })
+  return Object.keys(metafile.inputs)
+}
+
+/** Copy the native socket library of every Node version that is installed here for this platform. */
+async function copySocketLibrary() {
+  const copied = []
+  for (const [major, abi] of Object.entries(NODE_ABI)) {
+    for (const alias of ['uws-node-20-22', 'uws-node-22-26']) {
+      const require = createRequire(join(ROOT, 'node_modules', alias, 'package.json'))
+      let entry
+      try {
+        entry = require.resolve(`@uwsjs/${process.platform}-${process.arch}-${major}`)
+      } catch {
+        continue
+      }
+      const name = `uws_${process.platform}_${process.arch}_${abi}.node`
+      await copyFile(join(dirname(entry), 'uws.node'), join(DIST, name))
+      copied.push(major)
+      break
+    }
+  }
+  const own = process.versions.node.split('.')[0]
+  if (!copied.includes(own))
+    throw new Error(`The socket library for Node ${own} is not installed: run npm install`)
+  return copied
+}
+
+/** Write what the licences of the bundled packages ask to be kept: their names and texts. */
+async function writeLicences(inputs) {
+  const packages = new Set(['uws-node-20-22', 'uws-node-22-26'])
+  for (const input of inputs) {
+    const match = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)
+    if (match) packages.add(match[1])
+  }
+  const parts = []
+  for (const name of [...packages].sort()) {
+    const folder = join(ROOT, 'node_modules', name)
+    if (!existsSync(join(folder, 'package.json'))) continue
+    const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
+    const text = file ? await readFile(join(folder, file), 'utf8') : ''
+    parts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`)
+  }
+  await writeFile(join(DIST, 'licenses.txt'), parts.join(`\n${'-'.repeat(72)}\n\n`))
+}
+
+async function buildUserInterface() {
+  const script = join(ROOT, 'runtime', 'ui', 'build.mjs')
+  if (!existsSync(script)) return false
+  const { buildUi } = await import(pathToFileURL(script).href)
+  await buildUi(join(DIST, 'ui'))
+  return true
+}
+
+async function main() {
+  const started = performance.now()
+  await rm(DIST, { recursive: true, force: true })
+  await mkdir(DIST, { recursive: true })
+  const [inputs] = await Promise.all([
+    bundleService(),
+    buildUserInterface(),
+    cp(join(ROOT, 'migrations'), join(DIST, 'migrations'), { recursive: true }),
+  ])
+  const majors = await copySocketLibrary()
+  await writeLicences(inputs)
+  await copyFile(join(ROOT, 'LICENSE'), join(DIST, 'LICENSE'))
+  const kib = Math.round((await stat(join(DIST, 'muster.mjs'))).size / 1024)
+  console.log(`dist/muster.mjs: ${kib} KiB, for Node ${majors.join(', ')}`)
+  if (!process.argv.includes('--no-executable')) {
+    const mib = Math.round((await buildExecutable(DIST)) / 1024 / 1024)
+    console.log(`dist/muster: ${mib} MiB, needs nothing installed`)
+  }
+  console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`)
+}
+
+await main()

@@ -1,0 +1,34 @@
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** Where the files lie that the service reads while it runs. */
+export interface RuntimeFiles {
+  /** The folder of `NNNN-slug.sql`. */
+  migrations: string
+  /** The folder of the built browser UI, `index.html` at its top. */
+  ui: string
+  /** The folder of the bundled worker threads. */
+  workers: string
+}
+
+/**
+ * Find them: beside the bundle where this is the bundle, else where a checkout has them (its workers are
+ * bundled by whatever runs TypeScript there, its UI by `npm run build`).
+ */
+export function locateRuntimeFiles(): RuntimeFiles {
+  const file = fileURLToPath(import.meta.url)
+  const folder = dirname(file)
+  if (basename(file) !== 'files.ts')
+    return { migrations: join(folder, 'migrations'), ui: join(folder, 'ui'), workers: folder }
+  const root = dirname(folder)
+  return {
+    migrations: join(root, 'migrations'),
+    ui: join(root, 'dist', 'ui'),
+    workers: join(root, '.cache', 'run'),
+  }
+}
+
+/** The bundled worker thread of `lib/workers/<name>-worker.ts`, as `new Worker` takes it. */
+export function workerUrl(files: RuntimeFiles, name: string): URL {
+  return pathToFileURL(join(files.workers, `${name}-worker.mjs`))
+}
