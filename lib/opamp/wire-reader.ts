@@ -1,0 +1,96 @@
+import protobuf from 'protobufjs/minimal.js'
+
+/**
+ * Reading protobuf field by field, on protobufjs' reader. Generated decoders build an object for every
+ * entry of a hostile message before anything can be capped; reading in place skips what is not kept.
+ */
+export type WireReader = protobuf.Reader
+
+/** A length-prefixed field (wire type 2) with this number, as the tag that introduces it. */
+export const lengthTag = (field: number): number => (field << 3) | 2
+/** A varint field (wire type 0) with this number. */
+export const varintTag = (field: number): number => field << 3
+/** A 64-bit fixed field (wire type 1) with this number. */
+export const fixed64Tag = (field: number): number => (field << 3) | 1
+
+/** A reader over the whole of `bytes`. Its methods throw on malformed input. */
+export function wireReader(bytes: Uint8Array): WireReader {
+  return new protobuf.Reader(bytes)
+}
+
+/** The next field's tag. Throws for field number 0, which is how text and foreign bytes usually show. */
+export function nextTag(reader: WireReader): number {
+  const tag = reader.tag()
+  if (tag >>> 3 === 0) throw new RangeError('field number 0')
+  return tag
+}
+
+/** Pass over the field whose tag was just read. Nested groups are bounded by the reader. */
+export function skipField(reader: WireReader, tag: number): void {
+  reader.skipType(tag & 7, 0, tag >>> 3)
+}
+
+/** Narrow the reader to the nested message that starts here; give the result to `closeMessage`. */
+export function openMessage(reader: WireReader): number {
+  const length = reader.size()
+  const end = reader.pos + length
+  if (end > reader.len) throw new RangeError('nested message ends after its parent')
+  const outer = reader.len
+  reader.len = end
+  return outer
+}
+
+/** Widen the reader again after the nested message was read to its end. */
+export function closeMessage(reader: WireReader, outer: number): void {
+  if (reader.pos !== reader.len) throw new RangeError('nested message ends inside a field')
+  reader.len = outer
+}
+
+/** A varint as a number; exact up to 2^53. */
+export function readUint64(reader: WireReader): number {
+  let value = 0
+  let factor = 1
+  for (let index = 0; index < 10; index++) {
+    if (reader.pos >= reader.len) throw new RangeError('varint ends after its message')
+    const byte = reader.buf[reader.pos++]!
+    value += (byte & 0x7f) * factor
+    if (byte < 0x80) return value
+    factor *= 128
+  }
+  throw new RangeError('varint longer than ten bytes')
+}
+
+/** The low 16 bits of a varint. All capability bits of the protocol are among them. */
+export function readLow16(reader: WireReader): number {
+  const start = reader.pos
+  readUint64(reader)
+  let value = 0
+  for (let index = 0; index < 3 && start + index < reader.pos; index++) {
+    value |= (reader.buf[start + index]! & 0x7f) << (7 * index)
+  }
+  return value & 0xffff
+}
+
+/** A fixed64 of Unix nanoseconds as milliseconds; null for 0, which means "none". */
+export function readUnixNanosAsMs(reader: WireReader): number | null {
+  const low = reader.fixed32()
+  const high = reader.fixed32()
+  if (low === 0 && high === 0) return null
+  return Math.floor((high * 4_294_967_296 + low) / 1_000_000)
+}
+
+/**
+ * A string: U+0000, which PostgreSQL cannot store, becomes U+FFFD, and what is longer than `lengthMax` is
+ * cut without splitting a surrogate pair. Throws on invalid UTF-8, as proto3 wants; so no lone surrogates.
+ */
+export function readText(reader: WireReader, lengthMax: number): string {
+  const text = reader.stringVerify()
+  return cutText(text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text, lengthMax)
+}
+
+/** At most `lengthMax` UTF-16 units of `text`, never half a surrogate pair. */
+export function cutText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text
+  const last = text.charCodeAt(lengthMax - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? lengthMax - 1 : lengthMax)
+}
