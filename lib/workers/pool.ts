@@ -1,0 +1,177 @@
+import { Worker } from 'node:worker_threads'
+import type { Log } from '../log.ts'
+
+/**
+ * Bounded threads for work that would hold the event loop: Argon2id, YAML of unbounded size, reports.
+ *
+ * A kind of work is one file `lib/workers/<name>-worker.ts` that calls `serveWorker(handler)`. The build bundles each
+ * to `<name>-worker.mjs` beside the service's bundle; from a checkout they lie in `.cache/`. A pool never looks for
+ * them: its maker passes the URL (`workerUrl` of `runtime/files.ts`; `testWorkerUrl` of `test/support/workers.ts`).
+ */
+export interface WorkerPool<Payload, Result> {
+  /**
+   * Do one job. `payload` is copied, but for what is named in `transfer`. Codes: `worker-busy` when the queue is full or
+   * the pool closed, `worker-timed-out` when the job took too long (its thread is ended), `worker-failed` when the
+   * handler threw or its thread died; the cause is for the log.
+   */
+  run(payload: Payload, transfer?: readonly ArrayBuffer[]): Promise<WorkerOutcome<Result>>
+  /** Threads that live now, and jobs that wait for one. */
+  load(): { threads: number; queued: number }
+  /** End all threads; jobs that run or wait get `worker-busy`. */
+  close(): Promise<void>
+}
+
+export type WorkerOutcome<Result> =
+  | { ok: true; value: Result }
+  | { ok: false; code: 'worker-busy' | 'worker-timed-out' | 'worker-failed'; cause: string }
+
+export interface WorkerPoolOptions {
+  /** For log lines. */
+  name: string
+  entry: URL
+  maxThreads: number
+  /** Jobs that may wait beside those that run; more are refused at once. */
+  maxQueued: number
+  /** For one job, from the moment its thread gets it; a thread's first job includes its start. */
+  timeoutMs: number
+  /** A thread without work for this long is ended. */
+  idleMs?: number
+  /** A thread that needs more ends with `worker-failed`. */
+  heapMbMax?: number
+  log: Log
+}
+
+/** What goes to a thread and comes back, see `serveWorker`. */
+export type WorkerReply = { ok: true; value: unknown } | { ok: false; cause: string }
+
+/** Make a pool. No thread is started before the first job. */
+export function openWorkerPool<Payload, Result>(options: WorkerPoolOptions): WorkerPool<Payload, Result> {
+  return new ThreadPool<Payload, Result>(options)
+}
+
+interface Job<Payload, Result> {
+  payload: Payload
+  transfer: readonly ArrayBuffer[]
+  settle(outcome: WorkerOutcome<Result>): void
+}
+
+interface Thread<Payload, Result> {
+  worker: Worker
+  job: Job<Payload, Result> | null
+  timer: NodeJS.Timeout | undefined
+}
+
+class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
+  readonly #options: WorkerPoolOptions
+  readonly #threads = new Set<Thread<Payload, Result>>()
+  readonly #queue: Job<Payload, Result>[] = []
+  #isClosed = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+  }
+
+  run(payload: Payload, transfer: readonly ArrayBuffer[] = []): Promise<WorkerOutcome<Result>> {
+    return new Promise((settle) => {
+      const job: Job<Payload, Result> = { payload, transfer, settle }
+      const thread = this.#isClosed ? undefined : this.#findFree()
+      if (thread) this.#give(thread, job)
+      else if (this.#isClosed || this.#queue.length >= this.#options.maxQueued) settle(BUSY)
+      else this.#queue.push(job)
+    })
+  }
+
+  load(): { threads: number; queued: number } {
+    return { threads: this.#threads.size, queued: this.#queue.length }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const job of this.#queue.splice(0)) job.settle(BUSY)
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread, BUSY)))
+  }
+
+  #findFree(): Thread<Payload, Result> | undefined {
+    for (const thread of this.#threads) if (thread.job === null) return thread
+    return this.#threads.size < this.#options.maxThreads ? this.#start() : undefined
+  }
+
+  #start(): Thread<Payload, Result> {
+    const worker = new Worker(this.#options.entry, {
+      env: {},
+      resourceLimits: this.#options.heapMbMax ? { maxOldGenerationSizeMb: this.#options.heapMbMax } : {},
+    })
+    const thread: Thread<Payload, Result> = { worker, job: null, timer: undefined }
+    this.#threads.add(thread)
+    worker.on('message', (reply: WorkerReply) => this.#finish(thread, reply))
+    worker.on('error', (error) => this.#fail(thread, error.message))
+    worker.on('exit', (code) => this.#fail(thread, `thread ended with code ${code}`))
+    return thread
+  }
+
+  #give(thread: Thread<Payload, Result>, job: Job<Payload, Result>): void {
+    clearTimeout(thread.timer)
+    thread.job = job
+    // Only a thread at work keeps the process alive.
+    thread.worker.ref()
+    thread.timer = setTimeout(() => {
+      this.#options.log.warn({ worker: this.#options.name }, 'worker job took too long')
+      const cause = `no result within ${this.#options.timeoutMs} ms`
+      void this.#end(thread, { ok: false, code: 'worker-timed-out', cause })
+      this.#next()
+    }, this.#options.timeoutMs)
+    try {
+      thread.worker.postMessage(job.payload, [...job.transfer])
+    } catch (error) {
+      this.#finish(thread, { ok: false, cause: (error as Error).message })
+    }
+  }
+
+  #finish(thread: Thread<Payload, Result>, reply: WorkerReply): void {
+    const job = thread.job
+    if (!job) return
+    clearTimeout(thread.timer)
+    thread.job = null
+    job.settle(
+      reply.ok
+        ? { ok: true, value: reply.value as Result }
+        : { ok: false, code: 'worker-failed', cause: reply.cause },
+    )
+    const next = this.#queue.shift()
+    if (next) {
+      this.#give(thread, next)
+      return
+    }
+    thread.worker.unref()
+    thread.timer = setTimeout(() => void this.#end(thread, BUSY), this.#options.idleMs ?? 60_000)
+    thread.timer.unref()
+  }
+
+  /** The thread died by itself. */
+  #fail(thread: Thread<Payload, Result>, cause: string): void {
+    if (!this.#threads.has(thread)) return
+    this.#options.log.error({ worker: this.#options.name, cause }, 'worker thread died')
+    void this.#end(thread, { ok: false, code: 'worker-failed', cause })
+    this.#next()
+  }
+
+  async #end(thread: Thread<Payload, Result>, outcome: WorkerOutcome<Result>): Promise<void> {
+    this.#threads.delete(thread)
+    clearTimeout(thread.timer)
+    const job = thread.job
+    thread.job = null
+    job?.settle(outcome)
+    await thread.worker.terminate()
+  }
+
+  /** A place became free without a thread to take the next job. */
+  #next(): void {
+    const job = this.#isClosed ? undefined : this.#queue.shift()
+    if (!job) return
+    const thread = this.#findFree()
+    if (thread) this.#give(thread, job)
+    else this.#queue.unshift(job)
+  }
+}
+
+const BUSY = { ok: false, code: 'worker-busy', cause: 'no thread is free and the queue is full' } as const

@@ -1,0 +1,17 @@
+import { parentPort } from 'node:worker_threads'
+import type { WorkerReply } from './pool.ts'
+
+/** Answer the jobs of a `WorkerPool` in this thread, one at a time. What the handler throws fails its job only. */
+export function serveWorker<Payload, Result>(handler: (payload: Payload) => Promise<Result> | Result): void {
+  const port = parentPort
+  if (!port) throw new Error('serveWorker needs a worker thread')
+  port.on('message', async (payload: Payload) => {
+    let reply: WorkerReply
+    try {
+      reply = { ok: true, value: await handler(payload) }
+    } catch (error) {
+      reply = { ok: false, cause: error instanceof Error ? error.message : String(error) }
+    }
+    port.postMessage(reply)
+  })
+}

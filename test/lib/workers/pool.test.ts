@@ -1,0 +1,108 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { silentLog } from '../../../lib/log.ts'
+import type { PasswordJob, PasswordResult } from '../../../lib/workers/password-worker.ts'
+import { openWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../../../lib/workers/pool.ts'
+import { testWorkerUrl } from '../../support/workers.ts'
+
+const directory = await mkdtemp(join(tmpdir(), 'muster-worker-'))
+afterAll(() => rm(directory, { recursive: true }))
+
+// Speaks the protocol of `serveWorker`; its jobs end, hang, throw or die as told.
+const entry = pathToFileURL(join(directory, 'worker.mjs'))
+await writeFile(
+  entry,
+  `import { parentPort, threadId } from 'node:worker_threads'
+   parentPort.on('message', (job) => {
+     if (job.kind === 'die') process.exit(3)
+     if (job.kind === 'throw') parentPort.postMessage({ ok: false, cause: 'thrown' })
+     if (job.kind === 'who') parentPort.postMessage({ ok: true, value: threadId })
+     if (job.kind === 'wait') job.gate && Atomics.wait(new Int32Array(job.gate), 0, 0), parentPort.postMessage({ ok: true, value: threadId })
+   })`,
+)
+
+type TestJob = { kind: 'die' | 'throw' | 'who' } | { kind: 'wait'; gate: SharedArrayBuffer }
+
+const pools: WorkerPool<never, never>[] = []
+afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.close())))
+
+function open<P, R>(options: Partial<WorkerPoolOptions> = {}): WorkerPool<P, R> {
+  const defaults = { name: 'test', entry, maxThreads: 1, maxQueued: 1, timeoutMs: 10_000, log: silentLog }
+  const pool = openWorkerPool<P, R>({ ...defaults, ...options })
+  pools.push(pool as unknown as WorkerPool<never, never>)
+  return pool
+}
+
+const gate = () => new SharedArrayBuffer(4)
+function lift(shared: SharedArrayBuffer): void {
+  Atomics.store(new Int32Array(shared), 0, 1)
+  Atomics.notify(new Int32Array(shared), 0)
+}
+
+describe('worker pool', () => {
+  it('uses one thread again and again', async () => {
+    const pool = open<TestJob, number>()
+    const first = await pool.run({ kind: 'who' })
+    expect(await pool.run({ kind: 'who' })).toEqual(first)
+    expect(pool.load()).toEqual({ threads: 1, queued: 0 })
+  })
+
+  it('refuses at once what neither runs nor fits the queue', async () => {
+    const pool = open<TestJob, number>()
+    const shared = gate()
+    const running = pool.run({ kind: 'wait', gate: shared })
+    const queued = pool.run({ kind: 'who' })
+    expect(await pool.run({ kind: 'who' })).toMatchObject({ ok: false, code: 'worker-busy' })
+    lift(shared)
+    expect(await running).toMatchObject({ ok: true })
+    expect(await queued).toMatchObject({ ok: true })
+  })
+
+  it('ends the thread of a job that takes too long and goes on with the next', async () => {
+    const pool = open<TestJob, number>({ timeoutMs: 500 })
+    const hanging = pool.run({ kind: 'wait', gate: gate() })
+    const next = pool.run({ kind: 'who' })
+    expect(await hanging).toMatchObject({ ok: false, code: 'worker-timed-out' })
+    expect(await next).toMatchObject({ ok: true })
+  })
+
+  it('fails the job of a handler that throws, and keeps its thread', async () => {
+    const pool = open<TestJob, number>()
+    const before = await pool.run({ kind: 'who' })
+    expect(await pool.run({ kind: 'throw' })).toEqual({ ok: false, code: 'worker-failed', cause: 'thrown' })
+    expect(await pool.run({ kind: 'who' })).toEqual(before)
+  })
+
+  it('fails the job of a thread that dies and starts another', async () => {
+    const pool = open<TestJob, number>()
+    expect(await pool.run({ kind: 'die' })).toMatchObject({ ok: false, code: 'worker-failed' })
+    expect(await pool.run({ kind: 'who' })).toMatchObject({ ok: true })
+  })
+
+  it('ends a thread without work', async () => {
+    const pool = open<TestJob, number>({ idleMs: 10 })
+    await pool.run({ kind: 'who' })
+    await expect.poll(() => pool.load().threads).toBe(0)
+  })
+
+  it('refuses everything once it is closed', async () => {
+    const pool = open<TestJob, number>()
+    const running = pool.run({ kind: 'wait', gate: gate() })
+    await pool.close()
+    expect(await running).toMatchObject({ code: 'worker-busy' })
+    expect(await pool.run({ kind: 'who' })).toMatchObject({ code: 'worker-busy' })
+  })
+
+  it('runs a worker of the service, bundled', async () => {
+    const pool = open<PasswordJob, PasswordResult>({ entry: testWorkerUrl('password') })
+    const hashed = await pool.run({ kind: 'hash', password: 'correct horse', salt: new Uint8Array(16) })
+    if (!hashed.ok) throw new Error(hashed.cause)
+    expect(hashed.value).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    const verify = (password: string) => pool.run({ kind: 'verify', password, hash: hashed.value as string })
+    expect(await verify('correct horse')).toEqual({ ok: true, value: true })
+    expect(await verify('correct horsf')).toEqual({ ok: true, value: false })
+  })
+})
