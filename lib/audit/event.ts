@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+
+/** What happened, as the code that did it says. Never a password, a token, a secret or config text. */
+export interface AuditEvent {
+  /** For example `config.approval.push`. */
+  action: string
+  /** Who did it; null for a failed login and for what the service does by itself. */
+  actor: { userId: string; email: string } | null
+  /** The kind of thing it was done to, with its id: `workload`, `config`, `user`, `report`, … */
+  resource: string
+  resourceId: string
+  /** Set when it is about a workload but the resource is something else; by default a `workload` resource's id. */
+  workloadId?: string
+  configHash?: string
+  detail?: string
+}
+
+/** An event with its place in the chain. Absent texts are empty. */
+export interface AuditRecord {
+  /** From 1, without gaps. */
+  seq: number
+  id: string
+  occurredAt: Date
+  action: string
+  userId: string
+  email: string
+  resource: string
+  resourceId: string
+  workloadId: string
+  configHash: string
+  detail: string
+  /** The former record's `eventHash`; 64 zeros for the first. Lower-case hex. */
+  prevHash: string
+  eventHash: string
+}
+
+/** The last record of the chain: cutting records off the end changes it. */
+export interface AuditHead {
+  seq: number
+  hash: string
+}
+
+/** What stands before the first record. */
+export const GENESIS_HASH = '0'.repeat(64)
+export const EMPTY_HEAD: AuditHead = { seq: 0, hash: GENESIS_HASH }
+
+/** The longest detail kept, in characters. */
+const DETAIL_MAX = 8_192
+const TEXT_MAX = 512
+const VERSION_BYTE = 0x01
+
+/**
+ * The hash of a record: SHA-256 over its canonical form `audit.v1`, lower-case hex.
+ *
+ * `audit.v1` is the byte 0x01, then UTF-8 JSON without white space: one object with the keys `seq`, `id`,
+ * `occurred_at`, `action`, `user_id`, `email`, `resource`, `resource_id`, `workload_id`, `config_hash`, `detail`,
+ * `prev_hash`, in this order and always all of them. `seq` is a number; everything else is a string as `JSON.stringify`
+ * writes it, empty where there is nothing; `occurred_at` is RFC 3339 UTC with exactly three decimals and `Z`.
+ */
+export function hashRecord(record: Omit<AuditRecord, 'eventHash'>): string {
+  const text = JSON.stringify({
+    seq: record.seq,
+    id: record.id,
+    occurred_at: record.occurredAt.toISOString(),
+    action: record.action,
+    user_id: record.userId,
+    email: record.email,
+    resource: record.resource,
+    resource_id: record.resourceId,
+    workload_id: record.workloadId,
+    config_hash: record.configHash,
+    detail: record.detail,
+    prev_hash: record.prevHash,
+  })
+  return createHash('sha256').update(Uint8Array.of(VERSION_BYTE)).update(text).digest('hex')
+}
+
+/** The record that follows `head`. */
+export function chainEvent(event: AuditEvent, head: AuditHead, id: string, occurredAt: Date): AuditRecord {
+  const record = {
+    seq: head.seq + 1,
+    id,
+    occurredAt,
+    action: event.action,
+    userId: clean(event.actor?.userId ?? ''),
+    email: clean(event.actor?.email ?? ''),
+    resource: event.resource,
+    resourceId: clean(event.resourceId),
+    workloadId: clean(event.workloadId ?? (event.resource === 'workload' ? event.resourceId : '')),
+    configHash: clean(event.configHash ?? ''),
+    detail: clean(event.detail ?? '', DETAIL_MAX),
+    prevHash: head.hash,
+  }
+  return { ...record, eventHash: hashRecord(record) }
+}
+
+/** Text that the database stores as it is: no U+0000, no half of a surrogate pair (also not one cut in two). */
+function clean(text: string, max: number = TEXT_MAX): string {
+  const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text
+  return cut.replaceAll('\0', '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD')
+}

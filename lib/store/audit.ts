@@ -1,0 +1,149 @@
+import { type AuditHead, type AuditRecord, EMPTY_HEAD } from '../audit/event.ts'
+import type { Db } from './db.ts'
+import { LOCK_SPACE } from './process-lock.ts'
+
+const AUDIT_LOCK = 2
+
+/** Make audit writers take turns until their transactions end. */
+export async function lockAuditChain(tx: Db): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_SPACE}, ${AUDIT_LOCK})`)
+}
+
+/** The last record's place and hash. */
+export async function readAuditHead(db: Db): Promise<AuditHead> {
+  const rows = await db.query<{ seq: number; event_hash: string }>(
+    'SELECT seq, event_hash FROM audit_events ORDER BY seq DESC LIMIT 1',
+  )
+  return rows[0] ? { seq: rows[0].seq, hash: rows[0].event_hash } : EMPTY_HEAD
+}
+
+/** Append one record. */
+export async function insertAuditRecord(tx: Db, record: AuditRecord): Promise<void> {
+  await tx.execute(
+    `INSERT INTO audit_events (seq, id, occurred_at, action, user_id, email, resource, resource_id, workload_id,
+       config_hash, detail, prev_hash, event_hash)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      record.seq,
+      record.id,
+      record.occurredAt,
+      record.action,
+      record.userId,
+      record.email,
+      record.resource,
+      record.resourceId,
+      record.workloadId,
+      record.configHash,
+      record.detail,
+      record.prevHash,
+      record.eventHash,
+    ],
+  )
+}
+
+/** Exact filters; an absent one lets everything through. `from` and `to` are inclusive. */
+export interface AuditFilter {
+  /** User id or e-mail, whichever fits. */
+  user?: string
+  userId?: string
+  email?: string
+  action?: string
+  resourceId?: string
+  workloadId?: string
+  configHash?: string
+  from?: Date
+  to?: Date
+}
+
+interface Row {
+  seq: number
+  id: string
+  occurred_at: Date
+  action: string
+  user_id: string
+  email: string
+  resource: string
+  resource_id: string
+  workload_id: string
+  config_hash: string
+  detail: string
+  prev_hash: string
+  event_hash: string
+}
+
+const COLUMNS = `seq, id, occurred_at, action, user_id, email, resource, resource_id, workload_id, config_hash, detail,
+  prev_hash, event_hash`
+
+function toRecord(row: Row): AuditRecord {
+  return {
+    seq: row.seq,
+    id: row.id,
+    occurredAt: row.occurred_at,
+    action: row.action,
+    userId: row.user_id,
+    email: row.email,
+    resource: row.resource,
+    resourceId: row.resource_id,
+    workloadId: row.workload_id,
+    configHash: row.config_hash,
+    detail: row.detail,
+    prevHash: row.prev_hash,
+    eventHash: row.event_hash,
+  }
+}
+
+function whereOf(filter: AuditFilter): { where: string; params: unknown[] } {
+  const params: unknown[] = []
+  const conditions: string[] = []
+  const add = (condition: string, value: unknown) => {
+    if (value === undefined) return
+    params.push(value)
+    conditions.push(condition.replaceAll('?', `$${params.length}`))
+  }
+  add('(user_id = ? OR email = ?)', filter.user)
+  add('user_id = ?', filter.userId)
+  add('email = ?', filter.email)
+  add('action = ?', filter.action)
+  add('resource_id = ?', filter.resourceId)
+  add('workload_id = ?', filter.workloadId)
+  add('config_hash = ?', filter.configHash)
+  add('occurred_at >= ?', filter.from)
+  add('occurred_at <= ?', filter.to)
+  return { where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', params }
+}
+
+/** Records that fit, newest first: those before `beforeSeq` where it is given, after skipping `offset`. */
+export async function listAuditRecords(
+  db: Db,
+  filter: AuditFilter,
+  page: { beforeSeq: number | null; limit: number; offset: number },
+): Promise<AuditRecord[]> {
+  const { where, params } = whereOf(filter)
+  const before =
+    page.beforeSeq === null ? '' : `${where === '' ? 'WHERE' : 'AND'} seq < $${params.length + 3}`
+  const rows = await db.query<Row>(
+    `SELECT ${COLUMNS} FROM audit_events ${where} ${before} ORDER BY seq DESC
+     LIMIT $${params.length + 1} OFFSET $${params.length + 2}`,
+    [...params, page.limit, page.offset, ...(page.beforeSeq === null ? [] : [page.beforeSeq])],
+  )
+  return rows.map(toRecord)
+}
+
+/** How many records fit. */
+export async function countAuditRecords(db: Db, filter: AuditFilter): Promise<number> {
+  const { where, params } = whereOf(filter)
+  const rows = await db.query<{ count: number }>(
+    `SELECT count(*) AS count FROM audit_events ${where}`,
+    params,
+  )
+  return rows[0]!.count
+}
+
+/** Records in the chain's order, after `afterSeq`. */
+export async function listAuditChain(db: Db, afterSeq: number, limit: number): Promise<AuditRecord[]> {
+  const rows = await db.query<Row>(
+    `SELECT ${COLUMNS} FROM audit_events WHERE seq > $1 ORDER BY seq LIMIT $2`,
+    [afterSeq, limit],
+  )
+  return rows.map(toRecord)
+}

@@ -1,0 +1,7 @@
+import type { AuditFailure } from '../lib/audit/trail.ts'
+import { problem, type Reply } from './reply.ts'
+
+/** The 503 of a failed audit, with what became of the change itself. */
+export function auditUnavailable(failure: AuditFailure, headers: Record<string, string> = {}): Reply {
+  return problem(failure.code, { side_effect_status: failure.sideEffect }, headers)
+}
