@@ -1,0 +1,190 @@
+import { compareVersions, isComparable } from '../versions.ts'
+
+/** The three built-in rules. */
+export const ALERT_RULES = ['workload_down', 'config_drift', 'version_outdated'] as const
+export type AlertRule = (typeof ALERT_RULES)[number]
+
+export type AlertSeverity = 'critical' | 'warning'
+
+/** How grave each rule is. */
+export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
+  workload_down: 'critical',
+  config_drift: 'warning',
+  version_outdated: 'warning',
+}
+
+/** How long an instance may take to apply what it was assigned, from its first offer or its join. */
+export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, otherwise: 180_000 } as const
+
+/** What is known of the remote config of one live instance. */
+export type ReportedConfig =
+  /** It has not said anything about its remote config on this connection, and may still do so. */
+  | { kind: 'unknown' }
+  /** It runs no remote config. */
+  | { kind: 'none' }
+  | { kind: 'status'; status: 'applied' | 'applying' | 'failed'; hash: string }
+
+/** One live instance, as far as drift is concerned. Times are of the monotonic clock. */
+export interface InstanceFacts {
+  /** Capable, and without a component that the assigned config needs and it lacks. */
+  isCompatible: boolean
+  /** Whether it says what became of a config (ReportsRemoteConfig). */
+  canReport: boolean
+  /** What it should run; null when nothing is assigned. */
+  assignedHash: string | null
+  reported: ReportedConfig
+  joinedAtMs: number
+  /** When the assigned hash was first offered to it; null when it was not. */
+  firstOfferedAtMs: number | null
+}
+
+/** Everything the rules look at in one workload that is not archived. */
+export interface WorkloadFacts {
+  workloadId: string
+  displayName: string
+  status: 'connected' | 'degraded' | 'disconnected'
+  version: string
+  /** The live instances only. */
+  instances: readonly InstanceFacts[]
+}
+
+export interface RuleSettings {
+  /** The lowest version agents should run; empty switches the rule off. */
+  minAgentVersion: string
+  disconnectGraceSeconds: number
+}
+
+/** Whether the cause of an alert is there; `unknown` changes nothing. */
+export type Cause = { kind: 'present'; message: string } | { kind: 'absent' } | { kind: 'unknown' }
+
+const ABSENT: Cause = { kind: 'absent' }
+const UNKNOWN: Cause = { kind: 'unknown' }
+
+/** Longer names are cut in messages, which travel to other systems. */
+const NAME_LENGTH_MAX = 120
+
+function nameOf(facts: WorkloadFacts): string {
+  const name = [...facts.displayName].slice(0, NAME_LENGTH_MAX).join('')
+  return name === '' ? `Workload ${facts.workloadId}` : `Workload ${facts.workloadId} (${name})`
+}
+
+/** Whether `version` is a semantic version below the minimum; false whenever the two cannot be compared. */
+export function isVersionOutdated(version: string, minAgentVersion: string): boolean {
+  const order = compareVersions(version, minAgentVersion)
+  return order !== null && order < 0
+}
+
+function judgeDown(facts: WorkloadFacts, settings: RuleSettings): Cause {
+  if (facts.status !== 'disconnected') return ABSENT
+  const grace = settings.disconnectGraceSeconds
+  return {
+    kind: 'present',
+    message: `${nameOf(facts)} is disconnected: no instance came back within ${grace} s`,
+  }
+}
+
+type Agreement = 'agrees' | 'unknown' | 'waiting' | 'overdue'
+
+function judgeInstance(instance: InstanceFacts, nowMs: number): Agreement {
+  const { assignedHash, reported } = instance
+  if (assignedHash === null) return 'agrees'
+  if (reported.kind === 'unknown') return 'unknown'
+  const answered =
+    reported.kind === 'status' && reported.hash === assignedHash ? reported.status : 'otherwise'
+  if (answered === 'applied') return 'agrees'
+  const sinceMs = Math.max(instance.joinedAtMs, instance.firstOfferedAtMs ?? instance.joinedAtMs)
+  return nowMs - sinceMs >= DRIFT_DELAY_MS[answered] ? 'overdue' : 'waiting'
+}
+
+function driftMessage(facts: WorkloadFacts, counted: number, overdue: readonly InstanceFacts[]): string {
+  const hash = overdue[0]!.assignedHash!.slice(0, 12)
+  const failed = overdue.filter(
+    ({ reported, assignedHash }) =>
+      reported.kind === 'status' && reported.status === 'failed' && reported.hash === assignedHash,
+  ).length
+  const detail = failed > 0 ? ` (${failed} failed)` : ''
+  return `${nameOf(facts)} has not applied config ${hash} on ${overdue.length} of ${counted} instances${detail}`
+}
+
+function judgeDrift(facts: WorkloadFacts, nowMs: number): Cause {
+  // Nobody is there to agree or to differ: an alert from before stays as it is.
+  if (facts.instances.length === 0) return UNKNOWN
+  const counted = facts.instances.filter((instance) => instance.isCompatible && instance.canReport)
+  const judged = counted.map((instance) => ({ instance, agreement: judgeInstance(instance, nowMs) }))
+  const overdue = judged.filter((one) => one.agreement === 'overdue').map((one) => one.instance)
+  if (overdue.length > 0) return { kind: 'present', message: driftMessage(facts, counted.length, overdue) }
+  return judged.every((one) => one.agreement === 'agrees') ? ABSENT : UNKNOWN
+}
+
+function judgeVersion(facts: WorkloadFacts, settings: RuleSettings): Cause {
+  const { minAgentVersion } = settings
+  if (!isVersionOutdated(facts.version, minAgentVersion)) return ABSENT
+  const message = `${nameOf(facts)} version ${facts.version.trim().slice(0, 64)} is below minimum ${minAgentVersion.trim()}`
+  return { kind: 'present', message }
+}
+
+/** What each rule says about one workload at a monotonic time. */
+export function judgeWorkload(
+  facts: WorkloadFacts,
+  settings: RuleSettings,
+  nowMs: number,
+): Record<AlertRule, Cause> {
+  return {
+    workload_down: judgeDown(facts, settings),
+    config_drift: judgeDrift(facts, nowMs),
+    version_outdated: judgeVersion(facts, settings),
+  }
+}
+
+/**
+ * The stored alert that counts for one workload and rule: open, or resolved by an operator while its cause
+ * was there (`quiet`). There is at most one.
+ */
+export interface CurrentAlert {
+  id: string
+  workloadId: string
+  rule: AlertRule
+  state: 'open' | 'quiet'
+}
+
+/** What has to be done to the stored alert. */
+export type AlertAction =
+  | { kind: 'fire'; workloadId: string; rule: AlertRule; message: string }
+  | { kind: 'resolve'; alertId: string }
+  /** The cause has gone once after an operator resolved the alert: the next cause may fire again. */
+  | { kind: 'end-quiet'; alertId: string }
+
+function decide(cause: Cause, facts: WorkloadFacts, rule: AlertRule, current: CurrentAlert | undefined) {
+  if (cause.kind === 'present' && current === undefined) {
+    const { workloadId } = facts
+    return { kind: 'fire', workloadId, rule, message: cause.message } satisfies AlertAction
+  }
+  if (cause.kind === 'absent' && current !== undefined) {
+    const kind = current.state === 'open' ? 'resolve' : 'end-quiet'
+    return { kind, alertId: current.id } satisfies AlertAction
+  }
+  return null
+}
+
+/** What to do about the alerts of one workload, given those that are stored. */
+export function decideAlerts(
+  facts: WorkloadFacts,
+  current: readonly CurrentAlert[],
+  settings: RuleSettings,
+  nowMs: number,
+): AlertAction[] {
+  const causes = judgeWorkload(facts, settings, nowMs)
+  const actions: AlertAction[] = []
+  for (const rule of ALERT_RULES) {
+    const stored = current.find((alert) => alert.rule === rule)
+    const action = decide(causes[rule], facts, rule, stored)
+    if (action !== null) actions.push(action)
+  }
+  return actions
+}
+
+/** Why `MIN_AGENT_VERSION` has no effect, for the log at start; null when it is empty or can be compared. */
+export function minAgentVersionProblem(minAgentVersion: string): string | null {
+  if (minAgentVersion.trim() === '' || isComparable(minAgentVersion)) return null
+  return `MIN_AGENT_VERSION "${minAgentVersion}" is not a semantic version such as 0.120.0: the rule is off`
+}

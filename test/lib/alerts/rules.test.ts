@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  ALERT_RULES,
+  type CurrentAlert,
+  decideAlerts,
+  type InstanceFacts,
+  isVersionOutdated,
+  judgeWorkload,
+  minAgentVersionProblem,
+  type ReportedConfig,
+  type RuleSettings,
+  type WorkloadFacts,
+} from '../../../lib/alerts/rules.ts'
+
+const HASH = 'a'.repeat(64)
+const OTHER = 'b'.repeat(64)
+const off: RuleSettings = { minAgentVersion: '', disconnectGraceSeconds: 120 }
+
+const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
+  workloadId: 'w1',
+  displayName: 'checkout',
+  status: 'connected',
+  version: '0.120.0',
+  instances: [],
+  ...overrides,
+})
+
+const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
+  isCompatible: true,
+  canReport: true,
+  assignedHash: HASH,
+  reported: { kind: 'status', status: 'applied', hash: HASH },
+  joinedAtMs: 0,
+  firstOfferedAtMs: 0,
+  ...overrides,
+})
+
+const status = (status: 'applied' | 'applying' | 'failed', hash = HASH): ReportedConfig => ({
+  kind: 'status',
+  status,
+  hash,
+})
+
+const stored = (rule: CurrentAlert['rule'], state: CurrentAlert['state']): CurrentAlert => ({
+  id: `alert-${rule}`,
+  workloadId: 'w1',
+  rule,
+  state,
+})
+
+const driftAt = (nowMs: number, ...instances: InstanceFacts[]) =>
+  judgeWorkload(workload({ instances }), off, nowMs).config_drift.kind
+
+describe('workload_down', () => {
+  it('is there while the workload is disconnected, and gone as soon as it is not', () => {
+    const causeOf = (facts: WorkloadFacts) => judgeWorkload(facts, off, 0).workload_down
+    expect(causeOf(workload({ status: 'disconnected' }))).toEqual({
+      kind: 'present',
+      message: 'Workload w1 (checkout) is disconnected: no instance came back within 120 s',
+    })
+    expect(causeOf(workload({ status: 'connected' })).kind).toBe('absent')
+    expect(causeOf(workload({ status: 'degraded' })).kind).toBe('absent')
+  })
+
+  it('cuts a long name in its message', () => {
+    const facts = workload({ status: 'disconnected', displayName: '𝒳'.repeat(500) })
+    const cause = judgeWorkload(facts, off, 0).workload_down
+    expect(cause.kind === 'present' && [...cause.message].length).toBeLessThan(250)
+  })
+})
+
+describe('config_drift', () => {
+  it.each([
+    ['nothing applied', { kind: 'none' } as const, 180_000],
+    ['another config applied', status('applied', OTHER), 180_000],
+    ['another config failed', status('failed', OTHER), 180_000],
+    ['the assigned config failed', status('failed'), 60_000],
+    ['the assigned config applying', status('applying'), 300_000],
+  ])('with %s it begins after its delay and not before', (_, reported, delayMs) => {
+    expect(driftAt(delayMs - 1, instance({ reported }))).toBe('unknown')
+    expect(driftAt(delayMs, instance({ reported }))).toBe('present')
+  })
+
+  it('counts from the later of the first offer and the join', () => {
+    const reported = { kind: 'none' } as const
+    const rejoined = instance({ reported, firstOfferedAtMs: 0, joinedAtMs: 100_000 })
+    expect(driftAt(279_999, rejoined)).toBe('unknown')
+    expect(driftAt(280_000, rejoined)).toBe('present')
+    const pushedNow = instance({ reported, firstOfferedAtMs: 100_000, joinedAtMs: 0 })
+    expect(driftAt(279_999, pushedNow)).toBe('unknown')
+    const neverOffered = instance({ reported, firstOfferedAtMs: null, joinedAtMs: 5 })
+    expect(driftAt(180_005, neverOffered)).toBe('present')
+  })
+
+  it('does not count instances that are incompatible or cannot report', () => {
+    const late = { reported: { kind: 'none' } } as const
+    expect(driftAt(1e9, instance({ ...late, isCompatible: false }))).toBe('absent')
+    expect(driftAt(1e9, instance({ ...late, canReport: false }))).toBe('absent')
+  })
+
+  it('is gone only when every live instance that counts agrees', () => {
+    expect(driftAt(1e9, instance(), instance())).toBe('absent')
+    expect(driftAt(1e9, instance(), instance({ reported: { kind: 'unknown' } }))).toBe('unknown')
+    expect(driftAt(1000, instance(), instance({ reported: status('applying') }))).toBe('unknown')
+    expect(driftAt(1e9, instance(), instance({ reported: status('failed') }))).toBe('present')
+  })
+
+  it('says nothing after a restart until somebody has reported', () => {
+    expect(driftAt(1e9)).toBe('unknown')
+    expect(driftAt(1e9, instance({ reported: { kind: 'unknown' } }))).toBe('unknown')
+  })
+
+  it('is gone when nothing is assigned any more', () => {
+    expect(driftAt(1e9, instance({ assignedHash: null, reported: status('failed', OTHER) }))).toBe('absent')
+  })
+
+  it('says which config, on how many instances, and how many of them failed', () => {
+    const instances = [
+      instance(),
+      instance({ reported: { kind: 'none' } }),
+      instance({ reported: status('failed') }),
+    ]
+    expect(judgeWorkload(workload({ instances }), off, 1e9).config_drift).toEqual({
+      kind: 'present',
+      message: 'Workload w1 (checkout) has not applied config aaaaaaaaaaaa on 2 of 3 instances (1 failed)',
+    })
+  })
+})
+
+describe('version_outdated', () => {
+  const at = (version: string, minAgentVersion: string) =>
+    judgeWorkload(workload({ version }), { ...off, minAgentVersion }, 0).version_outdated
+
+  it('is there below the minimum, gone at it and above', () => {
+    expect(at('0.99.0', '0.100.0')).toEqual({
+      kind: 'present',
+      message: 'Workload w1 (checkout) version 0.99.0 is below minimum 0.100.0',
+    })
+    expect(at('0.100.0-rc.1', '0.100.0').kind).toBe('present')
+    expect(at('0.100.0', '0.100.0').kind).toBe('absent')
+    expect(at('1.0.0', 'v0.100.0').kind).toBe('absent')
+  })
+
+  it('is gone when the rule is off, and never there for a version that cannot be compared', () => {
+    expect(at('0.1.0', '').kind).toBe('absent')
+    expect(at('0.1.0', 'latest').kind).toBe('absent')
+    expect(at('', '0.100.0').kind).toBe('absent')
+    expect(at('unknown', '0.100.0').kind).toBe('absent')
+    expect(isVersionOutdated('', '1.0.0')).toBe(false)
+  })
+
+  it('says at start why a minimum has no effect', () => {
+    expect(minAgentVersionProblem('')).toBeNull()
+    expect(minAgentVersionProblem('0.100.0')).toBeNull()
+    expect(minAgentVersionProblem('0.100')).toContain('MIN_AGENT_VERSION "0.100"')
+  })
+})
+
+describe('decideAlerts', () => {
+  const down = workload({ status: 'disconnected', instances: [] })
+  const up = workload({ status: 'connected', instances: [instance()] })
+
+  it('fires once, and resolves when the cause has gone', () => {
+    expect(decideAlerts(down, [], off, 0)).toMatchObject([{ kind: 'fire', rule: 'workload_down' }])
+    expect(decideAlerts(down, [stored('workload_down', 'open')], off, 0)).toEqual([])
+    expect(decideAlerts(up, [stored('workload_down', 'open')], off, 0)).toEqual([
+      { kind: 'resolve', alertId: 'alert-workload_down' },
+    ])
+    expect(decideAlerts(up, [], off, 0)).toEqual([])
+  })
+
+  it('stays quiet after an operator resolved it, until the cause has gone once', () => {
+    expect(decideAlerts(down, [stored('workload_down', 'quiet')], off, 0)).toEqual([])
+    expect(decideAlerts(up, [stored('workload_down', 'quiet')], off, 0)).toEqual([
+      { kind: 'end-quiet', alertId: 'alert-workload_down' },
+    ])
+  })
+
+  it('keeps the drift alert of a workload without live instances', () => {
+    expect(decideAlerts(workload(), [stored('config_drift', 'open')], off, 1e9)).toEqual([])
+    expect(decideAlerts(workload(), [stored('config_drift', 'quiet')], off, 1e9)).toEqual([])
+  })
+
+  it('resolves version alerts when the rule is switched off', () => {
+    const actions = decideAlerts(workload({ version: '0.1.0' }), [stored('version_outdated', 'open')], off, 0)
+    expect(actions).toEqual([{ kind: 'resolve', alertId: 'alert-version_outdated' }])
+  })
+
+  it('settles: after its actions are carried out, the same facts ask for nothing more', () => {
+    const reported = fc.constantFrom<ReportedConfig>(
+      { kind: 'unknown' },
+      { kind: 'none' },
+      status('applied'),
+      status('failed'),
+      status('applying'),
+      status('applied', OTHER),
+    )
+    const live = fc.record({ isCompatible: fc.boolean(), canReport: fc.boolean(), reported })
+    const facts = fc.record({
+      status: fc.constantFrom('connected' as const, 'degraded' as const, 'disconnected' as const),
+      version: fc.constantFrom('', '0.1.0', '0.100.0', '1.0.0', 'x'),
+      instances: fc.array(live.map(instance), { maxLength: 4 }),
+    })
+    const state = fc.constantFrom('none' as const, 'open' as const, 'quiet' as const)
+    const input = fc.tuple(facts, fc.tuple(state, state, state), fc.nat(400_000))
+    fc.assert(
+      fc.property(input, ([overrides, states, nowMs]) => {
+        const current = ALERT_RULES.flatMap((rule, i) =>
+          states[i] === 'none' ? [] : [stored(rule, states[i] as 'open' | 'quiet')],
+        )
+        const settings = { ...off, minAgentVersion: '0.100.0' }
+        const actions = decideAlerts(workload(overrides), current, settings, nowMs)
+        const gone = new Set(actions.flatMap((action) => ('alertId' in action ? [action.alertId] : [])))
+        const fired = actions.flatMap((action) =>
+          action.kind === 'fire' ? [stored(action.rule, 'open')] : [],
+        )
+        const after = [...current.filter((alert) => !gone.has(alert.id)), ...fired]
+        expect(new Set(after.map((alert) => alert.rule)).size).toBe(after.length)
+        expect(decideAlerts(workload(overrides), after, settings, nowMs)).toEqual([])
+      }),
+      { seed: 3, numRuns: 1000 },
+    )
+  })
+})
