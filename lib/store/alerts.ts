@@ -1,0 +1,151 @@
+import type { AlertRule, AlertSeverity, CurrentAlert } from '../alerts/rules.ts'
+import type { Db } from './db.ts'
+
+/** A stored alert; `resolvedAt` is null while it is active. */
+export interface Alert {
+  id: string
+  workloadId: string
+  rule: AlertRule
+  severity: AlertSeverity
+  message: string
+  firedAt: Date
+  resolvedAt: Date | null
+}
+
+interface Row {
+  id: string
+  workload_id: string
+  rule: AlertRule
+  severity: AlertSeverity
+  message: string
+  fired_at: Date
+  resolved_at: Date | null
+}
+
+const NAMES = ['id', 'workload_id', 'rule', 'severity', 'message', 'fired_at', 'resolved_at'] as const
+const COLUMNS = NAMES.join(', ')
+
+const toAlert = (row: Row): Alert => ({
+  id: row.id,
+  workloadId: row.workload_id,
+  rule: row.rule,
+  severity: row.severity,
+  message: row.message,
+  firedAt: row.fired_at,
+  resolvedAt: row.resolved_at,
+})
+
+/** The place of an alert in the list's order: fired_at descending, then id. */
+export interface AlertPosition {
+  firedAt: Date
+  id: string
+}
+
+/** Alerts, newest first; `after` is exclusive. */
+export async function listAlerts(
+  db: Db,
+  filter: { includeResolved: boolean; after: AlertPosition | null; limit: number | null },
+): Promise<Alert[]> {
+  // Said in the text and not by a parameter, so that the index of the open ones serves the short list.
+  const which = filter.includeResolved ? '' : 'resolved_at is null and'
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from alerts
+     where ${which} ($1::timestamptz is null or fired_at < $1 or (fired_at = $1 and id > $2))
+     order by fired_at desc, id limit $3`,
+    [filter.after?.firedAt ?? null, filter.after?.id ?? null, filter.limit],
+  )
+  return rows.map(toAlert)
+}
+
+/** One alert; null when there is none. */
+export async function findAlert(db: Db, id: string): Promise<Alert | null> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from alerts where id = $1`, [id])
+  return rows[0] === undefined ? null : toAlert(rows[0])
+}
+
+/** The alerts that count now, open or quiet: one at most for each workload and rule. */
+export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
+  const rows = await db.query<{ id: string; workload_id: string; rule: AlertRule; quiet: boolean }>(
+    `select id, workload_id, rule, quiet from alerts where resolved_at is null or quiet`,
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    workloadId: row.workload_id,
+    rule: row.rule,
+    state: row.quiet ? 'quiet' : 'open',
+  }))
+}
+
+/** How many alerts of each workload are open. */
+export async function countOpenAlerts(db: Db): Promise<Map<string, number>> {
+  const rows = await db.query<{ workload_id: string; count: number }>(
+    `select workload_id, count(*)::int as count from alerts where resolved_at is null group by workload_id`,
+  )
+  return new Map(rows.map((row) => [row.workload_id, row.count]))
+}
+
+/**
+ * Open alerts; returns those that were opened. Passed over are workloads that are gone or archived, and
+ * workloads whose rule has an open or quiet alert already.
+ */
+export async function insertAlerts(tx: Db, alerts: readonly Omit<Alert, 'resolvedAt'>[]): Promise<Alert[]> {
+  const rows = await tx.query<Row>(
+    `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet)
+     select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+       as a (id, workload_id, rule, severity, message, fired_at)
+     join workloads w on w.id = a.workload_id and w.archived_at is null
+     order by a.workload_id, a.rule
+     on conflict (workload_id, rule) where resolved_at is null or quiet do nothing
+     returning ${COLUMNS}`,
+    [
+      alerts.map((alert) => alert.id),
+      alerts.map((alert) => alert.workloadId),
+      alerts.map((alert) => alert.rule),
+      alerts.map((alert) => alert.severity),
+      alerts.map((alert) => alert.message),
+      alerts.map((alert) => alert.firedAt),
+    ],
+  )
+  return rows.map(toAlert)
+}
+
+/** Resolve open alerts whose cause has gone; returns those that were open. */
+export async function resolveAlerts(tx: Db, ids: readonly string[], now: Date): Promise<Alert[]> {
+  const rows = await tx.query<Row>(
+    `update alerts set resolved_at = $2 where id = any($1::text[]) and resolved_at is null returning ${COLUMNS}`,
+    [ids, now],
+  )
+  return rows.map(toAlert)
+}
+
+/** The causes of these alerts have gone once since an operator resolved them: the rules may fire again. */
+export async function endQuiet(tx: Db, ids: readonly string[]): Promise<void> {
+  await tx.execute(`update alerts set quiet = false where id = any($1::text[]) and quiet`, [ids])
+}
+
+/** Resolve one alert by an operator's word and keep its rule quiet; null when it was not open. */
+export async function resolveByOperator(tx: Db, id: string, now: Date): Promise<Alert | null> {
+  const rows = await tx.query<Row>(
+    `update alerts set resolved_at = $2, quiet = true where id = $1 and resolved_at is null returning ${COLUMNS}`,
+    [id, now],
+  )
+  return rows[0] === undefined ? null : toAlert(rows[0])
+}
+
+/** Resolve what is open of workloads that leave the inventory, and end every quiet; returns what was open. */
+export async function resolveAlertsOfWorkloads(
+  tx: Db,
+  workloadIds: readonly string[],
+  now: Date,
+): Promise<Alert[]> {
+  await tx.execute(`update alerts set quiet = false where workload_id = any($1::text[]) and quiet`, [
+    workloadIds,
+  ])
+  const rows = await tx.query<Row>(
+    `update alerts set resolved_at = $2 where workload_id = any($1::text[]) and resolved_at is null
+     returning ${COLUMNS}`,
+    [workloadIds, now],
+  )
+  return rows.map(toAlert)
+}

@@ -1,0 +1,82 @@
+import type { Db } from './db.ts'
+
+/** One POST that the alert webhook is still owed. */
+export interface WebhookDelivery {
+  id: string
+  alertId: string
+  body: string
+  /** The attempts made, the one that is about to be made included. */
+  attempts: number
+  createdAt: Date
+}
+
+interface Row {
+  id: string
+  alert_id: string
+  body: string
+  attempts: number
+  created_at: Date
+}
+
+const toDelivery = (row: Row): WebhookDelivery => ({
+  id: row.id,
+  alertId: row.alert_id,
+  body: row.body,
+  attempts: row.attempts,
+  createdAt: row.created_at,
+})
+
+/** Owe deliveries that are due at once. */
+export async function insertDeliveries(
+  tx: Db,
+  deliveries: readonly { id: string; alertId: string; body: string }[],
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `insert into webhook_deliveries (id, alert_id, body, created_at, attempts, next_attempt_at)
+     select id, alert_id, body, $4, 0, $4 from unnest($1::uuid[], $2::text[], $3::text[]) as d (id, alert_id, body)`,
+    [
+      deliveries.map((one) => one.id),
+      deliveries.map((one) => one.alertId),
+      deliveries.map((one) => one.body),
+      now,
+    ],
+  )
+}
+
+/**
+ * Take the delivery that has been due longest, its attempt counted; null when none is due. It is due again
+ * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on.
+ */
+export async function claimDelivery(
+  db: Db,
+  now: Date,
+  delaysSeconds: readonly number[],
+): Promise<WebhookDelivery | null> {
+  const rows = await db.query<Row>(
+    `update webhook_deliveries d
+     set attempts = d.attempts + 1,
+       next_attempt_at = $1::timestamptz + make_interval(secs => ($2::int[])[d.attempts + 1])
+     from (
+       select id from webhook_deliveries where next_attempt_at <= $1 and attempts < 3
+       order by next_attempt_at, id limit 1 for update skip locked
+     ) due
+     where d.id = due.id
+     returning d.id, d.alert_id, d.body, d.attempts, d.created_at`,
+    [now, delaysSeconds],
+  )
+  return rows[0] === undefined ? null : toDelivery(rows[0])
+}
+
+/** A delivery is done with, for better or worse. */
+export async function deleteDelivery(db: Db, id: string): Promise<void> {
+  await db.execute(`delete from webhook_deliveries where id = $1`, [id])
+}
+
+/** Give up deliveries older than `createdBefore`, and those whose last attempt got no verdict; returns how many. */
+export async function dropStaleDeliveries(db: Db, createdBefore: Date, now: Date): Promise<number> {
+  return db.execute(
+    `delete from webhook_deliveries where created_at < $1 or (attempts >= 3 and next_attempt_at <= $2)`,
+    [createdBefore, now],
+  )
+}
