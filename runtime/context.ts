@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Gate } from '../lib/gates.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { OpampExchange } from '../lib/opamp/exchange.ts'
 import type { Permission } from '../lib/permissions.ts'
 import type { Database } from '../lib/store/db.ts'
 import type { Config } from './config.ts'
@@ -37,4 +38,5 @@ export interface Context {
   log: Log
   db: Database
   identity: Authenticator
+  opamp: OpampExchange
 }

@@ -215,7 +215,12 @@ export function defineSchedule(definition: ScheduleDefinition): ScheduleFunction
 export interface OpampPostDefinition {
   path: `/${string}`
   handle(
-    request: { header(name: string): string; remoteAddress: string; body: Uint8Array | 'too-large' },
+    request: {
+      header(name: string): string
+      remoteAddress: string
+      /** 'over-budget' when the process holds too many bytes of bodies already (`Context.opamp.decoding`). */
+      body: Uint8Array | 'too-large' | 'over-budget'
+    },
     ctx: Context,
   ): Promise<Reply>
   /** Decide from the headers alone, before the body is read; null to go on. */

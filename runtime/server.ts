@@ -125,6 +125,7 @@ export function startApiListener(
   return listen(ctx.config.listenAddress, {
     sockets,
     bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
+    bodyBudget: null,
     async handle(request) {
       const startedAt = ctx.clock.monotonicMs()
       const client = proxies.clientOf(request.peerAddress, request.header)
@@ -163,8 +164,12 @@ export function startOpampListener(functions: LoadedFunctions, ctx: Context, pro
     if (post !== undefined) {
       const incoming = { header: request.header, remoteAddress: client.remoteAddress }
       const refusal = post.definition.refuse(incoming, ctx)
-      if (refusal !== null) return refusal
+      if (refusal !== null) {
+        request.discardBody()
+        return refusal
+      }
       const body = await request.body()
+      if (request.isOverBudget()) return post.definition.handle({ ...incoming, body: 'over-budget' }, ctx)
       if (body === 'aborted') return text('', 400)
       return post.definition.handle({ ...incoming, body }, ctx)
     }
@@ -176,6 +181,7 @@ export function startOpampListener(functions: LoadedFunctions, ctx: Context, pro
   return listen(ctx.config.opampAddress, {
     sockets,
     bodyBytesMax: (method, path) => postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
+    bodyBudget: ctx.opamp.decoding,
     handle: (request) => dispatch(request).catch((error) => replyToFault(error, 'opamp', ctx)),
   })
 }
@@ -185,6 +191,7 @@ export function startStandbyListener(address: string): Listener {
   return listen(address, {
     sockets: [],
     bodyBytesMax: () => 0,
+    bodyBudget: null,
     async handle(request) {
       const headers = securityHeaders(false)
       const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)

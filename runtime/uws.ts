@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import { parseListenAddress } from './listen-address.ts'
 import type { Reply } from './reply.ts'
@@ -25,6 +26,10 @@ export interface RawRequest {
   /** The whole body, or 'too-large' as soon as that is known, or 'aborted' when the peer left. */
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
   isAborted(): boolean
+  /** True when the listener's budget was used up before the body was whole; `body()` says 'aborted' then. */
+  isOverBudget(): boolean
+  /** Throw away what came of the body and what still comes: the request is refused without it. */
+  discardBody(): void
 }
 
 /** What a listener does with requests and sockets; built by `server.ts`. */
@@ -32,6 +37,8 @@ export interface ListenerHandlers {
   /** How many body bytes this request may carry; decided before anything is awaited. */
   bodyBytesMax(method: string, path: string): number
   handle(request: RawRequest): Promise<Reply>
+  /** What all bodies together may hold until their requests are answered; null for no common limit. */
+  bodyBudget: ByteBudget | null
   sockets: readonly SocketRoute[]
 }
 
@@ -136,30 +143,56 @@ function copyHeaders(request: HttpRequest): (name: string) => string {
   return (name) => headers.get(name) ?? ''
 }
 
-/** Collect a body up to a limit; what comes after the limit is thrown away as it arrives. */
-function collectBody(response: HttpResponse, bytesMax: number, state: { isAborted: boolean }) {
-  let chunks: Uint8Array[] = []
+interface RequestState {
+  isAborted: boolean
+  isOverBudget: boolean
+}
+
+/** A body on its way in. */
+interface IncomingBody {
+  done: Promise<Uint8Array | 'too-large' | 'aborted'>
+  /** Throw away what came and what still comes, and give back what it took of the budget. */
+  discard(): void
+}
+
+/** Collect a body up to a limit and a common budget; what comes after is thrown away as it arrives. */
+function collectBody(
+  response: HttpResponse,
+  bytesMax: number,
+  budget: ByteBudget | null,
+  state: RequestState,
+): IncomingBody {
+  let chunks: Uint8Array[] | null = []
   let length = 0
+  let taken = 0
   let settle: (value: Uint8Array | 'too-large' | 'aborted') => void = () => {}
   const done = new Promise<Uint8Array | 'too-large' | 'aborted'>((resolve) => {
     settle = resolve
   })
+  const giveUp = (outcome: 'too-large' | 'aborted') => {
+    chunks = null
+    budget?.give(taken)
+    taken = 0
+    settle(outcome)
+  }
   response.onAborted(() => {
     state.isAborted = true
-    settle('aborted')
+    giveUp('aborted')
   })
   response.onData((chunk, isLast) => {
+    if (chunks === null) return
     length += chunk.byteLength
-    if (length > bytesMax) {
-      chunks = []
-      settle('too-large')
-      return
+    if (length > bytesMax) return giveUp('too-large')
+    if (budget !== null && !budget.take(chunk.byteLength)) {
+      state.isOverBudget = true
+      return giveUp('aborted')
     }
+    taken += chunk.byteLength
     // The chunk is only valid during this callback.
     if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)))
     if (isLast) settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
   })
-  return () => done
+  return { done, discard: () => giveUp('aborted') }
 }
 
 async function writeReply(
@@ -295,17 +328,20 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   let inFlight = 0
   for (const route of handlers.sockets) registerSocket(app, route, openSockets)
   app.any('/*', (response, request) => {
-    const state = { isAborted: false }
+    const state: RequestState = { isAborted: false, isOverBudget: false }
     const method = request.getMethod().toUpperCase()
     const path = request.getUrl()
+    const body = collectBody(response, handlers.bodyBytesMax(method, path), handlers.bodyBudget, state)
     const raw: RawRequest = {
       method,
       path,
       query: request.getQuery() ?? '',
       peerAddress: formatAddress(response.getRemoteAddress()),
       header: copyHeaders(request),
-      body: collectBody(response, handlers.bodyBytesMax(method, path), state),
+      body: () => body.done,
       isAborted: () => state.isAborted,
+      isOverBudget: () => state.isOverBudget,
+      discardBody: body.discard,
     }
     inFlight++
     handlers
@@ -315,6 +351,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
         if (!state.isAborted) response.close()
       })
       .finally(() => {
+        body.discard()
         inFlight--
       })
   })

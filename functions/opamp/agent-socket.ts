@@ -1,0 +1,55 @@
+import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
+import { defineSocket, type Socket } from '../../runtime/define.ts'
+import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
+
+/** What is kept of one socket. The agents on it are known by their uids, never by it. */
+interface State {
+  connection: AgentConnection | null
+}
+
+/** Agents over WebSocket. Callbacks of one socket never overlap; `message` answers before it returns. */
+export default defineSocket<State>({
+  listener: 'opamp',
+  path: '/v1/opamp',
+  access: { kind: 'shared-secret' },
+  limits: {
+    messageBytesMax: (ctx) => ctx.config.opampMessageBytesMax,
+    // An agent that does not read costs this much and one message; what is dropped is offered again.
+    backpressureBytesMax: 1_048_576,
+    // Agents beat each 30 s and are not pinged then; some never beat, and a dead peer must not stay for long.
+    idleSeconds: 60,
+    closeOnBackpressure: false,
+  },
+  admit({ header }, ctx) {
+    if (!holdsSharedSecret(header('authorization'), ctx.config.opampSharedSecret)) {
+      return { accept: false, status: 401, body: '', headers: CHALLENGE }
+    }
+    if (ctx.opamp.isOverloaded()) {
+      const retryAfter = String(ctx.opamp.retryAfterMs / 1000)
+      return { accept: false, status: 503, body: '', headers: { 'Retry-After': retryAfter } }
+    }
+    return { accept: true, state: { connection: null } }
+  },
+  open(socket, state) {
+    state.connection = connectionOf(socket)
+  },
+  message(socket, state, data, isBinary, ctx) {
+    // OpAMP knows binary messages only. Go's client takes a text answer for a broken connection, so: silence.
+    if (!isBinary || state.connection === null) return
+    socket.send(ctx.opamp.answerFrame(state.connection, data))
+  },
+  drain() {
+    // The fleet offers again what was dropped when the agent next reports.
+  },
+  close(_socket, state, ctx) {
+    if (state.connection !== null) ctx.opamp.connectionClosed(state.connection)
+  },
+})
+
+const connectionOf = (socket: Socket): AgentConnection => ({
+  id: socket.id,
+  transport: 'ws',
+  send: (frame) => socket.send(frame),
+  // Without a Close frame, which strands the Java client.
+  drop: () => socket.drop(),
+})

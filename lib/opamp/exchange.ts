@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { type ByteBudget, createByteBudget } from '../byte-budget.ts'
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent } from './codec.ts'
+import type { AgentConnection, FleetPort } from './fleet-port.ts'
+import { createHttpPollers } from './http-pollers.ts'
+import type { IntakeRefusal } from './intake.ts'
+import type { AgentReport, ServerMessage } from './report.ts'
+
+/** Takes what agents send and gives the one answer to each message, whichever way it came. */
+export interface OpampExchange {
+  /** Answer one WebSocket message with one frame. `frame` must belong to the caller. */
+  answerFrame(connection: AgentConnection, frame: Uint8Array): Uint8Array
+  /** Answer one HTTP body with one body. `body` must belong to the caller. */
+  answerBody(body: Uint8Array): Promise<Uint8Array>
+  connectionClosed(connection: AgentConnection): void
+  /** True while another message of the largest size would not fit: new connections are turned away. */
+  isOverloaded(): boolean
+  /** What is held of bodies that are being received, inflated or decoded. */
+  decoding: ByteBudget
+  /** How long who is turned away is asked to wait; the protocol wants 30 s at least. */
+  retryAfterMs: number
+  counts(): ExchangeCounts
+}
+
+/** What happened since the start. */
+export interface ExchangeCounts {
+  messages: number
+  refused: number
+  turnedAway: number
+}
+
+/** What an exchange is made of. */
+export interface ExchangeOptions {
+  fleet: FleetPort
+  clock: Clock
+  log: Log
+  /** The largest message in either direction. */
+  messageBytesMax: number
+  /** The budget of bytes in decoding, for the whole process. */
+  decodingBytesMax: number
+}
+
+const REFUSALS: Record<IntakeRefusal, string> = {
+  'health-too-deep': 'Cannot read the message: its health tree is nested too deeply',
+  'instance-uid-invalid': 'Cannot use the instance_uid: expected 16 bytes',
+  'message-malformed': 'Cannot read the message: it is no AgentToServer',
+}
+
+const RETRY_AFTER_MS = 30_000
+const POLLERS_MAX = 100_000
+/** Refusals of hostile or broken agents come in floods; the log gets one line in this time. */
+const REFUSAL_LOG_INTERVAL_MS = 10_000
+
+/** Build the exchange of one OpAMP listener. */
+export function createOpampExchange(options: ExchangeOptions): OpampExchange {
+  const { fleet, log, messageBytesMax } = options
+  const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0 }
+  const decoding = createByteBudget(options.decodingBytesMax)
+  const pollers = createHttpPollers(POLLERS_MAX, (connection) => fleet.connectionClosed(connection))
+  const logRefusal = refusalLog(options)
+
+  const refuse = (code: IntakeRefusal): ServerMessage => {
+    counts.refused += 1
+    logRefusal(code)
+    return { errorResponse: { type: 'bad-request', message: REFUSALS[code] } }
+  }
+
+  /** Ask the fleet; a bug there costs this one message, not the connection. */
+  const ask = (connection: AgentConnection, report: AgentReport, isRetransmission: boolean) => {
+    try {
+      return fleet.receive(connection, report, { isRetransmission })
+    } catch (error) {
+      log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
+      return { message: { errorResponse: INTERNAL }, pendingOffer: null }
+    }
+  }
+
+  const fits = (uid: string, answer: Uint8Array): boolean => {
+    if (answer.length <= messageBytesMax) return true
+    log.error({ uid, bytes: answer.length }, 'an answer above the size limit was not sent')
+    return false
+  }
+
+  return {
+    decoding,
+    retryAfterMs: RETRY_AFTER_MS,
+    isOverloaded: () => decoding.free() < messageBytesMax,
+    counts: () => ({ ...counts }),
+    connectionClosed: (connection) => fleet.connectionClosed(connection),
+    answerFrame(connection, frame) {
+      counts.messages += 1
+      if (frame.length > decoding.free()) {
+        counts.turnedAway += 1
+        return encodeServerToAgent(uidOf(frame), { errorResponse: BUSY })
+      }
+      const intake = decodeFrame(frame)
+      if (!intake.ok) return encodeServerToAgent(intake.uidOnWire, refuse(intake.code))
+      const { report } = intake
+      const { message } = ask(connection, report, false)
+      const answer = encodeServerToAgent(report.uidOnWire, message)
+      return fits(report.uid, answer) ? answer : encodeServerToAgent(report.uidOnWire, withoutOffer(message))
+    },
+    async answerBody(body) {
+      counts.messages += 1
+      const intake = decodeBody(body)
+      if (!intake.ok) return encodeServerBody(intake.uidOnWire, refuse(intake.code))
+      const { report } = intake
+      const poller = pollers.of(report.uid)
+      const digest = createHash('sha1').update(body).digest('base64')
+      const isRetransmission = digest === poller.lastBodyDigest
+      poller.lastBodyDigest = digest
+      const { message, pendingOffer } = ask(poller.connection, report, isRetransmission)
+      if (report.isDisconnect) pollers.forget(report.uid)
+      const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
+      const merged = offer === null ? message : { ...message, ...offer }
+      const answer = encodeServerBody(report.uidOnWire, merged)
+      return fits(report.uid, answer) ? answer : encodeServerBody(report.uidOnWire, withoutOffer(merged))
+    },
+  }
+}
+
+const BUSY = { type: 'unavailable', message: 'the server is busy', retryAfterMs: RETRY_AFTER_MS } as const
+const INTERNAL = { type: 'unknown', message: 'internal error' } as const
+
+const withoutOffer = ({ remoteConfig: _, ...rest }: ServerMessage): ServerMessage => rest
+
+/** The uid of a frame that is not decoded: where every encoder puts it, else none. */
+function uidOf(frame: Uint8Array): Uint8Array {
+  const hasUid = frame.length >= 19 && frame[0] === 0x00 && frame[1] === 0x0a && frame[2] === 16
+  return hasUid ? frame.slice(3, 19) : new Uint8Array(0)
+}
+
+function refusalLog({ clock, log }: ExchangeOptions): (code: IntakeRefusal) => void {
+  let lastMs = Number.NEGATIVE_INFINITY
+  let unsaid = 0
+  return (code) => {
+    const nowMs = clock.monotonicMs()
+    unsaid += 1
+    if (nowMs - lastMs < REFUSAL_LOG_INTERVAL_MS) return
+    log.warn({ code, count: unsaid }, 'refused messages of agents')
+    lastMs = nowMs
+    unsaid = 0
+  }
+}
