@@ -1,0 +1,190 @@
+import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
+import { byBytes } from './collector-assessment.ts'
+
+/** One collector that is not archived, as far as drift matters. */
+export interface DriftCollector {
+  id: string
+  displayName: string
+  version: string
+  labels: Readonly<Record<string, string>>
+  acceptsRemoteConfig: boolean
+  activeHash: string | null
+  newestPush: {
+    hash: string
+    /** Still undecided, and neither superseded nor aborted. */
+    isPending: boolean
+    submittedAt: Date
+    sentAt: Date | null
+    /** What may be shown of it to everybody: no content, operator, error texts or instances. */
+    record: NonNullable<DriftItem['last_push']>
+  } | null
+  /** What live instances run; may hold the same hash twice. */
+  instanceHashes: readonly string[]
+  /** The hash of the last status the workload reported, for when nothing lives; empty when there is none. */
+  reportedHash: string
+  availableComponents: Readonly<Record<string, readonly string[]>> | null
+  hasDriftAlert: boolean
+  hasVersionAlert: boolean
+  isVersionOutdated: boolean
+}
+
+/** A push that is undecided for longer than this is pending too long. */
+export const PENDING_TOO_LONG_MS = 15 * 60_000
+
+const UNKNOWN_ENV = 'unknown'
+
+function envOf(labels: DriftCollector['labels']): string {
+  for (const key of ['env', 'environment', 'deployment.environment']) {
+    const value = labels[key]?.trim()
+    if (value) return value
+  }
+  return UNKNOWN_ENV
+}
+
+/** The facts of one collector that status, reasons, summary and order are made from. */
+interface Facts {
+  env: string
+  expected: string | null
+  effective: readonly string[]
+  isUnsupported: boolean
+  isMissing: boolean
+  isMixed: boolean
+  isDrifted: boolean
+  isPendingTooLong: boolean
+  hasIncompleteComponents: boolean
+  isOutdated: boolean
+}
+
+function factsOf(collector: DriftCollector, now: Date): Facts {
+  const { newestPush, availableComponents } = collector
+  const live = [...new Set(collector.instanceHashes.filter((hash) => hash !== ''))].sort(byBytes)
+  const effective = live.length > 0 || collector.reportedHash === '' ? live : [collector.reportedHash]
+  const expected = collector.activeHash ?? newestPush?.hash ?? null
+  const pendingSince = newestPush?.isPending ? (newestPush.sentAt ?? newestPush.submittedAt) : null
+  return {
+    env: envOf(collector.labels),
+    expected,
+    effective,
+    isUnsupported: !collector.acceptsRemoteConfig,
+    isMissing: expected !== null && effective.length === 0,
+    isMixed: effective.length > 1,
+    isDrifted: expected !== null && effective.some((hash) => hash !== expected),
+    isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
+    hasIncompleteComponents: ['receivers', 'processors', 'exporters'].some(
+      (category) => (availableComponents?.[category] ?? []).length === 0,
+    ),
+    isOutdated: collector.isVersionOutdated || collector.hasVersionAlert,
+  }
+}
+
+/** The environments in which not all collectors are in the same state of config. */
+function mixedGroups(all: readonly Facts[]): Set<string> {
+  const states = new Map<string, Set<string>>()
+  for (const { env, expected, effective } of all) {
+    if (env === UNKNOWN_ENV) continue
+    const group = states.get(env) ?? new Set()
+    states.set(env, group.add(`${expected ?? ''}|${effective.join(',')}`))
+  }
+  return new Set([...states].filter(([, group]) => group.size > 1).map(([env]) => env))
+}
+
+/** Everything that holds, in the order that decides about the status. */
+function statusesOf(facts: Facts): DriftStatus[] {
+  const holds: [boolean, DriftStatus][] = [
+    [facts.isUnsupported, 'remote_config_unsupported'],
+    [facts.isMissing, 'missing_effective_config'],
+    [facts.isMixed, 'heterogeneous_effective_config'],
+    [facts.isDrifted, 'drifted'],
+    [facts.isPendingTooLong, 'pending_too_long'],
+  ]
+  return holds.flatMap(([isTrue, status]) => (isTrue ? [status] : []))
+}
+
+function actionsOf(facts: Facts): DriftItem['actions'] {
+  const off = (reason: string) => ({ enabled: false, reason })
+  const unsupported = facts.isUnsupported ? 'remote_config_unsupported' : null
+  const pending = facts.isPendingTooLong ? 'push_pending_too_long' : null
+  return {
+    view_diff: off('diff_requires_config_content'),
+    validate_current: off('validate_from_workload_detail'),
+    push_expected: off(unsupported ?? pending ?? 'review_expected_before_push'),
+    rollback: off(unsupported ?? 'rollback_from_workload_detail'),
+    mark_ignored: off('ignore_not_implemented'),
+  }
+}
+
+function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, now: Date): DriftItem {
+  const statuses = statusesOf(facts)
+  const others: [boolean, string][] = [
+    [collector.hasDriftAlert, 'config_drift_alert'],
+    [facts.isOutdated, 'version_outdated'],
+    [facts.hasIncompleteComponents, 'unknown_incomplete_components'],
+    [isGroupMixed, 'group_heterogeneous_config'],
+  ]
+  const reasons = [...statuses, ...others.flatMap(([isTrue, reason]) => (isTrue ? [reason] : []))]
+  const { newestPush } = collector
+  const { effective } = facts
+  const pushedAt = newestPush?.sentAt ?? newestPush?.submittedAt
+  return {
+    workload_id: collector.id,
+    collector: collector.displayName || collector.id,
+    env: facts.env,
+    version: collector.version,
+    ...(facts.expected === null ? {} : { expected_config_hash: facts.expected }),
+    ...(effective.length === 1 ? { effective_config_hash: effective[0] } : {}),
+    ...(effective.length > 0 ? { effective_config_hashes: [...effective] } : {}),
+    drift_status: statuses[0] ?? 'in_sync',
+    ...(reasons.length > 0 ? { drift_reasons: reasons } : {}),
+    ...(newestPush ? { last_push: newestPush.record } : {}),
+    ...(pushedAt
+      ? { last_push_age_seconds: Math.max(0, Math.floor((now.getTime() - pushedAt.getTime()) / 1000)) }
+      : {}),
+    pending_too_long: facts.isPendingTooLong,
+    accepts_remote_config: collector.acceptsRemoteConfig,
+    missing_effective_config: facts.isMissing,
+    unknown_incomplete_components: facts.hasIncompleteComponents,
+    group_heterogeneous_config: isGroupMixed,
+    has_config_drift_alert: collector.hasDriftAlert,
+    has_version_outdated_alert: collector.hasVersionAlert,
+    actions: actionsOf(facts),
+  }
+}
+
+function rankOf(item: DriftItem): number {
+  if (item.drift_status === 'drifted' || item.has_config_drift_alert) return 0
+  if (item.drift_status === 'pending_too_long') return 2
+  return item.drift_status === 'in_sync' ? 3 : 1
+}
+
+function compareItems(a: DriftItem, b: DriftItem): number {
+  return (
+    rankOf(a) - rankOf(b) ||
+    byBytes(a.collector.toLowerCase(), b.collector.toLowerCase()) ||
+    byBytes(a.workload_id, b.workload_id)
+  )
+}
+
+/** Which collectors do not run what they should, worst first. */
+export function buildDriftOverview(collectors: readonly DriftCollector[], now: Date): DriftOverview {
+  const all = collectors.map((collector) => factsOf(collector, now))
+  const mixed = mixedGroups(all)
+  const items = collectors.map((one, i) => itemOf(one, all[i]!, mixed.has(all[i]!.env), now))
+  const count = <T>(list: readonly T[], holds: (one: T) => boolean) => list.filter(holds).length
+  return {
+    generated_at: now.toISOString(),
+    summary: {
+      total_collectors: items.length,
+      drifted_collectors: count(
+        items,
+        (item) => item.drift_status === 'drifted' || item.has_config_drift_alert,
+      ),
+      pending_too_long: count(items, (item) => item.pending_too_long),
+      missing_effective_config: count(items, (item) => item.missing_effective_config),
+      remote_config_unsupported: count(items, (item) => !item.accepts_remote_config),
+      outdated_versions: count(all, (facts) => facts.isOutdated),
+      unknown_incomplete_components: count(items, (item) => item.unknown_incomplete_components),
+      heterogeneous_groups: mixed.size,
+    },
+    items: items.sort(compareItems),
+  }
+}

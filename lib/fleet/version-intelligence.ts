@@ -1,0 +1,126 @@
+import { isComparable } from '../versions.ts'
+import type { CompatibilityRow, VersionIntelligence } from '../wire/version-intelligence.ts'
+import {
+  type Assessment,
+  byBytes,
+  groupOf,
+  type PostureWorkload,
+  standingOf,
+} from './collector-assessment.ts'
+
+function versionMatrix(
+  workloads: readonly PostureWorkload[],
+  recommended: string,
+): VersionIntelligence['version_matrix'] {
+  const cells = new Map<string, VersionIntelligence['version_matrix'][number]>()
+  for (const workload of workloads) {
+    const group = groupOf(workload)
+    const version = workload.version.trim() || 'unknown'
+    const key = JSON.stringify([group, workload.type, workload.status, version])
+    const cell = cells.get(key) ?? {
+      group,
+      type: workload.type,
+      status: workload.status,
+      version,
+      version_status: standingOf(workload, recommended),
+      count: 0,
+      workload_ids: [],
+    }
+    cell.count++
+    cell.workload_ids.push(workload.id)
+    cells.set(key, cell)
+  }
+  for (const cell of cells.values()) cell.workload_ids.sort(byBytes)
+  return [...cells.values()].sort(
+    (a, b) =>
+      byBytes(a.group, b.group) ||
+      byBytes(a.type, b.type) ||
+      byBytes(a.status, b.status) ||
+      byBytes(a.version, b.version),
+  )
+}
+
+function recommend(assessment: Assessment, recommended: string): VersionIntelligence['recommendations'] {
+  const { row, unsupported } = assessment
+  const workload_id = row.workload_id
+  const upgrade =
+    row.version.status === 'below_recommended'
+      ? [
+          {
+            action: 'upgrade_collector' as const,
+            reason: `collector version ${row.version.reported} is below recommended ${recommended.trim()}`,
+            workload_id,
+          },
+        ]
+      : []
+  const replace = unsupported.flatMap(({ config_hash, component_type }) => {
+    const common = { workload_id, config_hash, components: [component_type] }
+    return [
+      {
+        action: 'choose_older_config' as const,
+        reason: 'current collector capabilities do not support this config component',
+        ...common,
+      },
+      {
+        action: 'remove_component' as const,
+        reason: 'remove or replace unsupported component before pushing this config',
+        ...common,
+      },
+    ]
+  })
+  return [...upgrade, ...replace]
+}
+
+function summarise(rows: readonly CompatibilityRow[]): VersionIntelligence['compatibility_summary'] {
+  const blocked = rows.filter((row) => !row.runnable)
+  return {
+    total_collectors: rows.length,
+    runnable_count: rows.length - blocked.length,
+    not_runnable_count: blocked.length,
+    not_runnable_collectors: blocked.map(({ workload_id, display_name, blocking_reasons }) => ({
+      workload_id,
+      display_name,
+      blocking_reasons,
+    })),
+  }
+}
+
+/**
+ * The version posture of a fleet. `workloads` are all that are not archived, in list order; `assessments`
+ * those of its collectors, in the same order. `recommended` may be empty or no version at all.
+ */
+export function buildVersionIntelligence(
+  workloads: readonly PostureWorkload[],
+  assessments: readonly Assessment[],
+  recommended: string,
+): VersionIntelligence {
+  const rows = assessments.map((assessment) => assessment.row)
+  const sorted = [...rows].sort((a, b) => byBytes(a.workload_id, b.workload_id))
+  const isJudged = isComparable(recommended)
+  return {
+    schema_version: 'fleet-version-intelligence.v1',
+    recommended_version: recommended,
+    version_matrix: versionMatrix(workloads, recommended),
+    compatibility_summary: summarise(sorted),
+    compatibility_matrix: sorted,
+    collectors_below_recommended: rows
+      .filter((row) => row.version.status === 'below_recommended')
+      .map((row) => ({
+        workload_id: row.workload_id,
+        display_name: row.display_name,
+        group: row.group,
+        version: row.version.reported,
+        recommended_version: recommended,
+      })),
+    unsupported_config_components: assessments.flatMap((assessment) => assessment.unsupported),
+    invalid_versions: rows
+      .filter((row) => isJudged && !row.version.comparable)
+      .map((row) => ({
+        workload_id: row.workload_id,
+        display_name: row.display_name,
+        version: row.version.reason === 'unknown_version' ? '' : row.version.reported,
+        reason: row.version.reason === 'unknown_version' ? 'empty_version' : 'invalid_semver',
+      })),
+    recommendations: assessments.flatMap((assessment) => recommend(assessment, recommended)),
+  }
+}
