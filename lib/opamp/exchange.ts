@@ -38,8 +38,8 @@ export interface ExchangeOptions {
   log: Log
   /** The largest message in either direction. */
   messageBytesMax: number
-  /** The budget of bytes in decoding, for the whole process. */
-  decodingBytesMax: number
+  /** The budget of bytes in decoding, for the whole process; eight messages of the largest size by default. */
+  decodingBytesMax?: number
 }
 
 const REFUSALS: Record<IntakeRefusal, string> = {
@@ -57,7 +57,7 @@ const REFUSAL_LOG_INTERVAL_MS = 10_000
 export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   const { fleet, log, messageBytesMax } = options
   const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0 }
-  const decoding = createByteBudget(options.decodingBytesMax)
+  const decoding = createByteBudget(options.decodingBytesMax ?? 8 * messageBytesMax)
   const pollers = createHttpPollers(POLLERS_MAX, (connection) => fleet.connectionClosed(connection))
   const logRefusal = refusalLog(options)
 

@@ -18,7 +18,8 @@ export interface AgentConnection {
 export interface FleetPort {
   /**
    * Take one report and give the answer to it at once. Over HTTP `pendingOffer` may follow within a short
-   * wait (an offer for this agent whose row is being committed), to be merged into the same answer.
+   * wait (an offer for this agent whose row is being committed), to be merged into the same answer. The fleet
+   * ends the wait: it resolves null when the offer comes too late, so that both sides know it was not carried.
    */
   receive(
     connection: AgentConnection,
