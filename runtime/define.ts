@@ -129,7 +129,7 @@ export const noQuery = type({})
 
 /** A WebSocket as a socket function sees it. Every method is safe to call after the socket closed. */
 export interface Socket {
-  /** Counts up from 1 within the process. */
+  /** Counts up from 1 within its listener. */
   readonly id: number
   readonly remoteAddress: string
   /** 'sent', 'buffered' behind others, or 'dropped' because the peer reads too slowly. */

@@ -85,14 +85,13 @@ type ListenWithHost = (
   listening: (socket: us_listen_socket | false) => void,
 ) => void
 
-let nextSocketId = 1
-
 class UwsSocket implements Socket {
-  readonly id = nextSocketId++
+  readonly id: number
   readonly remoteAddress: string
   #ws: WebSocket<SocketData> | null
 
-  constructor(ws: WebSocket<SocketData>, remoteAddress: string) {
+  constructor(id: number, ws: WebSocket<SocketData>, remoteAddress: string) {
+    this.id = id
     this.#ws = ws
     this.remoteAddress = remoteAddress
   }
@@ -248,7 +247,12 @@ async function streamBody(
   }
 }
 
-function registerSocket(app: TemplatedApp, route: SocketRoute, open: Set<UwsSocket>): void {
+function registerSocket(
+  app: TemplatedApp,
+  route: SocketRoute,
+  open: Set<UwsSocket>,
+  nextId: () => number,
+): void {
   app.ws<SocketData>(route.path, {
     // Above the protocol's limit, so that our own answer (1009) is given instead of a bare cut.
     maxPayloadLength: route.messageBytesMax + 1_048_576,
@@ -293,7 +297,7 @@ function registerSocket(app: TemplatedApp, route: SocketRoute, open: Set<UwsSock
     },
     open(ws) {
       const data = ws.getUserData()
-      data.handle = new UwsSocket(ws, data.peerAddress)
+      data.handle = new UwsSocket(nextId(), ws, data.peerAddress)
       open.add(data.handle)
       route.open(data.handle, data.state)
     },
@@ -326,7 +330,9 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   const app = uws.App()
   const openSockets = new Set<UwsSocket>()
   let inFlight = 0
-  for (const route of handlers.sockets) registerSocket(app, route, openSockets)
+  let lastSocketId = 0
+  const nextId = () => ++lastSocketId
+  for (const route of handlers.sockets) registerSocket(app, route, openSockets, nextId)
   app.any('/*', (response, request) => {
     const state: RequestState = { isAborted: false, isOverBudget: false }
     const method = request.getMethod().toUpperCase()
