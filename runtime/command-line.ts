@@ -1,0 +1,87 @@
+import type { Config } from './config.ts'
+
+const EDITIONS: readonly Config['edition'][] = ['community', 'complete']
+
+/** What the command line asks for. */
+export type Command =
+  | { kind: 'serve' | 'check-config'; edition: Config['edition'] }
+  | { kind: 'version' | 'help' | 'migrate' | 'verify-audit' }
+  | { kind: 'create-user'; email: string; groups: readonly string[] }
+  | { kind: 'verify-pack'; file: string }
+  /** Nothing we know; `message` says what was found and what was wanted. */
+  | { kind: 'wrong'; message: string }
+
+const wrong = (message: string): Command => ({ kind: 'wrong', message })
+
+/** Read the arguments after the program's name. */
+export function parseCommandLine(args: readonly string[]): Command {
+  if (args.includes('--help') || args.includes('-h')) return { kind: 'help' }
+  if (args.includes('--version')) return { kind: 'version' }
+  const [first, ...rest] = args
+  if (first === undefined || first.startsWith('-')) return parseServe(args)
+  if (first === 'create-user') return parseCreateUser(rest)
+  if (first === 'verify-pack') {
+    const [file, ...more] = rest
+    if (file === undefined || more.length > 0) return wrong('verify-pack takes one file')
+    return { kind: 'verify-pack', file }
+  }
+  if (first !== 'migrate' && first !== 'verify-audit') return wrong(`Unknown command "${first}"`)
+  return rest.length === 0 ? { kind: first } : wrong(`${first} takes no arguments, found "${rest[0]}"`)
+}
+
+/** Split `--name value` and `--name=value`; whatever is neither is the answer's `unknown`. */
+function readOptions(args: readonly string[]): {
+  options: [string, string | null][]
+  unknown: string | null
+} {
+  const options: [string, string | null][] = []
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? ''
+    if (!arg.startsWith('--')) return { options, unknown: arg }
+    const equals = arg.indexOf('=')
+    if (equals !== -1) {
+      options.push([arg.slice(0, equals), arg.slice(equals + 1)])
+      continue
+    }
+    const next = args[index + 1]
+    const hasValue = next !== undefined && !next.startsWith('--')
+    options.push([arg, hasValue ? next : null])
+    if (hasValue) index++
+  }
+  return { options, unknown: null }
+}
+
+function parseServe(args: readonly string[]): Command {
+  const { options, unknown } = readOptions(args)
+  if (unknown !== null) return wrong(`Unknown argument "${unknown}"`)
+  let edition: Config['edition'] = 'community'
+  let kind: 'serve' | 'check-config' = 'serve'
+  for (const [name, value] of options) {
+    if (name === '--check-config') {
+      if (value !== null) return wrong(`--check-config takes no value, found "${value}"`)
+      kind = 'check-config'
+    } else if (name === '--edition') {
+      const found = EDITIONS.find((one) => one === value)
+      if (found === undefined)
+        return wrong(`--edition must be ${EDITIONS.join(' or ')}, found "${value ?? ''}"`)
+      edition = found
+    } else return wrong(`Unknown option "${name}"`)
+  }
+  return { kind, edition }
+}
+
+function parseCreateUser(args: readonly string[]): Command {
+  const { options, unknown } = readOptions(args)
+  if (unknown !== null) return wrong(`Unknown argument "${unknown}"`)
+  let email = ''
+  const groups: string[] = []
+  for (const [name, value] of options) {
+    if (value === null || value === '') return wrong(`${name} needs a value`)
+    if (name === '--email') email = value
+    else if (name === '--group') groups.push(value)
+    else return wrong(`Unknown option "${name}"`)
+  }
+  if (email === '') return wrong('create-user needs --email')
+  if (groups.length === 0) return wrong('create-user needs --group')
+  return { kind: 'create-user', email, groups }
+}

@@ -1,0 +1,47 @@
+import { VERSION } from './version.ts'
+
+/** What `--help` prints. */
+export const HELP = `muster ${VERSION}: fleet manager for OpenTelemetry Collectors over OpAMP
+
+Usage:
+  muster [--edition community|complete]     run the service (community is the default)
+  muster --check-config                     check the environment and the database, start nothing
+  muster migrate                            bring the database's schema to this version
+  muster create-user --email E --group G    add a user (viewer, editor or administrator); the
+                                            password is read from standard input
+  muster verify-audit                       check the audit trail's hash chain
+  muster verify-pack FILE                   check the hashes of an exported evidence pack (JSON)
+  muster --version | --help
+
+Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments.
+
+Environment (durations are whole numbers above 0):
+  JWT_SECRET                        signs logins; at least 32 characters (required)
+  DB_DSN                            PostgreSQL 18 or newer, a direct connection (required)
+  LISTEN_ADDR                       REST API, UI and browser sockets (:8080)
+  OPAMP_ADDR                        agents, at /v1/opamp (:4320)
+  OPAMP_SHARED_SECRET               bearer token that agents must send (none)
+  SEED_ADMIN_EMAIL, SEED_ADMIN_PASSWORD
+                                    first administrator, made while there are no users
+  CORS_ORIGINS                      origins of other browser clients (http://localhost:5173)
+  WEBHOOK_URL                       called for each new alert (none)
+  MIN_AGENT_VERSION                 older collectors are flagged (none)
+  DB_MAX_OPEN_CONNS, DB_MAX_IDLE_CONNS
+                                    connections to the database (40, 10)
+  DB_CONN_MAX_IDLE_TIME_SECONDS, DB_CONN_MAX_LIFETIME_SECONDS
+                                    how long one is kept (300, 1800)
+  WORKLOAD_DISCONNECT_GRACE_SECONDS still connected after its last instance left (120)
+  WORKLOAD_RETENTION_DAYS           a disconnected workload is kept before it is archived (30)
+  WORKLOAD_JANITOR_INTERVAL_SECONDS between two clean-ups (300)
+  WORKLOAD_EVENT_RETENTION_DAYS     the event log is kept (30)
+  OTELCOL_RUNTIME_VALIDATION_ENABLED
+                                    let a collector validate drafts (false)
+  OTELCOL_BINARY_PATH, OTELCOL_RUNTIME_VALIDATION_TIMEOUT_SECONDS, OTELCOL_MIN_RUNTIME_VERSION
+                                    which one, how long (5), and the oldest accepted (none)
+  MUSTER_POLICY_OTLP_ALLOWLIST, MUSTER_POLICY_CRITICAL_EXPORTERS,
+  MUSTER_POLICY_REQUIRED_RESOURCE_ATTRIBUTES
+                                    comma-separated lists for the config policy (none)
+  MUSTER_METRICS_ADDR               Prometheus metrics at /metrics (off)
+  MUSTER_TRUSTED_PROXIES            addresses or networks whose X-Forwarded-For and -Proto count (none)
+  MUSTER_OPAMP_MAX_MESSAGE_BYTES    largest message of an agent (16777216, at most 67108864)
+`

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { parseCommandLine } from '../../runtime/command-line.ts'
+import { HELP } from '../../runtime/help.ts'
+
+describe('the command line', () => {
+  test('without arguments runs the community edition', () => {
+    expect(parseCommandLine([])).toEqual({ kind: 'serve', edition: 'community' })
+  })
+
+  test('chooses the edition in both ways of writing an option', () => {
+    expect(parseCommandLine(['--edition', 'complete'])).toEqual({ kind: 'serve', edition: 'complete' })
+    expect(parseCommandLine(['--edition=complete', '--check-config'])).toEqual({
+      kind: 'check-config',
+      edition: 'complete',
+    })
+  })
+
+  test('answers --help and --version wherever they stand', () => {
+    expect(parseCommandLine(['migrate', '--help'])).toEqual({ kind: 'help' })
+    expect(parseCommandLine(['--edition', 'x', '--version'])).toEqual({ kind: 'version' })
+  })
+
+  test('takes the subcommands with what they need', () => {
+    expect(parseCommandLine(['migrate'])).toEqual({ kind: 'migrate' })
+    expect(parseCommandLine(['verify-audit'])).toEqual({ kind: 'verify-audit' })
+    expect(parseCommandLine(['verify-pack', 'pack.json'])).toEqual({ kind: 'verify-pack', file: 'pack.json' })
+    expect(
+      parseCommandLine(['create-user', '--email', 'a@b.c', '--group=viewer', '--group', 'editor']),
+    ).toEqual({
+      kind: 'create-user',
+      email: 'a@b.c',
+      groups: ['viewer', 'editor'],
+    })
+  })
+
+  test.each([
+    [['--nonsense'], 'Unknown option "--nonsense"'],
+    [['serve'], 'Unknown command "serve"'],
+    [['--edition', 'gold'], '--edition must be community or complete, found "gold"'],
+    [['--edition'], '--edition must be community or complete, found ""'],
+    [['--check-config', 'now'], '--check-config takes no value, found "now"'],
+    [['migrate', 'down'], 'migrate takes no arguments, found "down"'],
+    [['verify-pack'], 'verify-pack takes one file'],
+    [['create-user', '--group', 'viewer'], 'create-user needs --email'],
+    [['create-user', '--email', 'a@b.c'], 'create-user needs --group'],
+    [['create-user', '--email'], '--email needs a value'],
+    [['create-user', 'a@b.c'], 'Unknown argument "a@b.c"'],
+  ])('refuses %j and says why', (args, message) => {
+    expect(parseCommandLine(args)).toEqual({ kind: 'wrong', message })
+  })
+
+  test('the help names every variable that the settings read, and no other', () => {
+    const source = readFileSync(new URL('../../runtime/config.ts', import.meta.url), 'utf8')
+    const read = [...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1])
+    expect([...new Set(HELP.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))].sort()).toEqual([...new Set(read)].sort())
+  })
+})
