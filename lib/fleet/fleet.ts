@@ -1,0 +1,230 @@
+import { encodeServerToAgent } from '../opamp/codec.ts'
+import type { AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
+import type { AgentReport } from '../opamp/report.ts'
+import type { Db } from '../store/db.ts'
+import { archiveIfDisconnected, deleteWorkload, setTrustedLabels } from '../store/workloads.ts'
+import { loadFleet } from './boot.ts'
+import { ConfigReports } from './config-reports.ts'
+import type { FleetDeps } from './deps.ts'
+import { EffectiveConfigs } from './effective-configs.ts'
+import type { Instance, Push, Workload } from './model.ts'
+import { OfferEngine } from './offer-engine.ts'
+import { Presence } from './presence.ts'
+import { PushEngine, type PushOutcome, type PushRequest } from './push-engine.ts'
+import { OUR_CAPABILITIES, Receiver } from './receive.ts'
+import { FleetState } from './state.ts'
+import { WriteBehind } from './write-behind.ts'
+
+const TICK_MS = 1_000
+
+/**
+ * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an
+ * agent reports, leaves, or fails a config. One process holds one.
+ */
+export class Fleet implements FleetPort {
+  readonly state = new FleetState()
+  readonly writer: WriteBehind
+  readonly offers: OfferEngine
+  readonly #deps: FleetDeps
+  readonly #pushes: PushEngine
+  readonly #presence: Presence
+  readonly #receiver: Receiver
+  #isStopped = false
+
+  constructor(deps: FleetDeps) {
+    this.#deps = deps
+    this.writer = new WriteBehind(deps)
+    this.offers = new OfferEngine(deps, this.state, this.writer)
+    this.#pushes = new PushEngine(deps, this.state, this.writer, this.offers)
+    const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
+    this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports)
+    this.#receiver = new Receiver({
+      deps,
+      state: this.state,
+      writer: this.writer,
+      presence: this.#presence,
+      offers: this.offers,
+      reports,
+      effective: new EffectiveConfigs(deps, this.writer),
+    })
+  }
+
+  /** Load what is stored, start the grace of everyone that was live, and begin to keep time. */
+  async start(): Promise<void> {
+    this.state.startedAtMs = this.#deps.clock.monotonicMs()
+    await loadFleet(this.#deps.db, this.state)
+    for (const workload of this.state.workloads.values()) {
+      this.#presence.startGrace(workload)
+      // Targets that never come back are gone when the grace ends, counted from our start.
+      if (workload.active !== null) this.#watchAbsentTargets(workload)
+    }
+    this.#keepTime()
+  }
+
+  #watchAbsentTargets(workload: Workload): void {
+    const followed = workload.active!
+    this.#deps.timers.after(this.#deps.graceMs, () => {
+      for (const target of followed.targets.values()) {
+        if (!this.state.instances.has(target.instanceUid)) this.#pushes.onGone(followed, target.instanceUid)
+      }
+    })
+    // A failed target whose rollback a crash prevented fails the push now.
+    this.#pushes.reconsider(followed)
+  }
+
+  #keepTime(): void {
+    this.#deps.timers.after(TICK_MS, () => {
+      if (this.#isStopped) return
+      this.#presence.tick()
+      this.offers.tick()
+      this.writer.tick()
+      this.#keepTime()
+    })
+  }
+
+  /** Take no more, and write down what waits. Agents' connections are the listener's to drop. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#receiver.isDropping = true
+    await this.#pushes.idle()
+    await this.writer.stop()
+  }
+
+  receive(connection: AgentConnection, report: AgentReport, options: { isRetransmission?: boolean }) {
+    if (this.#isStopped) return { message: {}, pendingOffer: null }
+    return this.#receiver.receive(connection, report, options)
+  }
+
+  connectionClosed(connection: AgentConnection): void {
+    // A graceful stop writes no disconnected events: they come back to whoever is next.
+    if (!this.#isStopped) this.#receiver.connectionClosed(connection)
+  }
+
+  /** Messages taken since the start. */
+  get messageCount(): number {
+    return this.#receiver.messageCount
+  }
+
+  workload(id: string): Workload | null {
+    return this.state.workloads.get(id) ?? null
+  }
+
+  /** Live instances, by pod, connection time and uid. */
+  liveInstances(workload: Workload): Instance[] {
+    return this.state
+      .liveInstances(workload)
+      .filter((instance) => instance.isDescribed)
+      .sort(
+        (a, b) =>
+          compare(a.podName, b.podName) ||
+          a.connectedAt.getTime() - b.connectedAt.getTime() ||
+          compare(a.uid, b.uid),
+      )
+  }
+
+  /** Make a config a workload's assignment; see `PushEngine.push`. */
+  push<Code extends string>(
+    request: PushRequest,
+    alongside: (tx: Db, push: Push) => Promise<{ ok: true } | { ok: false; code: Code }>,
+  ): Promise<PushOutcome<Code>> {
+    return this.#pushes.push(request, alongside)
+  }
+
+  /** Put a disconnected workload out of the default inventory; again changes nothing. */
+  archive(
+    id: string,
+    alongside: (tx: Db) => Promise<void>,
+  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' | 'workload-not-disconnected' }> {
+    return this.#pushes.exclusively(id, async () => {
+      const workload = this.state.workloads.get(id)
+      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
+      if (workload.status !== 'disconnected') return { ok: false, code: 'workload-not-disconnected' }
+      if (workload.archivedAt !== null) return { ok: true }
+      await this.writer.flush()
+      const now = this.#deps.clock.now()
+      const isDone = await this.#deps.db.transaction(async (tx) => {
+        await this.#deps.checkEpoch(tx)
+        if (!(await archiveIfDisconnected(tx, id, now))) return false
+        await alongside(tx)
+        return true
+      })
+      // It may have come back while this was written: then it lives, and its next write says so.
+      if (!isDone || workload.liveCount > 0) return { ok: false, code: 'workload-not-disconnected' }
+      workload.archivedAt = now
+      this.#deps.notices.workloadChanged(workload)
+      return { ok: true }
+    })
+  }
+
+  /** Remove a workload. Its live instances are asked for their full state and register as new. */
+  remove(
+    id: string,
+    alongside: (tx: Db) => Promise<void>,
+  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' }> {
+    return this.#pushes.exclusively(id, async () => {
+      const workload = this.state.workloads.get(id)
+      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
+      await this.#deps.db.transaction(async (tx) => {
+        await this.#deps.checkEpoch(tx)
+        await deleteWorkload(tx, id)
+        await alongside(tx)
+      })
+      this.#forget(workload)
+      return { ok: true }
+    })
+  }
+
+  #forget(workload: Workload): void {
+    workload.isDeleted = true
+    this.writer.forget(workload)
+    this.state.workloads.delete(workload.id)
+    this.state.inGrace.delete(workload)
+    this.state.healthWatch.delete(workload)
+    for (const [uid, home] of this.state.homes) if (home === workload.id) this.state.homes.delete(uid)
+    for (const instance of workload.instances) {
+      this.state.outstanding.delete(instance)
+      if (instance.connection === null) {
+        this.#presence.forget(instance)
+        continue
+      }
+      Object.assign(instance, {
+        workload: null,
+        isDescribed: false,
+        isCounted: false,
+        attributes: null,
+        offer: null,
+        reported: { isKnown: false },
+        hasAskedFullState: true,
+        fullStateAskedMs: this.#deps.clock.monotonicMs(),
+      })
+      const ask = { capabilities: OUR_CAPABILITIES, reportFullState: true }
+      // A poller is asked by the answer to its next poll.
+      if (instance.connection.transport === 'http') instance.hasAskedFullState = false
+      else instance.connection.send(encodeServerToAgent(instance.uidOnWire, ask))
+    }
+    this.#deps.notices.workloadRemoved(workload.id)
+  }
+
+  /** Replace the labels that operators set on a workload. */
+  setTrustedLabels(
+    id: string,
+    labels: Readonly<Record<string, string>>,
+    alongside: (tx: Db) => Promise<void>,
+  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' }> {
+    return this.#pushes.exclusively(id, async () => {
+      const workload = this.state.workloads.get(id)
+      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
+      const isThere = await this.#deps.db.transaction(async (tx) => {
+        if (!(await setTrustedLabels(tx, id, labels))) return false
+        await alongside(tx)
+        return true
+      })
+      if (!isThere) return { ok: false, code: 'workload-not-found' }
+      workload.trustedLabels = labels
+      this.#deps.notices.workloadChanged(workload)
+      return { ok: true }
+    })
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,67 @@
+import type { StoredWorkload } from '../store/workloads.ts'
+import type { ComponentList, FollowedPush, Instance, Workload } from './model.ts'
+
+/** Everything the fleet holds in memory. One process holds one of these. */
+export class FleetState {
+  readonly instances = new Map<string, Instance>()
+  readonly workloads = new Map<string, Workload>()
+  /** uid → workload of the last stored description. */
+  readonly homes = new Map<string, string>()
+  readonly byConnection = new Map<number, Set<Instance>>()
+  /** Component lists by hash, shared by all instances that report the same one. */
+  readonly componentLists = new Map<string, ComponentList>()
+  /** Instances whose offer may have to be repeated or awaited. */
+  readonly outstanding = new Set<Instance>()
+  /** Live instances that were asked what they run and have not said yet. */
+  readonly unknownReported = new Set<Instance>()
+  readonly httpInstances = new Set<Instance>()
+  /** Workloads without a live instance whose grace runs. */
+  readonly inGrace = new Set<Workload>()
+  /** Workloads with an instance that may turn them degraded by waiting. */
+  readonly healthWatch = new Set<Workload>()
+  /** Away instances, to be forgotten when the grace has passed. */
+  readonly away = new Set<Instance>()
+  /** Agents that were remembered at the start and have not been heard of since. */
+  readonly knownAtStart = new Set<string>()
+  /** Monotonic time of the start. */
+  startedAtMs = 0
+
+  liveInstances(workload: Workload): Instance[] {
+    const live: Instance[] = []
+    for (const instance of workload.instances) if (instance.connection !== null) live.push(instance)
+    return live
+  }
+}
+
+/** A workload in memory, from its stored record. */
+export function toWorkload(stored: StoredWorkload): Workload {
+  return {
+    ...stored,
+    instances: new Set(),
+    liveCount: 0,
+    active: null,
+    newestPush: null,
+    quarantinedHashes: new Set(),
+    quarantinedInstances: new Map(),
+    knownGoodHash: null,
+    isFrozen: false,
+    graceUntilMs: null,
+    isDeleted: false,
+  }
+}
+
+/** True when the hash failed on the workload, or on this instance of it. */
+export function isQuarantined(workload: Workload, hash: string, instanceUid: string): boolean {
+  return (
+    workload.quarantinedHashes.has(hash) ||
+    (workload.quarantinedInstances.get(hash)?.has(instanceUid) ?? false)
+  )
+}
+
+/**
+ * What an instance should run: the push that made the workload's active config. (A rollout stage that the
+ * instance belongs to comes before it.)
+ */
+export function assignmentOf(instance: Instance): FollowedPush | null {
+  return instance.workload?.active ?? null
+}

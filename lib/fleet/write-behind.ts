@@ -1,0 +1,283 @@
+import { type AgentHome, rememberAgentHomes } from '../store/agents.ts'
+import type { Db } from '../store/db.ts'
+import { DatabaseUnavailable } from '../store/db.ts'
+import { type TargetOfPush, updateTargets } from '../store/push-targets.ts'
+import { updatePushProgress } from '../store/pushes.ts'
+import { insertQuarantines, type Quarantine } from '../store/quarantines.ts'
+import { type ReportedConfig, storeReportedConfigs } from '../store/reported-configs.ts'
+import { insertEvents, type StoredWorkloadEvent, type WorkloadEvent } from '../store/workload-events.ts'
+import { touchWorkloads, upsertReportedWorkloads } from '../store/workloads.ts'
+import type { FleetDeps } from './deps.ts'
+import type { FollowedPush, Workload } from './model.ts'
+
+const FLUSH_MS = 200
+const RETRY_MS = 1_000
+/** Past this many waiting events the oldest are lost, and counted. */
+export const EVENTS_MAX = 100_000
+/** How often being alive is written down when nothing else changes. */
+export const PRESENCE_MS = 30_000
+
+/** How much waits, and what was lost, for the metrics. */
+export interface WriteBehindStats {
+  waitingEvents: number
+  lostEvents: number
+  droppedRows: number
+  flushes: number
+}
+
+interface Batch {
+  workloads: Workload[]
+  seen: Workload[]
+  homes: AgentHome[]
+  events: WorkloadEvent[]
+  targets: TargetOfPush[]
+  pushes: FollowedPush[]
+  quarantines: Quarantine[]
+  configs: ReportedConfig[]
+}
+
+/**
+ * What agents report reaches the database a little later and together: one transaction for many changes,
+ * never a statement a message. While the database is away everything waits here; only events are bounded,
+ * because all else is state and overwrites itself.
+ */
+export class WriteBehind {
+  readonly #deps: FleetDeps
+  readonly #workloads = new Set<Workload>()
+  readonly #seen = new Set<Workload>()
+  readonly #homes = new Map<string, AgentHome>()
+  #events: WorkloadEvent[] = []
+  readonly #targets = new Map<string, TargetOfPush>()
+  readonly #pushes = new Set<FollowedPush>()
+  readonly #quarantines = new Map<string, Quarantine>()
+  readonly #configs = new Map<string, ReportedConfig>()
+  #cancelTimer: (() => void) | null = null
+  #running: Promise<void> | null = null
+  #seenFlushedAtMs: number
+  #isStopped = false
+  readonly stats: WriteBehindStats = { waitingEvents: 0, lostEvents: 0, droppedRows: 0, flushes: 0 }
+  /** Runs before each flush, to bring derived values up to date. */
+  beforeFlush: () => void = () => {}
+
+  constructor(deps: FleetDeps) {
+    this.#deps = deps
+    this.#seenFlushedAtMs = deps.clock.monotonicMs()
+  }
+
+  workload(workload: Workload): void {
+    this.#workloads.add(workload)
+    this.schedule()
+  }
+
+  /** Note that a workload was heard of; written at most every 30 s. */
+  seen(workload: Workload): void {
+    this.#seen.add(workload)
+  }
+
+  home(home: AgentHome): void {
+    this.#homes.set(home.instanceUid, home)
+    this.schedule()
+  }
+
+  event(event: WorkloadEvent): void {
+    if (this.#events.length >= EVENTS_MAX) {
+      this.#events.shift()
+      this.stats.lostEvents++
+    }
+    this.#events.push(event)
+    this.stats.waitingEvents = this.#events.length
+    this.schedule()
+  }
+
+  target(entry: TargetOfPush): void {
+    this.#targets.set(`${entry.pushId}/${entry.target.instanceUid}`, entry)
+    this.schedule()
+  }
+
+  push(followed: FollowedPush): void {
+    this.#pushes.add(followed)
+    this.schedule()
+  }
+
+  quarantine(quarantine: Quarantine): void {
+    this.#quarantines.set(`${quarantine.workloadId}/${quarantine.hash}/${quarantine.instanceUid}`, quarantine)
+    this.schedule()
+  }
+
+  reportedConfig(config: ReportedConfig): void {
+    this.#configs.set(config.hash, config)
+    this.schedule()
+  }
+
+  /** Flush soon. */
+  schedule(delayMs = FLUSH_MS): void {
+    if (this.#cancelTimer !== null || this.#isStopped) return
+    this.#cancelTimer = this.#deps.timers.after(delayMs, () => {
+      this.#cancelTimer = null
+      void this.flush()
+    })
+  }
+
+  /** Called each second: presence alone must not wait for another change. */
+  tick(): void {
+    const isDue = this.#deps.clock.monotonicMs() - this.#seenFlushedAtMs >= PRESENCE_MS
+    if (this.#seen.size > 0 && isDue) this.schedule(0)
+  }
+
+  /** Write everything that waits now. Resolves when it is stored, or when the database is away. */
+  async flush(): Promise<void> {
+    while (this.#running !== null) await this.#running
+    this.beforeFlush()
+    const batch = this.#take()
+    if (batch === null) return
+    this.#running = this.#write(batch)
+    try {
+      await this.#running
+    } finally {
+      this.#running = null
+    }
+  }
+
+  /** Flush a last time and take no more. */
+  async stop(): Promise<void> {
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
+    this.#seenFlushedAtMs = Number.NEGATIVE_INFINITY
+    await this.flush()
+    this.#isStopped = true
+  }
+
+  /** Drop what waits of a workload that is deleted. */
+  forget(workload: Workload): void {
+    this.#workloads.delete(workload)
+    this.#seen.delete(workload)
+    this.#events = this.#events.filter((event) => event.workloadId !== workload.id)
+    for (const [uid, home] of this.#homes) if (home.workloadId === workload.id) this.#homes.delete(uid)
+  }
+
+  #take(): Batch | null {
+    const isSeenDue = this.#deps.clock.monotonicMs() - this.#seenFlushedAtMs >= PRESENCE_MS
+    const batch: Batch = {
+      workloads: [...this.#workloads],
+      seen: isSeenDue ? [...this.#seen].filter((workload) => !this.#workloads.has(workload)) : [],
+      homes: [...this.#homes.values()],
+      events: this.#events,
+      targets: [...this.#targets.values()],
+      pushes: [...this.#pushes],
+      quarantines: [...this.#quarantines.values()],
+      configs: [...this.#configs.values()],
+    }
+    if (Object.values(batch).every((part) => part.length === 0)) return null
+    this.#workloads.clear()
+    if (isSeenDue) {
+      this.#seen.clear()
+      this.#seenFlushedAtMs = this.#deps.clock.monotonicMs()
+    }
+    this.#homes.clear()
+    this.#events = []
+    this.#targets.clear()
+    this.#pushes.clear()
+    this.#quarantines.clear()
+    this.#configs.clear()
+    return batch
+  }
+
+  /** Put a batch back in front of what came since; newer entries win. */
+  #putBack(batch: Batch): void {
+    for (const workload of batch.workloads) if (!workload.isDeleted) this.#workloads.add(workload)
+    for (const workload of batch.seen) if (!workload.isDeleted) this.#seen.add(workload)
+    for (const home of batch.homes) {
+      if (!this.#homes.has(home.instanceUid)) this.#homes.set(home.instanceUid, home)
+    }
+    this.#events = batch.events.concat(this.#events)
+    const overflow = this.#events.length - EVENTS_MAX
+    if (overflow > 0) {
+      this.#events.splice(0, overflow)
+      this.stats.lostEvents += overflow
+    }
+    for (const entry of batch.targets) this.#targets.set(`${entry.pushId}/${entry.target.instanceUid}`, entry)
+    for (const followed of batch.pushes) this.#pushes.add(followed)
+    for (const q of batch.quarantines) this.#quarantines.set(`${q.workloadId}/${q.hash}/${q.instanceUid}`, q)
+    for (const config of batch.configs) this.#configs.set(config.hash, config)
+    this.stats.waitingEvents = this.#events.length
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    try {
+      const events = await this.#deps.db.transaction((tx) => this.#writeAll(tx, batch))
+      this.#settle(events)
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) {
+        this.#putBack(batch)
+        this.schedule(RETRY_MS)
+        return
+      }
+      await this.#writeApart(batch, error)
+    }
+    this.stats.waitingEvents = this.#events.length
+  }
+
+  #settle(events: readonly StoredWorkloadEvent[]): void {
+    this.stats.flushes++
+    for (const event of events) this.#deps.notices.eventStored(event)
+  }
+
+  async #writeAll(tx: Db, batch: Batch): Promise<StoredWorkloadEvent[]> {
+    await this.#deps.checkEpoch(tx)
+    const now = this.#deps.clock.now()
+    const workloads = batch.workloads.filter((workload) => !workload.isDeleted)
+    if (workloads.length > 0) await upsertReportedWorkloads(tx, workloads)
+    if (batch.seen.length > 0) await touchWorkloads(tx, batch.seen)
+    if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)
+    const events = batch.events.length > 0 ? await insertEvents(tx, batch.events) : []
+    if (batch.targets.length > 0) await updateTargets(tx, batch.targets)
+    if (batch.pushes.length > 0)
+      await updatePushProgress(
+        tx,
+        batch.pushes.map((followed) => followed.push),
+      )
+    if (batch.quarantines.length > 0) await insertQuarantines(tx, batch.quarantines, now)
+    if (batch.configs.length > 0) await storeReportedConfigs(tx, batch.configs, now)
+    return events
+  }
+
+  /** One bad row must not hold up the others: split until it is alone, then drop and count it. */
+  async #writeApart(batch: Batch, cause: unknown): Promise<void> {
+    const halves = splitBatch(batch)
+    if (halves === null) {
+      this.stats.droppedRows++
+      this.#deps.log.error({ err: cause }, 'a row could not be stored and was dropped')
+      return
+    }
+    for (const half of halves) await this.#write(half)
+  }
+}
+
+const EMPTY: Batch = {
+  workloads: [],
+  seen: [],
+  homes: [],
+  events: [],
+  targets: [],
+  pushes: [],
+  quarantines: [],
+  configs: [],
+}
+
+/** Two batches that together are this one; null when it holds a single row. Workloads keep coming first. */
+function splitBatch(batch: Batch): [Batch, Batch] | null {
+  const keys = (Object.keys(batch) as (keyof Batch)[]).filter((key) => batch[key].length > 0)
+  if (keys.length > 1) {
+    const [first, ...rest] = keys
+    const left = { ...EMPTY, [first!]: batch[first!] }
+    const right = { ...EMPTY, ...Object.fromEntries(rest.map((key) => [key, batch[key]])) }
+    return [left, right]
+  }
+  const key = keys[0]
+  if (key === undefined || batch[key].length < 2) return null
+  const middle = Math.floor(batch[key].length / 2)
+  return [
+    { ...EMPTY, [key]: batch[key].slice(0, middle) },
+    { ...EMPTY, [key]: batch[key].slice(middle) },
+  ]
+}

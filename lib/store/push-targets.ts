@@ -1,0 +1,159 @@
+import type { PushTarget } from '../fleet/model.ts'
+import type { TargetState } from '../fleet/push-decision.ts'
+import type { Db } from './db.ts'
+import { toAgentError } from './pushes.ts'
+
+interface Row {
+  push_id: string
+  instance_uid: string
+  pod_name: string
+  is_target: boolean
+  is_joiner: boolean
+  state: TargetState
+  generation: number
+  offered_at: Date
+  applying_at: Date | null
+  ended_at: Date | null
+  cause: string | null
+  title: string | null
+  parameters: Record<string, string> | null
+  error_text: string | null
+  had_failed_before: boolean
+  losses: number
+  updated_at: Date
+}
+
+const COLUMNS = `push_id, instance_uid, pod_name, is_target, is_joiner, state, generation, offered_at, applying_at,
+  ended_at, cause, title, parameters, error_text, had_failed_before, losses, updated_at`
+
+const RECORD = `push_id uuid, instance_uid text, pod_name text, is_target boolean, is_joiner boolean, state text,
+  generation bigint, offered_at timestamptz, applying_at timestamptz, ended_at timestamptz, cause text, title text,
+  parameters jsonb, error_text text, had_failed_before boolean, losses int, updated_at timestamptz`
+
+const toTarget = (row: Row): PushTarget => ({
+  instanceUid: row.instance_uid,
+  podName: row.pod_name,
+  isTarget: row.is_target,
+  isJoiner: row.is_joiner,
+  state: row.state,
+  generation: row.generation,
+  offeredAt: row.offered_at,
+  applyingAt: row.applying_at,
+  endedAt: row.ended_at,
+  error: toAgentError({
+    cause: row.cause,
+    title: row.title,
+    parameters: row.parameters,
+    text: row.error_text,
+  }),
+  hadFailedBefore: row.had_failed_before,
+  losses: row.losses,
+  updatedAt: row.updated_at,
+})
+
+/** A target with the push it belongs to. */
+export interface TargetOfPush {
+  pushId: string
+  target: PushTarget
+}
+
+function toRecords(targets: readonly TargetOfPush[]): string {
+  return JSON.stringify(
+    targets.map(({ pushId, target: t }) => ({
+      push_id: pushId,
+      instance_uid: t.instanceUid,
+      pod_name: t.podName,
+      is_target: t.isTarget,
+      is_joiner: t.isJoiner,
+      state: t.state,
+      generation: t.generation,
+      offered_at: t.offeredAt,
+      applying_at: t.applyingAt,
+      ended_at: t.endedAt,
+      cause: t.error?.cause ?? null,
+      title: t.error?.title ?? null,
+      parameters: t.error?.parameters ?? null,
+      error_text: t.error?.text ?? null,
+      had_failed_before: t.hadFailedBefore,
+      losses: t.losses,
+      updated_at: t.updatedAt,
+    })),
+  )
+}
+
+/** Add the targets of a push that this transaction adds, in one statement. */
+export async function insertTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
+  if (targets.length === 0) return
+  await tx.execute(
+    `insert into push_targets (${COLUMNS}) select ${COLUMNS} from jsonb_to_recordset($1::jsonb) as r (${RECORD})`,
+    [toRecords(targets)],
+  )
+}
+
+/**
+ * Store offers to instances that were not there at the push's commit, or not yet rows: only those whose
+ * workload still has the generation they were made for. Returns the stored ones as `push_id/uid`.
+ */
+export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Promise<Set<string>> {
+  const rows = await tx.query<{ push_id: string; instance_uid: string }>(
+    `insert into push_targets (${COLUMNS})
+     select ${COLUMNS.split(',')
+       .map((name) => `r.${name.trim()}`)
+       .join(', ')}
+     from jsonb_to_recordset($1::jsonb) as r (${RECORD})
+     join pushes p on p.push_id = r.push_id
+     join workloads w on w.id = p.workload_id and w.generation = r.generation
+     order by r.push_id, r.instance_uid
+     for share of w
+     on conflict (push_id, instance_uid) do update set updated_at = excluded.updated_at
+     returning push_id, instance_uid`,
+    [toRecords(targets)],
+  )
+  return new Set(rows.map((row) => `${row.push_id}/${row.instance_uid}`))
+}
+
+/** Write what many instances did, in one statement. A superseded row keeps its state. */
+export async function updateTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
+  await tx.execute(
+    `insert into push_targets (${COLUMNS})
+     select ${COLUMNS.split(',')
+       .map((name) => `r.${name.trim()}`)
+       .join(', ')}
+     from jsonb_to_recordset($1::jsonb) as r (${RECORD}) join pushes p on p.push_id = r.push_id
+     order by r.push_id, r.instance_uid
+     on conflict (push_id, instance_uid) do update set
+       state = excluded.state, is_target = excluded.is_target, applying_at = excluded.applying_at,
+       ended_at = excluded.ended_at, cause = excluded.cause, title = excluded.title,
+       parameters = excluded.parameters, error_text = excluded.error_text, losses = excluded.losses,
+       pod_name = excluded.pod_name, updated_at = excluded.updated_at
+     where push_targets.state <> 'superseded'`,
+    [toRecords(targets)],
+  )
+}
+
+/** All targets of some pushes. */
+export async function listTargets(db: Db, pushIds: readonly string[]): Promise<TargetOfPush[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from push_targets where push_id = any($1::uuid[]) order by push_id, instance_uid`,
+    [pushIds],
+  )
+  return rows.map((row) => ({ pushId: row.push_id, target: toTarget(row) }))
+}
+
+/** A page of one push's targets, failed ones first, then by uid. */
+export async function listTargetPage(
+  db: Db,
+  pushId: string,
+  page: { after: { rank: number; uid: string } | null; limit: number },
+): Promise<PushTarget[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from (
+       select *, case state when 'failed' then 0 when 'straggler' then 1 when 'gone' then 2 when 'offered' then 3
+         when 'applying' then 4 when 'applied' then 5 else 6 end as rank
+       from push_targets where push_id = $1) t
+     where $2::int is null or (rank, instance_uid) > ($2, $3)
+     order by rank, instance_uid limit $4`,
+    [pushId, page.after?.rank ?? null, page.after?.uid ?? null, page.limit],
+  )
+  return rows.map(toTarget)
+}

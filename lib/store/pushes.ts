@@ -1,0 +1,281 @@
+import type { AgentError, Push } from '../fleet/model.ts'
+import type { PushPhase, PushStatus } from '../fleet/push-decision.ts'
+import type { Db } from './db.ts'
+
+interface Row {
+  push_id: string
+  workload_id: string
+  seq: number
+  config_hash: string
+  kind: Push['kind']
+  pushed_by: string
+  generation: number
+  status: PushStatus
+  phase: PushPhase
+  submitted_at: Date
+  sent_at: Date | null
+  applied_at: Date | null
+  failed_at: Date | null
+  updated_at: Date
+  error_cause: string | null
+  error_title: string | null
+  error_parameters: Record<string, string> | null
+  error_text: string | null
+  approval_id: string | null
+  rollback_of_push_id: string | null
+  failed_hash: string | null
+  rollback_target_kind: string | null
+  target_count: number
+  applying_count: number
+  applied_count: number
+  failed_count: number
+  straggler_count: number
+  gone_count: number
+  joined_count: number
+  excluded: Record<string, number>
+}
+
+const NAMES = [
+  'push_id',
+  'workload_id',
+  'seq',
+  'config_hash',
+  'kind',
+  'pushed_by',
+  'generation',
+  'status',
+  'phase',
+  'submitted_at',
+  'sent_at',
+  'applied_at',
+  'failed_at',
+  'updated_at',
+  'error_cause',
+  'error_title',
+  'error_parameters',
+  'error_text',
+  'approval_id',
+  'rollback_of_push_id',
+  'failed_hash',
+  'rollback_target_kind',
+  'target_count',
+  'applying_count',
+  'applied_count',
+  'failed_count',
+  'straggler_count',
+  'gone_count',
+  'joined_count',
+  'excluded',
+] as const
+const COLUMNS = NAMES.join(', ')
+const PREFIXED = NAMES.map((name) => `p.${name}`).join(', ')
+
+/** An error's four columns as one value. */
+export function toAgentError(row: {
+  cause: string | null
+  title: string | null
+  parameters: Record<string, string> | null
+  text: string | null
+}): AgentError | null {
+  if (row.cause === null) return null
+  return { cause: row.cause, title: row.title ?? '', parameters: row.parameters ?? {}, text: row.text ?? '' }
+}
+
+const toPush = (row: Row): Push => ({
+  pushId: row.push_id,
+  workloadId: row.workload_id,
+  seq: row.seq,
+  hash: row.config_hash,
+  kind: row.kind,
+  pushedBy: row.pushed_by,
+  generation: row.generation,
+  status: row.status,
+  phase: row.phase,
+  submittedAt: row.submitted_at,
+  sentAt: row.sent_at,
+  appliedAt: row.applied_at,
+  failedAt: row.failed_at,
+  updatedAt: row.updated_at,
+  error: toAgentError({
+    cause: row.error_cause,
+    title: row.error_title,
+    parameters: row.error_parameters,
+    text: row.error_text,
+  }),
+  approvalId: row.approval_id,
+  rollbackOfPushId: row.rollback_of_push_id,
+  failedHash: row.failed_hash,
+  rollbackTargetKind: row.rollback_target_kind,
+  excluded: row.excluded,
+  counts: {
+    target: row.target_count,
+    applying: row.applying_count,
+    applied: row.applied_count,
+    failed: row.failed_count,
+    straggler: row.straggler_count,
+    gone: row.gone_count,
+    joined: row.joined_count,
+  },
+})
+
+/** Add a push. */
+export async function insertPush(tx: Db, push: Push): Promise<void> {
+  const { error, counts } = push
+  await tx.execute(
+    `insert into pushes (${COLUMNS}) values (${NAMES.map((_, i) => `$${i + 1}`).join(', ')})`,
+    [
+      push.pushId,
+      push.workloadId,
+      push.seq,
+      push.hash,
+      push.kind,
+      push.pushedBy,
+      push.generation,
+      push.status,
+      push.phase,
+      push.submittedAt,
+      push.sentAt,
+      push.appliedAt,
+      push.failedAt,
+      push.updatedAt,
+      error?.cause ?? null,
+      error?.title ?? null,
+      error === null ? null : JSON.stringify(error.parameters),
+      error?.text ?? null,
+      push.approvalId,
+      push.rollbackOfPushId,
+      push.failedHash,
+      push.rollbackTargetKind,
+      counts.target,
+      counts.applying,
+      counts.applied,
+      counts.failed,
+      counts.straggler,
+      counts.gone,
+      counts.joined,
+      JSON.stringify(push.excluded),
+    ],
+  )
+}
+
+/**
+ * Write where many pushes stand: counts, phase, times, and the step from pending to applied. A status that
+ * has moved on in the database (failed, superseded) is never taken back.
+ */
+export async function updatePushProgress(tx: Db, pushes: readonly Push[]): Promise<void> {
+  const records = pushes.map((p) => ({
+    push_id: p.pushId,
+    status: p.status,
+    phase: p.phase,
+    sent_at: p.sentAt,
+    applied_at: p.appliedAt,
+    updated_at: p.updatedAt,
+    target_count: p.counts.target,
+    applying_count: p.counts.applying,
+    applied_count: p.counts.applied,
+    failed_count: p.counts.failed,
+    straggler_count: p.counts.straggler,
+    gone_count: p.counts.gone,
+    joined_count: p.counts.joined,
+  }))
+  await tx.execute(
+    `update pushes p set
+       status = case when p.status = 'pending' and p.phase <> 'superseded' then r.status else p.status end,
+       phase = case when p.status = 'failed' or p.phase = 'superseded' then p.phase else r.phase end,
+       sent_at = coalesce(p.sent_at, r.sent_at), applied_at = coalesce(p.applied_at, r.applied_at),
+       updated_at = greatest(p.updated_at, r.updated_at), target_count = r.target_count,
+       applying_count = r.applying_count, applied_count = r.applied_count, failed_count = r.failed_count,
+       straggler_count = r.straggler_count, gone_count = r.gone_count, joined_count = r.joined_count
+     from jsonb_to_recordset($1::jsonb) as r (push_id uuid, status text, phase text, sent_at timestamptz,
+       applied_at timestamptz, updated_at timestamptz, target_count int, applying_count int, applied_count int,
+       failed_count int, straggler_count int, gone_count int, joined_count int)
+     where p.push_id = r.push_id`,
+    [JSON.stringify(records)],
+  )
+}
+
+/** Mark a push failed; false when it already was, or was superseded while pending. */
+export async function failPush(
+  tx: Db,
+  pushId: string,
+  error: AgentError,
+  failedCount: number,
+  now: Date,
+): Promise<boolean> {
+  const touched = await tx.execute(
+    `update pushes set status = 'failed', phase = 'failed', failed_at = $2, updated_at = $2, error_cause = $3,
+       error_title = $4, error_parameters = $5::jsonb, error_text = $6, failed_count = $7
+     where push_id = $1 and status <> 'failed' and phase <> 'superseded'`,
+    [pushId, now, error.cause, error.title, JSON.stringify(error.parameters), error.text, failedCount],
+  )
+  return touched === 1
+}
+
+/** Close the pushes of a workload that are still pending, because a newer one takes their place. */
+export async function supersedePushes(tx: Db, workloadId: string, now: Date): Promise<void> {
+  await tx.execute(
+    `with closed as (
+       update pushes set phase = 'superseded', updated_at = $2
+       where workload_id = $1 and status = 'pending' and phase <> 'superseded' returning push_id)
+     update push_targets t set state = 'superseded', updated_at = $2
+     from closed where t.push_id = closed.push_id and t.state in ('offered', 'applying', 'straggler', 'gone')`,
+    [workloadId, now],
+  )
+}
+
+/** One push; null when there is none. */
+export async function findPush(db: Db, pushId: string): Promise<Push | null> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from pushes where push_id = $1`, [pushId])
+  return rows[0] === undefined ? null : toPush(rows[0])
+}
+
+/** The newest push of a hash on a workload; null when it was never pushed there. */
+export async function findNewestPushOfHash(db: Db, workloadId: string, hash: string): Promise<Push | null> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from pushes where workload_id = $1 and config_hash = $2 order by seq desc limit 1`,
+    [workloadId, hash],
+  )
+  return rows[0] === undefined ? null : toPush(rows[0])
+}
+
+/** A workload's pushes, newest first, below `beforeSeq`; all of them without a limit. */
+export async function listPushes(
+  db: Db,
+  workloadId: string,
+  page: { beforeSeq: number | null; limit: number | null },
+): Promise<Push[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from pushes where workload_id = $1 and ($2::bigint is null or seq < $2)
+     order by seq desc limit $3`,
+    [workloadId, page.beforeSeq, page.limit],
+  )
+  return rows.map(toPush)
+}
+
+/** The newest push of every workload that has one, and every workload's active push. */
+export async function listFollowedPushes(db: Db): Promise<Push[]> {
+  const rows = await db.query<Row>(
+    `select ${PREFIXED} from workloads w join pushes p on p.workload_id = w.id
+     where p.seq = w.push_seq or p.push_id = w.active_push_id order by p.push_id`,
+  )
+  return rows.map(toPush)
+}
+
+/** Hashes that were applied on a workload, by their newest applied push first. */
+export async function listAppliedHashes(db: Db, workloadId: string): Promise<string[]> {
+  const rows = await db.query<{ config_hash: string }>(
+    `select config_hash from pushes where workload_id = $1 and status = 'applied'
+     group by config_hash order by max(seq) desc`,
+    [workloadId],
+  )
+  return rows.map((row) => row.config_hash)
+}
+
+/** Was this hash ever applied on this workload, even if it failed later? */
+export async function wasEverApplied(db: Db, workloadId: string, hash: string): Promise<boolean> {
+  const rows = await db.query<{ found: boolean }>(
+    `select exists (select from pushes where workload_id = $1 and config_hash = $2 and applied_at is not null) as found`,
+    [workloadId, hash],
+  )
+  return rows[0]?.found ?? false
+}

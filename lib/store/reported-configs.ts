@@ -1,0 +1,35 @@
+import type { Db } from './db.ts'
+
+/** The normal form of an effective config that agents reported. */
+export interface ReportedConfig {
+  hash: string
+  body: string
+}
+
+/** Keep normal forms, one row a distinct text; those that are there already are marked as seen. */
+export async function storeReportedConfigs(
+  tx: Db,
+  configs: readonly ReportedConfig[],
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `insert into reported_configs (hash, body, seen_at)
+     select c.hash, c.body, $3 from unnest($1::text[], $2::text[]) as c (hash, body) order by c.hash
+     on conflict (hash) do update set seen_at = excluded.seen_at`,
+    [configs.map((c) => c.hash), configs.map((c) => c.body), now],
+  )
+}
+
+/** One normal form's text; null when it is not stored. */
+export async function findReportedConfig(db: Db, hash: string): Promise<string | null> {
+  const rows = await db.query<{ body: string }>(`select body from reported_configs where hash = $1`, [hash])
+  return rows[0]?.body ?? null
+}
+
+/** Remove the texts that no live instance runs and that nobody reported since `before`; returns how many. */
+export async function sweepReportedConfigs(db: Db, before: Date, inUse: readonly string[]): Promise<number> {
+  return db.execute(`delete from reported_configs where seen_at < $1 and not (hash = any($2::text[]))`, [
+    before,
+    inUse,
+  ])
+}

@@ -1,0 +1,103 @@
+import type { Db } from './db.ts'
+
+export const EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** One entry of a workload's lifecycle log. Empty texts stand for "not known". */
+export interface WorkloadEvent {
+  workloadId: string
+  instanceUid: string
+  podName: string
+  eventType: EventType
+  version: string
+  prevVersion: string
+  occurredAt: Date
+}
+
+export interface StoredWorkloadEvent extends WorkloadEvent {
+  id: number
+}
+
+interface Row {
+  id: number
+  workload_id: string
+  instance_uid: string
+  pod_name: string
+  event_type: EventType
+  version: string
+  prev_version: string
+  occurred_at: Date
+}
+
+const COLUMNS = 'id, workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at'
+
+const toEvent = (row: Row): StoredWorkloadEvent => ({
+  id: row.id,
+  workloadId: row.workload_id,
+  instanceUid: row.instance_uid,
+  podName: row.pod_name,
+  eventType: row.event_type,
+  version: row.version,
+  prevVersion: row.prev_version,
+  occurredAt: row.occurred_at,
+})
+
+/** Append many events in one statement, in order; those of workloads that are gone meanwhile are passed over. */
+export async function insertEvents(tx: Db, events: readonly WorkloadEvent[]): Promise<StoredWorkloadEvent[]> {
+  const rows = await tx.query<Row>(
+    `insert into workload_events (workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at)
+     select w.id, e.uid, e.pod, e.type, e.version, e.prev, e.at
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+       with ordinality as e (workload_id, uid, pod, type, version, prev, at, n)
+     join workloads w on w.id = e.workload_id
+     order by e.n
+     returning ${COLUMNS}`,
+    [
+      events.map((e) => e.workloadId),
+      events.map((e) => e.instanceUid),
+      events.map((e) => e.podName),
+      events.map((e) => e.eventType),
+      events.map((e) => e.version),
+      events.map((e) => e.prevVersion),
+      events.map((e) => e.occurredAt),
+    ],
+  )
+  return rows.map(toEvent)
+}
+
+/** A workload's events, newest first: after `since` (exclusive), before `cursor` in that order. */
+export async function listEvents(
+  db: Db,
+  workloadId: string,
+  filter: { since: Date | null; before: { occurredAt: Date; id: number } | null; limit: number },
+): Promise<StoredWorkloadEvent[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from workload_events
+     where workload_id = $1 and ($2::timestamptz is null or occurred_at > $2)
+       and ($3::timestamptz is null or (occurred_at, id) < ($3, $4))
+     order by occurred_at desc, id desc limit $5`,
+    [workloadId, filter.since, filter.before?.occurredAt ?? null, filter.before?.id ?? null, filter.limit],
+  )
+  return rows.map(toEvent)
+}
+
+/** How many events of each type fell into each bucket since `since`. */
+export async function countEvents(
+  db: Db,
+  workloadId: string,
+  since: Date,
+  bucketSeconds: number,
+): Promise<{ bucket: number; eventType: EventType; count: number }[]> {
+  const rows = await db.query<{ bucket: number; event_type: EventType; count: number }>(
+    `select floor(extract(epoch from occurred_at - $2) / $3)::int as bucket, event_type, count(*)::int as count
+     from workload_events where workload_id = $1 and occurred_at > $2
+     group by 1, 2 order by 1, 2`,
+    [workloadId, since, bucketSeconds],
+  )
+  return rows.map((row) => ({ bucket: row.bucket, eventType: row.event_type, count: row.count }))
+}
+
+/** Remove events older than `before`; returns how many. */
+export async function trimEvents(db: Db, before: Date): Promise<number> {
+  return db.execute(`delete from workload_events where occurred_at < $1`, [before])
+}

@@ -1,0 +1,195 @@
+import type { Workload } from '../fleet/model.ts'
+import type { Db } from './db.ts'
+
+/** A workload's stored record. */
+export type StoredWorkload = Pick<
+  Workload,
+  | 'id'
+  | 'fingerprintSource'
+  | 'fingerprintKeys'
+  | 'displayName'
+  | 'type'
+  | 'version'
+  | 'status'
+  | 'lastSeenAt'
+  | 'labels'
+  | 'trustedLabels'
+  | 'acceptsRemoteConfig'
+  | 'remoteConfigStatus'
+  | 'availableComponents'
+  | 'activeHash'
+  | 'activePushId'
+  | 'generation'
+  | 'pushSeq'
+  | 'disconnectedAt'
+  | 'archivedAt'
+  | 'createdAt'
+>
+
+interface Row {
+  id: string
+  fingerprint_source: StoredWorkload['fingerprintSource']
+  fingerprint_keys: Record<string, string>
+  display_name: string
+  type: StoredWorkload['type']
+  version: string
+  status: StoredWorkload['status']
+  last_seen_at: Date
+  labels: Record<string, string>
+  trusted_labels: Record<string, string>
+  accepts_remote_config: boolean
+  remote_config_status: StoredWorkload['remoteConfigStatus']
+  available_components: StoredWorkload['availableComponents']
+  active_config_hash: string | null
+  active_push_id: string | null
+  generation: number
+  push_seq: number
+  disconnected_at: Date | null
+  archived_at: Date | null
+  created_at: Date
+}
+
+const COLUMNS = `id, fingerprint_source, fingerprint_keys, display_name, type, version, status, last_seen_at,
+  labels, trusted_labels, accepts_remote_config, remote_config_status, available_components,
+  active_config_hash, active_push_id, generation, push_seq, disconnected_at, archived_at, created_at`
+
+const toWorkload = (row: Row): StoredWorkload => ({
+  id: row.id,
+  fingerprintSource: row.fingerprint_source,
+  fingerprintKeys: row.fingerprint_keys,
+  displayName: row.display_name,
+  type: row.type,
+  version: row.version,
+  status: row.status,
+  lastSeenAt: row.last_seen_at,
+  labels: row.labels,
+  trustedLabels: row.trusted_labels,
+  acceptsRemoteConfig: row.accepts_remote_config,
+  remoteConfigStatus: row.remote_config_status,
+  availableComponents: row.available_components,
+  activeHash: row.active_config_hash,
+  activePushId: row.active_push_id,
+  generation: row.generation,
+  pushSeq: row.push_seq,
+  disconnectedAt: row.disconnected_at,
+  archivedAt: row.archived_at,
+  createdAt: row.created_at,
+})
+
+/** Every workload, archived ones included. */
+export async function listWorkloads(db: Db): Promise<StoredWorkload[]> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from workloads order by id`)
+  return rows.map(toWorkload)
+}
+
+/** One workload; null when there is none. */
+export async function findWorkload(db: Db, id: string): Promise<StoredWorkload | null> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from workloads where id = $1`, [id])
+  return rows[0] === undefined ? null : toWorkload(rows[0])
+}
+
+/** One workload, locked until the transaction ends. */
+export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload | null> {
+  const rows = await tx.query<Row>(`select ${COLUMNS} from workloads where id = $1 for update`, [id])
+  return rows[0] === undefined ? null : toWorkload(rows[0])
+}
+
+/**
+ * Write what agents report of many workloads in one statement; new ones are created. What operators and
+ * pushes decide (trusted labels, active config, seq) is not touched here.
+ */
+export async function upsertReportedWorkloads(tx: Db, workloads: readonly StoredWorkload[]): Promise<void> {
+  const records = workloads.map((w) => ({
+    id: w.id,
+    fingerprint_source: w.fingerprintSource,
+    fingerprint_keys: w.fingerprintKeys,
+    display_name: w.displayName,
+    type: w.type,
+    version: w.version,
+    status: w.status,
+    last_seen_at: w.lastSeenAt,
+    labels: w.labels,
+    accepts_remote_config: w.acceptsRemoteConfig,
+    remote_config_status: w.remoteConfigStatus,
+    available_components: w.availableComponents,
+    disconnected_at: w.disconnectedAt,
+    archived_at: w.archivedAt,
+    created_at: w.createdAt,
+  }))
+  await tx.execute(
+    `insert into workloads (id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
+       last_seen_at, labels, trusted_labels, accepts_remote_config, remote_config_status, available_components,
+       generation, push_seq, disconnected_at, archived_at, created_at)
+     select id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
+       last_seen_at, labels, '{}', accepts_remote_config, remote_config_status, available_components,
+       0, 0, disconnected_at, archived_at, created_at
+     from jsonb_to_recordset($1::jsonb) as r (id text, fingerprint_source text, fingerprint_keys jsonb,
+       display_name text, type text, version text, status text, last_seen_at timestamptz, labels jsonb,
+       accepts_remote_config boolean, remote_config_status jsonb, available_components jsonb,
+       disconnected_at timestamptz, archived_at timestamptz, created_at timestamptz)
+     order by id
+     on conflict (id) do update set
+       display_name = excluded.display_name, type = excluded.type, version = excluded.version,
+       status = excluded.status, last_seen_at = excluded.last_seen_at, labels = excluded.labels,
+       accepts_remote_config = excluded.accepts_remote_config,
+       remote_config_status = excluded.remote_config_status,
+       available_components = excluded.available_components,
+       disconnected_at = excluded.disconnected_at,
+       -- Only a workload that lives again leaves the archive; archiving has a statement of its own.
+       archived_at = case when excluded.status = 'disconnected' then workloads.archived_at end`,
+    [JSON.stringify(records)],
+  )
+}
+
+/** Write only when many workloads were last heard of. */
+export async function touchWorkloads(
+  tx: Db,
+  seen: readonly { id: string; lastSeenAt: Date }[],
+): Promise<void> {
+  await tx.execute(
+    `update workloads w set last_seen_at = s.seen
+     from unnest($1::text[], $2::timestamptz[]) as s (id, seen)
+     where w.id = s.id and w.last_seen_at < s.seen`,
+    [seen.map((s) => s.id), seen.map((s) => s.lastSeenAt)],
+  )
+}
+
+/** Make a push the workload's assignment. The row must be locked by this transaction. */
+export async function assignPush(
+  tx: Db,
+  assignment: { workloadId: string; hash: string; pushId: string; generation: number; seq: number },
+): Promise<void> {
+  await tx.execute(
+    `update workloads set active_config_hash = $2, active_push_id = $3, generation = $4, push_seq = $5
+     where id = $1`,
+    [assignment.workloadId, assignment.hash, assignment.pushId, assignment.generation, assignment.seq],
+  )
+}
+
+/** Archive a workload if it is disconnected; false when it is not, or is not there. */
+export async function archiveIfDisconnected(tx: Db, id: string, now: Date): Promise<boolean> {
+  const touched = await tx.execute(
+    `update workloads set archived_at = coalesce(archived_at, $2) where id = $1 and status = 'disconnected'`,
+    [id, now],
+  )
+  return touched === 1
+}
+
+/** Remove a workload with everything that belongs to it; false when there was none. */
+export async function deleteWorkload(tx: Db, id: string): Promise<boolean> {
+  return (await tx.execute(`delete from workloads where id = $1`, [id])) === 1
+}
+
+/** Replace a workload's trusted labels; false when there is no such workload. */
+export async function setTrustedLabels(
+  tx: Db,
+  id: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  return (
+    (await tx.execute(`update workloads set trusted_labels = $2::jsonb where id = $1`, [
+      id,
+      JSON.stringify(labels),
+    ])) === 1
+  )
+}
