@@ -1,0 +1,73 @@
+import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Database } from '../store/db.ts'
+import { findGroups, replaceUserGroups } from '../store/groups.ts'
+import { findCredentials, findUser, hasUsers, insertUser, lockIdentity } from '../store/users.ts'
+import { isEmail, toEmailKey } from './emails.ts'
+import { describePasswordFault, type Passwords } from './passwords.ts'
+
+/** The first administrator, as the environment names it. */
+export interface SeedAdmin {
+  email: string
+  password: string
+}
+
+/**
+ * The two seed variables together: null when neither is set. Throws with a line for the operator when only one is,
+ * or one is unusable; this is so at every start.
+ */
+export function readSeedAdmin(emailVariable: string, password: string): SeedAdmin | null {
+  const email = emailVariable.trim()
+  if (email === '' && password === '') return null
+  if (email === '') throw new Error('SEED_ADMIN_EMAIL is required when SEED_ADMIN_PASSWORD is set')
+  if (password === '') throw new Error('SEED_ADMIN_PASSWORD is required when SEED_ADMIN_EMAIL is set')
+  if (!isEmail(email)) throw new Error('SEED_ADMIN_EMAIL is not an e-mail address')
+  const fault = describePasswordFault(password)
+  if (fault) throw new Error(`SEED_ADMIN_PASSWORD ${fault}`)
+  return { email, password }
+}
+
+/**
+ * Create the first administrator where there is no user yet. The same administrator again changes nothing; any
+ * other state throws, which ends the start.
+ */
+export async function seedAdministrator(
+  seed: SeedAdmin,
+  parts: { db: Database; clock: Clock; random: Random; log: Log; passwords: Passwords },
+): Promise<void> {
+  const { db, clock, random, log, passwords } = parts
+  // Argon2id is for the one start that needs it, and never under the lock.
+  const isNeeded = !(await hasUsers(db))
+  const hashed = isNeeded ? await passwords.hash(seed.password) : null
+  if (hashed && !hashed.ok) throw new Error('seed admin: no worker to hash the password')
+  await db.transaction(async (tx) => {
+    await lockIdentity(tx)
+    const known = await findCredentials(tx, toEmailKey(seed.email))
+    if (known) {
+      const user = await findUser(tx, known.id)
+      const groups = await findGroups(tx, user?.groups ?? [])
+      if (groups.some((group) => group.role === 'administrator')) return
+      throw new Error(
+        `seed admin: create initial admin: user "${seed.email}" already exists without administrator membership`,
+      )
+    }
+    if (!hashed || (await hasUsers(tx))) {
+      throw new Error('seed admin: create initial admin: database already contains a user')
+    }
+    const groups = await findGroups(tx, ['administrator'])
+    if (groups.length === 0) throw new Error('seed admin: create initial admin: no administrator group')
+    const now = clock.now()
+    const id = uuidv7(now, random)
+    const row = {
+      id,
+      email: seed.email,
+      emailKey: toEmailKey(seed.email),
+      passwordHash: hashed.hash,
+      createdAt: now,
+    }
+    if (!(await insertUser(tx, row))) throw new Error('seed admin: create initial admin: e-mail is taken')
+    await replaceUserGroups(tx, id, [groups[0]!.id])
+    log.info({ email: seed.email }, 'first administrator created')
+  })
+}

@@ -1,0 +1,8 @@
+/** The form in which e-mails are compared: trimmed, composed, lower case. */
+export const toEmailKey = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+
+const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u
+const EMAIL_MAX = 254
+
+/** Whether a trimmed text can be an e-mail address; anything stricter refuses addresses that exist. */
+export const isEmail = (email: string): boolean => email.length <= EMAIL_MAX && EMAIL.test(email)

@@ -1,0 +1,56 @@
+import type { Random } from '../ids.ts'
+import type { PasswordJob, PasswordResult } from '../workers/password-worker.ts'
+import type { WorkerOutcome, WorkerPool } from '../workers/pool.ts'
+
+export const PASSWORD_MIN = 12
+export const PASSWORD_MAX = 256
+
+/** How long a password is, in code points: an accented letter or an emoji counts once. */
+export const passwordLength = (password: string): number => [...password].length
+
+/** What is wrong with a new password, in words that follow its field's name; null when nothing is. */
+export function describePasswordFault(password: string): string | null {
+  const length = passwordLength(password)
+  if (length < PASSWORD_MIN) return `must be at least ${PASSWORD_MIN} characters`
+  return length > PASSWORD_MAX ? `must be at most ${PASSWORD_MAX} characters` : null
+}
+
+/** Argon2id in threads of its own; `busy` when too many wait. */
+export interface Passwords {
+  hash(password: string): Promise<{ ok: true; hash: string } | Busy>
+  /** Compare with a stored hash. With null (no such user) it costs the same and never fits. */
+  verify(password: string, hash: string | null): Promise<{ ok: true; fits: boolean } | Busy>
+}
+
+export interface Busy {
+  ok: false
+  code: 'server-busy'
+}
+
+// Of no password: all its bytes are zero. It only has the cost of the real ones.
+const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+const SALT_BYTES = 16
+
+/** Passwords over a worker pool whose entry is `password-worker.ts`. */
+export function openPasswords(workers: WorkerPool<PasswordJob, PasswordResult>, random: Random): Passwords {
+  return {
+    async hash(password) {
+      const outcome = await workers.run({ kind: 'hash', password, salt: random.bytes(SALT_BYTES) })
+      return outcome.ok ? { ok: true, hash: String(outcome.value) } : toBusy(outcome)
+    },
+    async verify(password, hash) {
+      // Nobody can have a longer one; what is hashed must stay small.
+      const isPossible = passwordLength(password) <= PASSWORD_MAX
+      const job = { kind: 'verify', password: isPossible ? password : '-', hash: hash ?? NOBODY } as const
+      const outcome = await workers.run(job)
+      if (!outcome.ok) return toBusy(outcome)
+      return { ok: true, fits: outcome.value === true && isPossible && hash !== null }
+    },
+  }
+}
+
+function toBusy(outcome: WorkerOutcome<PasswordResult> & { ok: false }): Busy {
+  // A thread that died or threw is a bug; the cause holds no password.
+  if (outcome.code === 'worker-failed') throw new Error(`password worker failed: ${outcome.cause}`)
+  return { ok: false, code: 'server-busy' }
+}

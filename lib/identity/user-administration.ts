@@ -1,0 +1,176 @@
+import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import type { Database, Db } from '../store/db.ts'
+import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
+import { deleteUserSessions } from '../store/sessions.ts'
+import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
+import { isEmail, toEmailKey } from './emails.ts'
+import type { SessionEnds } from './identity.ts'
+import { type Busy, describePasswordFault, type Passwords } from './passwords.ts'
+
+/** The administrator who acts. */
+export interface Administrator {
+  userId: string
+  email: string
+}
+
+type Refusal =
+  | { ok: false; code: 'bad-request'; error: string }
+  | { ok: false; code: 'email-taken' | 'user-not-found' | 'last-administrator' | 'seed-admin' }
+
+export type UserOutcome = { ok: true; user: User } | Refusal | Busy | AuditFailure
+
+/** What administrators do with users. The last administrator stays one, and so does the seeded one. */
+export interface UserAdministration {
+  create(
+    by: Administrator,
+    user: { email: string; password: string; groups: readonly string[] },
+  ): Promise<UserOutcome>
+  /** Change what is given. A new password ends all sessions of the user. */
+  update(
+    by: Administrator,
+    id: string,
+    change: { groups?: readonly string[]; password?: string },
+  ): Promise<UserOutcome>
+  /** Remove the user and end all its sessions; history keeps the e-mail. */
+  remove(by: Administrator, id: string): Promise<UserOutcome>
+}
+
+interface Parts {
+  db: Database
+  clock: Clock
+  random: Random
+  audit: AuditTrail
+  passwords: Passwords
+  ends: SessionEnds
+  seedAdminEmail: string | null
+}
+
+/** User administration over the database. */
+export function openUserAdministration(parts: Parts): UserAdministration {
+  return {
+    create: (by, user) => createUser(parts, by, user),
+    update: (by, id, change) => updateUser(parts, by, id, change),
+    remove: (by, id) => removeUser(parts, by, id),
+  }
+}
+
+async function createUser(
+  { clock, random, audit, passwords }: Parts,
+  by: Administrator,
+  asked: { email: string; password: string; groups: readonly string[] },
+): Promise<UserOutcome> {
+  const email = asked.email.trim()
+  if (!isEmail(email)) return badRequest('email must be an e-mail address')
+  const fault = describePasswordFault(asked.password)
+  if (fault) return badRequest(`password ${fault}`)
+  const hashed = await passwords.hash(asked.password)
+  if (!hashed.ok) return hashed
+  const outcome = await audit.change<UserOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const groups = await findGroups(tx, asked.groups)
+    const unknown = describeUnknown(asked.groups, groups)
+    if (unknown) return badRequest(unknown)
+    const now = clock.now()
+    const id = uuidv7(now, random)
+    const row = { id, email, emailKey: toEmailKey(email), passwordHash: hashed.hash, createdAt: now }
+    if (!(await insertUser(tx, row))) return { ok: false, code: 'email-taken' }
+    await replaceUserGroups(tx, id, idsOf(groups))
+    const detail = JSON.stringify({ email, groups: namesOf(groups) })
+    await record({ action: 'user.create', actor: by, resource: 'user', resourceId: id, detail })
+    return { ok: true, user: { id, email, groups: namesOf(groups), createdAt: now, lastLoginAt: null } }
+  })
+  return outcome.ok ? outcome.value : outcome
+}
+
+async function updateUser(
+  parts: Parts,
+  by: Administrator,
+  id: string,
+  change: { groups?: readonly string[]; password?: string },
+): Promise<UserOutcome> {
+  let passwordHash: string | null = null
+  if (change.password !== undefined) {
+    const fault = describePasswordFault(change.password)
+    if (fault) return badRequest(`password ${fault}`)
+    const hashed = await parts.passwords.hash(change.password)
+    if (!hashed.ok) return hashed
+    passwordHash = hashed.hash
+  }
+  let ended: string[] = []
+  const outcome = await parts.audit.change<UserOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const user = await findUser(tx, id)
+    if (!user) return { ok: false, code: 'user-not-found' }
+    const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
+    const unknown = groups && describeUnknown(change.groups ?? [], groups)
+    if (unknown) return badRequest(unknown)
+    const refusal = groups && !isAdministrator(groups) ? await refuseLoss(tx, parts, user) : null
+    if (refusal) return refusal
+    if (groups) await replaceUserGroups(tx, id, idsOf(groups))
+    if (passwordHash !== null) {
+      await updatePassword(tx, id, passwordHash, null)
+      ended = await deleteUserSessions(tx, id, null)
+    }
+    const after = { ...user, groups: groups ? namesOf(groups) : user.groups }
+    const changes = describeChange(user, after, passwordHash !== null)
+    if (changes) {
+      const detail = JSON.stringify(changes)
+      await record({ action: 'user.update', actor: by, resource: 'user', resourceId: id, detail })
+    }
+    return { ok: true, user: after }
+  })
+  if (isApplied(outcome)) parts.ends.announce(ended)
+  return outcome.ok ? outcome.value : outcome
+}
+
+async function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOutcome> {
+  let ended: string[] = []
+  const outcome = await parts.audit.change<UserOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const user = await findUser(tx, id)
+    if (!user) return { ok: false, code: 'user-not-found' }
+    const refusal = await refuseLoss(tx, parts, user)
+    if (refusal) return refusal
+    ended = await deleteUserSessions(tx, id, null)
+    await deleteUser(tx, id)
+    const detail = JSON.stringify({ email: user.email, groups: user.groups })
+    await record({ action: 'user.delete', actor: by, resource: 'user', resourceId: id, detail })
+    return { ok: true, user }
+  })
+  if (isApplied(outcome)) parts.ends.announce(ended)
+  return outcome.ok ? outcome.value : outcome
+}
+
+/** Why a user cannot stop being an administrator; null when it can, or is none. */
+async function refuseLoss(tx: Db, { seedAdminEmail }: Parts, user: User): Promise<Refusal | null> {
+  if (seedAdminEmail !== null && toEmailKey(seedAdminEmail) === toEmailKey(user.email)) {
+    return { ok: false, code: 'seed-admin' }
+  }
+  if (!isAdministrator(await findGroups(tx, user.groups))) return null
+  return (await hasOtherAdministrator(tx, user.id)) ? null : { ok: false, code: 'last-administrator' }
+}
+
+const badRequest = (error: string): Refusal => ({ ok: false, code: 'bad-request', error })
+const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
+const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
+const isAdministrator = (groups: readonly Group[]) => groups.some((group) => group.role === 'administrator')
+
+const isApplied = (outcome: { ok: true; value: UserOutcome } | AuditFailure): boolean =>
+  outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'
+
+function describeUnknown(asked: readonly string[], found: readonly Group[]): string | null {
+  const names = new Set(namesOf(found))
+  const unknown = asked.find((name) => !names.has(name))
+  return unknown === undefined ? null : `unknown group ${JSON.stringify(unknown)}`
+}
+
+function describeChange(before: User, after: User, isPasswordReset: boolean): object | null {
+  const hasMoved = before.groups.join() !== after.groups.join()
+  if (!hasMoved && !isPasswordReset) return null
+  return {
+    ...(hasMoved ? { groups_before: before.groups, groups_after: after.groups } : {}),
+    ...(isPasswordReset ? { password_reset: true } : {}),
+  }
+}

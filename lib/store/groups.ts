@@ -1,0 +1,67 @@
+import type { Db } from './db.ts'
+
+/** A group of users; its role says what its members may do. */
+export interface Group {
+  id: string
+  name: string
+  role: string
+  isSystem: boolean
+  createdAt: Date
+}
+
+interface GroupRow {
+  id: string
+  name: string
+  role: string
+  is_system: boolean
+  created_at: Date
+}
+
+const toGroup = (row: GroupRow): Group => ({
+  id: row.id,
+  name: row.name,
+  role: row.role,
+  isSystem: row.is_system,
+  createdAt: row.created_at,
+})
+
+/** The groups with these names; unknown names are missing from the answer. */
+export async function findGroups(db: Db, names: readonly string[]): Promise<Group[]> {
+  const rows = await db.query<GroupRow>(
+    'SELECT id, name, role, is_system, created_at FROM groups WHERE name = ANY($1::text[]) ORDER BY name',
+    [names],
+  )
+  return rows.map(toGroup)
+}
+
+/** The groups of a user, by name. */
+export async function listUserGroups(db: Db, userId: string): Promise<Group[]> {
+  const rows = await db.query<GroupRow>(
+    `SELECT g.id, g.name, g.role, g.is_system, g.created_at
+     FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = $1 ORDER BY g.name`,
+    [userId],
+  )
+  return rows.map(toGroup)
+}
+
+/** Make these the only groups of a user. */
+export async function replaceUserGroups(tx: Db, userId: string, groupIds: readonly string[]): Promise<void> {
+  await tx.execute('DELETE FROM user_groups WHERE user_id = $1 AND group_id <> ALL($2::text[])', [
+    userId,
+    groupIds,
+  ])
+  await tx.execute(
+    `INSERT INTO user_groups (user_id, group_id) SELECT $1, unnest($2::text[]) ON CONFLICT DO NOTHING`,
+    [userId, groupIds],
+  )
+}
+
+/** Whether anybody but `userId` is a member of a group with the administrator's role. */
+export async function hasOtherAdministrator(tx: Db, userId: string): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 FROM user_groups m JOIN groups g ON g.id = m.group_id
+     WHERE g.role = 'administrator' AND m.user_id <> $1 LIMIT 1`,
+    [userId],
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,72 @@
+import type { Db } from './db.ts'
+
+/** A live session with the authority of its user as it is now. */
+export interface SessionRow {
+  userId: string
+  email: string
+  expiresAt: Date
+  /** Sorted names. */
+  groups: string[]
+  roles: string[]
+}
+
+/** Add a session of a user. */
+export async function insertSession(
+  tx: Db,
+  session: { id: string; userId: string; createdAt: Date; expiresAt: Date },
+): Promise<void> {
+  await tx.execute('INSERT INTO sessions (id, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)', [
+    session.id,
+    session.userId,
+    session.createdAt,
+    session.expiresAt,
+  ])
+}
+
+/** The session of a token that has not expired at `now`. */
+export async function findSession(db: Db, id: string, now: Date): Promise<SessionRow | undefined> {
+  const rows = await db.query<{
+    user_id: string
+    email: string
+    expires_at: Date
+    groups: string[]
+    roles: string[]
+  }>(
+    `SELECT s.user_id, u.email, s.expires_at,
+       array_remove(array_agg(g.name ORDER BY g.name), NULL) AS groups, array_remove(array_agg(g.role), NULL) AS roles
+     FROM sessions s JOIN users u ON u.id = s.user_id
+       LEFT JOIN user_groups m ON m.user_id = u.id LEFT JOIN groups g ON g.id = m.group_id
+     WHERE s.id = $1 AND s.expires_at > $2
+     GROUP BY s.id, u.id`,
+    [id, now],
+  )
+  const row = rows[0]
+  return (
+    row && {
+      userId: row.user_id,
+      email: row.email,
+      expiresAt: row.expires_at,
+      groups: row.groups,
+      roles: row.roles,
+    }
+  )
+}
+
+/** End one session; true when it existed. */
+export async function deleteSession(db: Db, id: string): Promise<boolean> {
+  return (await db.execute('DELETE FROM sessions WHERE id = $1', [id])) > 0
+}
+
+/** End a user's sessions but for `exceptId`; returns the ended ones' ids. */
+export async function deleteUserSessions(tx: Db, userId: string, exceptId: string | null): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    'DELETE FROM sessions WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid RETURNING id',
+    [userId, exceptId],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Forget sessions whose tokens have expired. */
+export async function deleteExpiredSessions(db: Db, now: Date): Promise<number> {
+  return db.execute('DELETE FROM sessions WHERE expires_at <= $1', [now])
+}

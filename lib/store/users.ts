@@ -1,0 +1,125 @@
+import type { CursorKey, Page } from './cursor.ts'
+import type { Db } from './db.ts'
+import { LOCK_SPACE } from './process-lock.ts'
+
+const IDENTITY_LOCK = 3
+
+/** A user as others see it. */
+export interface User {
+  id: string
+  email: string
+  /** Sorted names. */
+  groups: string[]
+  createdAt: Date
+  lastLoginAt: Date | null
+}
+
+/** Make changes of users and memberships take turns, until the transaction ends. */
+export async function lockIdentity(tx: Db): Promise<void> {
+  await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_SPACE}, ${IDENTITY_LOCK})`)
+}
+
+/** What a login compares with; `emailKey` as `toEmailKey` makes it. */
+export async function findCredentials(
+  db: Db,
+  emailKey: string,
+): Promise<{ id: string; email: string; passwordHash: string } | undefined> {
+  const rows = await db.query<{ id: string; email: string; password_hash: string }>(
+    'SELECT id, email, password_hash FROM users WHERE email_key = $1',
+    [emailKey],
+  )
+  return rows[0] && { id: rows[0].id, email: rows[0].email, passwordHash: rows[0].password_hash }
+}
+
+/** The stored hash of a user's password. */
+export async function findPasswordHash(db: Db, userId: string): Promise<string | undefined> {
+  const rows = await db.query<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = $1', [
+    userId,
+  ])
+  return rows[0]?.password_hash
+}
+
+/** Add a user; false when the e-mail is taken. */
+export async function insertUser(
+  tx: Db,
+  user: { id: string; email: string; emailKey: string; passwordHash: string; createdAt: Date },
+): Promise<boolean> {
+  const inserted = await tx.execute(
+    `INSERT INTO users (id, email, email_key, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (email_key) DO NOTHING`,
+    [user.id, user.email, user.emailKey, user.passwordHash, user.createdAt],
+  )
+  return inserted > 0
+}
+
+/** Note a login; false when the user is gone or its password is no longer the one that was checked. */
+export async function noteLogin(tx: Db, userId: string, passwordHash: string, now: Date): Promise<boolean> {
+  const text = 'UPDATE users SET last_login_at = $3 WHERE id = $1 AND password_hash = $2'
+  return (await tx.execute(text, [userId, passwordHash, now])) > 0
+}
+
+/** Replace a password; with `expectedHash`, only while that is the stored one. False when nothing fitted. */
+export async function updatePassword(
+  tx: Db,
+  userId: string,
+  passwordHash: string,
+  expectedHash: string | null,
+): Promise<boolean> {
+  const text =
+    'UPDATE users SET password_hash = $2 WHERE id = $1 AND ($3::text IS NULL OR password_hash = $3)'
+  return (await tx.execute(text, [userId, passwordHash, expectedHash])) > 0
+}
+
+/** Remove a user with its memberships, preferences and sessions. */
+export async function deleteUser(tx: Db, userId: string): Promise<boolean> {
+  return (await tx.execute('DELETE FROM users WHERE id = $1', [userId])) > 0
+}
+
+/** Whether there is any user. */
+export async function hasUsers(db: Db): Promise<boolean> {
+  return (await db.query('SELECT 1 FROM users LIMIT 1')).length > 0
+}
+
+interface UserRow {
+  id: string
+  email: string
+  groups: string[]
+  created_at: Date
+  last_login_at: Date | null
+}
+
+const SELECT_USERS = `SELECT u.id, u.email, u.created_at, u.last_login_at,
+    ARRAY(SELECT g.name FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id ORDER BY g.name)
+      AS groups
+  FROM users u`
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    groups: row.groups,
+    createdAt: row.created_at,
+    lastLoginAt: row.last_login_at,
+  }
+}
+
+/** One user. */
+export async function findUser(db: Db, id: string): Promise<User | undefined> {
+  const rows = await db.query<UserRow>(`${SELECT_USERS} WHERE u.id = $1`, [id])
+  return rows[0] && toUser(rows[0])
+}
+
+/** The key of a user in the order of `listUsers`. */
+export const userKey = (user: User): CursorKey => [user.createdAt.getTime(), user.id]
+
+/** Users by age, oldest first. */
+export async function listUsers(db: Db, page: Page): Promise<User[]> {
+  const [createdAt = 0, id = ''] = page.after ?? []
+  const rows = page.after
+    ? await db.query<UserRow>(
+        `${SELECT_USERS} WHERE (u.created_at, u.id::text) > ($2, $3) ORDER BY u.created_at, u.id::text LIMIT $1`,
+        [page.limit, new Date(createdAt), id],
+      )
+    : await db.query<UserRow>(`${SELECT_USERS} ORDER BY u.created_at, u.id::text LIMIT $1`, [page.limit])
+  return rows.map(toUser)
+}
