@@ -2,6 +2,7 @@ import { validate } from 'superstruct'
 import type { Permission } from '../lib/permissions.ts'
 import { checkBody, describeFailure } from './body.ts'
 import type { Context } from './context.ts'
+import { readCredential } from './credentials.ts'
 import type { Actor, HttpDefinition, HttpFunction } from './define.ts'
 import { isOriginTrusted } from './origin.ts'
 import { problem, type Reply } from './reply.ts'
@@ -16,27 +17,6 @@ export interface IncomingCall {
   isSecure: boolean
   header(name: string): string
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
-}
-
-export const SESSION_COOKIE = 'om_session'
-
-/** The first cookie of a name, as the `Cookie` header carries it. */
-export function readCookie(header: string, name: string): string {
-  for (const pair of header.split(';')) {
-    const equals = pair.indexOf('=')
-    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim()
-  }
-  return ''
-}
-
-/** The credential of a request: bearer, else cookie. A bearer, even a bad one, is never passed over. */
-export function readCredential(
-  header: (name: string) => string,
-): { token: string; source: Actor['credential'] } | null {
-  const bearer = /^bearer +(.*)$/i.exec(header('authorization').trim())?.[1]?.trim() ?? ''
-  if (bearer !== '') return { token: bearer, source: 'bearer' }
-  const cookie = readCookie(header('cookie'), SESSION_COOKIE)
-  return cookie === '' ? null : { token: cookie, source: 'cookie' }
 }
 
 const SAFE_METHODS = ['GET', 'HEAD']

@@ -81,6 +81,7 @@ export const PROBLEMS = {
     code: 'seed_admin',
     error: 'the administrator named by SEED_ADMIN_EMAIL cannot be removed or demoted',
   },
+  'server-busy': { status: 503, error: 'server is busy' },
   'server-stopping': { status: 503, error: 'server is stopping' },
   'target-not-applied': {
     status: 409,

@@ -4,28 +4,13 @@ import type { Log } from '../log.ts'
 import type { Database } from '../store/db.ts'
 import { findGroups, replaceUserGroups } from '../store/groups.ts'
 import { findCredentials, findUser, hasUsers, insertUser, lockIdentity } from '../store/users.ts'
-import { isEmail, toEmailKey } from './emails.ts'
-import { describePasswordFault, type Passwords } from './passwords.ts'
+import { toEmailKey } from './emails.ts'
+import type { Passwords } from './passwords.ts'
 
-/** The first administrator, as the environment names it. */
+/** The first administrator, as the environment names it; the configuration has checked both. */
 export interface SeedAdmin {
   email: string
   password: string
-}
-
-/**
- * The two seed variables together: null when neither is set. Throws with a line for the operator when only one is,
- * or one is unusable; this is so at every start.
- */
-export function readSeedAdmin(emailVariable: string, password: string): SeedAdmin | null {
-  const email = emailVariable.trim()
-  if (email === '' && password === '') return null
-  if (email === '') throw new Error('SEED_ADMIN_EMAIL is required when SEED_ADMIN_PASSWORD is set')
-  if (password === '') throw new Error('SEED_ADMIN_PASSWORD is required when SEED_ADMIN_EMAIL is set')
-  if (!isEmail(email)) throw new Error('SEED_ADMIN_EMAIL is not an e-mail address')
-  const fault = describePasswordFault(password)
-  if (fault) throw new Error(`SEED_ADMIN_PASSWORD ${fault}`)
-  return { email, password }
 }
 
 /**

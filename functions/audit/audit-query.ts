@@ -1,0 +1,75 @@
+import { optional, string, type } from 'superstruct'
+import type { AuditRecord } from '../../lib/audit/event.ts'
+import type { AuditFilter } from '../../lib/store/audit.ts'
+import type { AuditEventRecord } from '../../lib/wire/audit.ts'
+
+const text = optional(string())
+
+/** The filters of the audit page, all exact; `from` and `to` are RFC 3339. */
+export const auditQuery = {
+  user: text,
+  user_id: text,
+  email: text,
+  action: text,
+  resource_id: text,
+  workload_id: text,
+  config_hash: text,
+  from: text,
+  to: text,
+}
+
+export const AuditQuery = type(auditQuery)
+
+type Query = { [name in keyof typeof auditQuery]?: string | undefined }
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
+
+function readTime(value: string | undefined): Date | null | undefined {
+  if (value === undefined || value === '') return undefined
+  const time = RFC_3339.test(value) ? new Date(value.toUpperCase()) : null
+  return time !== null && Number.isNaN(time.getTime()) ? null : time
+}
+
+/** The filter that a query asks for; an empty parameter is absent. */
+export function readFilter(query: Query): { ok: true; filter: AuditFilter } | { ok: false; error: string } {
+  const from = readTime(query.from)
+  if (from === null) return { ok: false, error: 'invalid from' }
+  const to = readTime(query.to)
+  if (to === null) return { ok: false, error: 'invalid to' }
+  // U+0000 is in no record, and PostgreSQL refuses it.
+  const given = (value: string | undefined) => (value ? value.replaceAll('\0', '\uFFFD') : undefined)
+  const filter = {
+    user: given(query.user),
+    userId: given(query.user_id),
+    email: given(query.email),
+    action: given(query.action),
+    resourceId: given(query.resource_id),
+    workloadId: given(query.workload_id),
+    configHash: given(query.config_hash),
+    from,
+    to,
+  }
+  return { ok: true, filter }
+}
+
+/** A record as the wire shows it; what is empty is left out. */
+export function toAuditEventRecord(record: AuditRecord): AuditEventRecord {
+  const filled = {
+    user_id: record.userId,
+    email: record.email,
+    resource: record.resource,
+    resource_id: record.resourceId,
+    workload_id: record.workloadId,
+    config_hash: record.configHash,
+    detail: record.detail,
+    prev_hash: record.prevHash,
+    event_hash: record.eventHash,
+  }
+  return {
+    id: record.id,
+    seq: record.seq,
+    occurred_at: record.occurredAt.toISOString(),
+    action: record.action,
+    ...Object.fromEntries(Object.entries(filled).filter(([, value]) => value !== '')),
+  }
+}

@@ -1,0 +1,80 @@
+import type { AuditRecord } from '../../lib/audit/event.ts'
+import { type AuditFilter, listAuditRecords } from '../../lib/store/audit.ts'
+import type { Db } from '../../lib/store/db.ts'
+import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
+import { bytes, problem } from '../../runtime/reply.ts'
+import { AuditQuery, readFilter } from './audit-query.ts'
+
+const COLUMNS = [
+  'id',
+  'occurred_at',
+  'action',
+  'user_id',
+  'email',
+  'resource',
+  'resource_id',
+  'workload_id',
+  'config_hash',
+  'detail',
+  'prev_hash',
+  'event_hash',
+  'immutable_ref',
+]
+const CHUNK = 500
+
+/** Every event that fits, as CSV, streamed; newest first. */
+export default defineHttp({
+  route: 'GET /api/audit/events.csv',
+  summary: 'The audit events as CSV.',
+  access: signedIn('audit:view'),
+  gate: null,
+  params: noParams,
+  query: AuditQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The events.', contentType: 'text/csv; charset=utf-8' }],
+  errors: ['bad-request'],
+  async handle({ query }, ctx) {
+    const filter = readFilter(query)
+    if (!filter.ok) return problem('bad-request', { error: filter.error })
+    const first = await fetchChunk(ctx.db, filter.filter, null)
+    return bytes(streamCsv(ctx.db, filter.filter, first), 'text/csv; charset=utf-8', {
+      'Content-Disposition': 'attachment; filename="audit-events.csv"',
+    })
+  },
+})
+
+const fetchChunk = (db: Db, filter: AuditFilter, beforeSeq: number | null) =>
+  listAuditRecords(db, filter, { beforeSeq, limit: CHUNK, offset: 0 })
+
+async function* streamCsv(db: Db, filter: AuditFilter, first: AuditRecord[]): AsyncIterable<string> {
+  yield `${COLUMNS.join(',')}\n`
+  for (let records = first; records.length > 0; ) {
+    yield records.map(toLine).join('')
+    records = records.length < CHUNK ? [] : await fetchChunk(db, filter, records.at(-1)!.seq)
+  }
+}
+
+function toLine(record: AuditRecord): string {
+  const cells = [
+    record.id,
+    record.occurredAt.toISOString(),
+    record.action,
+    record.userId,
+    record.email,
+    record.resource,
+    record.resourceId,
+    record.workloadId,
+    record.configHash,
+    record.detail,
+    record.prevHash,
+    record.eventHash,
+    '',
+  ]
+  return `${cells.map(toCell).join(',')}\n`
+}
+
+/** A spreadsheet runs cells that start like a formula; an apostrophe makes them text. */
+function toCell(value: string): string {
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,42 @@
+import { defaulted, string, type } from 'superstruct'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { sessionCookie } from '../../runtime/credentials.ts'
+import { defineHttp, jsonBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { NO_STORE } from './no-store.ts'
+
+const Body = type({ email: defaulted(string(), ''), password: defaulted(string(), '') })
+
+/** Trade e-mail and password for a token and the session cookie. */
+export default defineHttp({
+  route: 'POST /api/auth/login',
+  summary: 'Log in with e-mail and password.',
+  access: publicAccess('nobody is signed in before the login'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(Body),
+  replies: [
+    {
+      status: 200,
+      description: 'The token; the cookie holds the same one.',
+      contentType: 'application/json',
+    },
+  ],
+  errors: ['bad-request', 'login-limited', 'invalid-credentials', 'server-busy', 'audit-unavailable'],
+  async handle({ body, remoteAddress, isSecure }, ctx) {
+    const { email, password } = body
+    if (email === '' || password === '') {
+      return problem('bad-request', { error: 'email and password are required' }, NO_STORE)
+    }
+    const outcome = await ctx.identity.logIn({ email, password, address: remoteAddress })
+    if (outcome.ok) {
+      const maxAgeS = Math.floor((outcome.expiresAt.getTime() - ctx.clock.now().getTime()) / 1_000)
+      const cookies = [sessionCookie(outcome.token, maxAgeS, isSecure)]
+      return { ...json({ token: outcome.token }, 200, NO_STORE), cookies }
+    }
+    if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome, NO_STORE)
+    if (outcome.code !== 'login-limited') return problem(outcome.code, {}, NO_STORE)
+    return problem('login-limited', {}, { ...NO_STORE, 'Retry-After': String(outcome.retryAfterS) })
+  },
+})

@@ -1,0 +1,27 @@
+import { readCredential, sessionCookie } from '../../runtime/credentials.ts'
+import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
+import { isOriginTrusted } from '../../runtime/origin.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { NO_STORE } from './no-store.ts'
+
+/** End the session of the credential, whatever is left of it, and take the cookie away. */
+export default defineHttp({
+  route: 'POST /api/auth/logout',
+  summary: 'Log out: end this session and clear the cookie.',
+  access: publicAccess('a browser whose session is over still has a cookie to lose'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'The session is over.' }],
+  errors: ['origin-refused'],
+  async handle({ header, isSecure }, ctx) {
+    const credential = readCredential(header)
+    if (credential?.source === 'cookie') {
+      const isTrusted = isOriginTrusted(header('origin'), header('host'), ctx.config.corsOrigins)
+      if (!isTrusted) return problem('origin-refused', {}, NO_STORE)
+    }
+    if (credential !== null) await ctx.identity.logOut(credential.token)
+    return { ...noContent(), headers: NO_STORE, cookies: [sessionCookie('', 0, isSecure)] }
+  },
+})

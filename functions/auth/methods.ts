@@ -1,0 +1,18 @@
+import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+
+/** The ways to sign in that this edition has. */
+export default defineHttp({
+  route: 'GET /api/auth/methods',
+  summary: 'List the ways to sign in.',
+  access: publicAccess('the login page asks before anybody is signed in'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The methods.', contentType: 'application/json' }],
+  errors: [],
+  async handle(_, ctx) {
+    return json({ methods: await ctx.edition.authMethods() })
+  },
+})

@@ -1,0 +1,30 @@
+import { defaulted, string, type } from 'superstruct'
+import { LANGUAGES, savePreferences, THEMES } from '../../lib/store/preferences.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { toPreferencesRecord } from './preferences-record.ts'
+
+const Body = type({ theme: defaulted(string(), ''), language: defaulted(string(), '') })
+
+/** Keep theme and language; both are always sent. */
+export default defineHttp({
+  route: 'PUT /api/me/preferences',
+  summary: "Set the signed-in user's theme and language.",
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(Body),
+  replies: [{ status: 200, description: 'The preferences as stored.', contentType: 'application/json' }],
+  errors: ['bad-request', 'unauthorized'],
+  async handle({ body, actor }, ctx) {
+    const theme = THEMES.find((known) => known === body.theme)
+    if (!theme) return problem('bad-request', { error: 'invalid theme' })
+    const language = LANGUAGES.find((known) => known === body.language)
+    if (!language) return problem('bad-request', { error: 'invalid language' })
+    const preferences = { theme, language, updatedAt: ctx.clock.now() }
+    // A session can outlive its user by as long as the caches do.
+    if (!(await savePreferences(ctx.db, actor.userId, preferences))) return problem('unauthorized')
+    return json(toPreferencesRecord(actor.userId, preferences))
+  },
+})

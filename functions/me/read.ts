@@ -1,0 +1,37 @@
+import { listUserGroups } from '../../lib/store/groups.ts'
+import { readPreferences } from '../../lib/store/preferences.ts'
+import type { Me } from '../../lib/wire/identity.ts'
+import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { toPreferencesRecord } from './preferences-record.ts'
+
+/** Who I am, what I may do, and how I like it. */
+export default defineHttp({
+  route: 'GET /api/me',
+  summary: 'The signed-in user with groups, permissions and preferences.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The user.', contentType: 'application/json' }],
+  errors: [],
+  async handle({ actor }, ctx) {
+    const groups = await listUserGroups(ctx.db, actor.userId)
+    const preferences = await readPreferences(ctx.db, actor.userId)
+    const me: Me = {
+      id: actor.userId,
+      email: actor.email,
+      groups: groups.map(({ id, name, role, isSystem, createdAt }) => ({
+        id,
+        name,
+        role,
+        is_system: isSystem,
+        created_at: createdAt.toISOString(),
+      })),
+      permissions: [...actor.permissions].sort(),
+      preferences: toPreferencesRecord(actor.userId, preferences),
+    }
+    return json(me)
+  },
+})

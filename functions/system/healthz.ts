@@ -1,0 +1,16 @@
+import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
+import { text } from '../../runtime/reply.ts'
+
+/** The process lives. Never asks the database. */
+export default defineHttp({
+  route: 'GET /healthz',
+  summary: 'Whether the process is alive.',
+  access: publicAccess('probes have no account'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'ok', contentType: 'text/plain; charset=utf-8' }],
+  errors: [],
+  handle: () => text('ok'),
+})

@@ -1,0 +1,27 @@
+import { type } from 'superstruct'
+import { listUsers, userKey } from '../../lib/store/users.ts'
+import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
+import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { toUserRecord } from './user-record.ts'
+
+/** All users, the oldest first. */
+export default defineHttp({
+  route: 'GET /api/users',
+  summary: 'List the users.',
+  access: signedIn('users:manage'),
+  gate: null,
+  params: noParams,
+  query: type(pageQuery),
+  body: noBody,
+  replies: [{ status: 200, description: 'The users.', contentType: 'application/json' }],
+  errors: ['bad-request'],
+  handle({ query, target }, ctx) {
+    return listReply(query, target, {
+      order: 'users.created_at',
+      key: ['number', 'string'],
+      fetch: (page) => listUsers(ctx.db, page),
+      keyOf: userKey,
+      toWire: toUserRecord,
+    })
+  },
+})

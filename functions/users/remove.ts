@@ -1,0 +1,21 @@
+import { object } from 'superstruct'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { noContent } from '../../runtime/reply.ts'
+import { refuseUser, UserId } from './user-record.ts'
+
+/** Remove a user; what it did stays in the history under its e-mail. */
+export default defineHttp({
+  route: 'DELETE /api/users/:id',
+  summary: 'Remove a user and end all its sessions.',
+  access: signedIn('users:manage'),
+  gate: null,
+  params: object({ id: UserId }),
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'The user is gone.' }],
+  errors: ['user-not-found', 'last-administrator', 'seed-admin', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    const outcome = await ctx.identity.users.remove(actor, params.id)
+    return outcome.ok ? noContent() : refuseUser(outcome)
+  },
+})

@@ -1,0 +1,30 @@
+import { array, object, optional, string, type } from 'superstruct'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { refuseUser, toUserRecord, UserId } from './user-record.ts'
+
+const Body = type({ groups: optional(array(string())), password: optional(string()) })
+
+/** Replace a user's groups, reset the password, or both. */
+export default defineHttp({
+  route: 'PATCH /api/users/:id',
+  summary: "Change a user's groups or reset the password, which ends all sessions of the user.",
+  access: signedIn('users:manage'),
+  gate: null,
+  params: object({ id: UserId }),
+  query: noQuery,
+  body: jsonBody(Body),
+  replies: [{ status: 200, description: 'The user as it is now.', contentType: 'application/json' }],
+  errors: [
+    'bad-request',
+    'user-not-found',
+    'last-administrator',
+    'seed-admin',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const outcome = await ctx.identity.users.update(actor, params.id, body)
+    return outcome.ok ? json(toUserRecord(outcome.user)) : refuseUser(outcome)
+  },
+})

@@ -1,0 +1,28 @@
+import { pattern, string } from 'superstruct'
+import type { UserOutcome } from '../../lib/identity/user-administration.ts'
+import type { User } from '../../lib/store/users.ts'
+import type { UserRecord } from '../../lib/wire/identity.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { problem, type Reply } from '../../runtime/reply.ts'
+
+/** The id of a user in a path. */
+export const UserId = pattern(string(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/)
+
+/** A user as the wire shows it. */
+export function toUserRecord({ id, email, groups, createdAt, lastLoginAt }: User): UserRecord {
+  return {
+    id,
+    email,
+    groups,
+    created_at: createdAt.toISOString(),
+    ...(lastLoginAt ? { last_login_at: lastLoginAt.toISOString() } : {}),
+  }
+}
+
+/** The reply to an administration that did not happen. */
+export function refuseUser(outcome: UserOutcome & { ok: false }): Reply {
+  if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+  return outcome.code === 'bad-request'
+    ? problem(outcome.code, { error: outcome.error })
+    : problem(outcome.code)
+}

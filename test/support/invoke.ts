@@ -1,0 +1,215 @@
+import { openAuditTrail } from '../../lib/audit/trail.ts'
+import { openIdentity } from '../../lib/identity/identity.ts'
+import { openPasswords, type Passwords } from '../../lib/identity/passwords.ts'
+import { openTokens } from '../../lib/identity/tokens.ts'
+import { uuidv7 } from '../../lib/ids.ts'
+import type { Role } from '../../lib/permissions.ts'
+import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
+import { insertSession } from '../../lib/store/sessions.ts'
+import { insertUser } from '../../lib/store/users.ts'
+import type { PasswordJob, PasswordResult } from '../../lib/workers/password-worker.ts'
+import { openWorkerPool } from '../../lib/workers/pool.ts'
+import type { Config } from '../../runtime/config.ts'
+import type { Context } from '../../runtime/context.ts'
+import { createCommunityEdition } from '../../runtime/editions.ts'
+import { callFunction } from '../../runtime/guards.ts'
+import { loadFunctions } from '../../runtime/loader.ts'
+import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import type { Reply } from '../../runtime/reply.ts'
+import { createRouter } from '../../runtime/router.ts'
+import { type FakeClock, fakeClock, type RecordingLog, recordingLog, seededRandom } from './fakes.ts'
+import type { TestDatabase } from './postgres.ts'
+import { testWorkerUrl } from './workers.ts'
+
+export const TEST_CONFIG: Config = {
+  jwtSecret: 'a-test-secret-of-at-least-32-characters',
+  databaseDsn: 'postgres://unused',
+  databaseMaxOpen: 12,
+  databaseMaxIdle: 10,
+  databaseIdleTimeoutMs: 300_000,
+  databaseLifetimeMs: 1_800_000,
+  listenAddress: '127.0.0.1:0',
+  opampAddress: '127.0.0.1:0',
+  opampSharedSecret: '',
+  opampMessageBytesMax: 16_777_216,
+  corsOrigins: ['http://localhost:5173'],
+  seedAdmin: null,
+  webhookUrl: '',
+  minAgentVersion: '',
+  disconnectGraceMs: 120_000,
+  retentionDays: 30,
+  janitorIntervalMs: 300_000,
+  eventRetentionDays: 30,
+  runtimeValidation: { isEnabled: false, binaryPath: 'otelcol', timeoutMs: 5_000, minVersion: '' },
+  policy: { otlpAllowlist: [], criticalExporters: [], requiredResourceAttributes: [] },
+  metricsAddress: '',
+  trustedProxies: [],
+  edition: 'community',
+}
+
+/** A context over a test database, with what a test may want to move or look at. */
+export interface TestContext extends Context {
+  clock: FakeClock
+  log: RecordingLog
+  /** Argon2id in its worker; see `closeTestContext`. */
+  passwords: Passwords
+  close(): Promise<void>
+}
+
+/** What a test replaces. `edition` also decides the gates and the audit sink. */
+export interface TestContextOptions extends Partial<Omit<Context, 'config' | 'clock' | 'log'>> {
+  config?: Partial<Config>
+  clock?: FakeClock
+}
+
+// Contexts of one file must not make the same ids; their order is the same on each run.
+let contexts = 0
+
+/** A context as `main.ts` builds it, with a fake clock, and parts of no use to the test left out (`opamp`, `fleet`, …). */
+export function createTestContext(database: TestDatabase, options: TestContextOptions = {}): TestContext {
+  const clock = options.clock ?? fakeClock()
+  const log = recordingLog()
+  const random = options.random ?? seededRandom(++contexts)
+  const db = options.db ?? database.pool
+  const edition = options.edition ?? createCommunityEdition()
+  const config = { ...TEST_CONFIG, ...options.config }
+  const workers = openWorkerPool<PasswordJob, PasswordResult>({
+    ...{
+      name: 'password',
+      entry: testWorkerUrl('password'),
+      maxThreads: 1,
+      maxQueued: 20,
+      timeoutMs: 10_000,
+      log,
+    },
+  })
+  const passwords = openPasswords(workers, random)
+  const audit = options.audit ?? openAuditTrail({ db, clock, random, log, sink: edition.auditSink })
+  const identity = openIdentity({
+    ...{ db, clock, random, log, audit, passwords },
+    jwtSecret: config.jwtSecret,
+    seedAdminEmail: config.seedAdmin?.email ?? null,
+  })
+  return {
+    readiness: { ping: async () => true },
+    databaseStatistics: () => database.pool.statistics(),
+    identity,
+    ...options,
+    ...{ config, clock, log, random, db, edition, audit, passwords },
+    close: () => workers.close(),
+  } as TestContext
+}
+
+/** What `invoke` got back. */
+export interface Answer {
+  status: number
+  headers: Readonly<Record<string, string>>
+  cookies: readonly string[]
+  text: string
+  /** The parsed body. */
+  json: unknown
+}
+
+export interface Call {
+  /** A token; see `signIn`. */
+  as?: string
+  /** An object is sent as JSON, a string or bytes as they are. */
+  body?: unknown
+  headers?: Record<string, string>
+  remoteAddress?: string
+  isSecure?: boolean
+}
+
+const functions = loadFunctions(FUNCTIONS)
+const route = createRouter(functions.http)
+
+/** Call a function the way the listener does, behind its guards: `invoke(ctx, 'GET /api/users?limit=2', { as })`. */
+export async function invoke(ctx: Context, request: string, call: Call = {}): Promise<Answer> {
+  const [method = '', target = ''] = request.split(' ')
+  const [path = '', query = ''] = target.split('?')
+  const match = route(method, path)
+  if (match.kind !== 'function') throw new Error(`no function answers ${request}: ${match.kind}`)
+  const headers: Record<string, string> = call.as
+    ? { authorization: `Bearer ${call.as}`, ...call.headers }
+    : { ...call.headers }
+  const body = toBytes(call.body)
+  const definition = match.function.definition
+  const limit = (definition.body as { bytesMax?: number }).bytesMax ?? 0
+  const reply = await callFunction(
+    definition,
+    {
+      ...{ method, path, query, params: match.params },
+      remoteAddress: call.remoteAddress ?? '192.0.2.1',
+      isSecure: call.isSecure ?? false,
+      header: (name) => headers[name] ?? '',
+      body: async () => (body.length > limit ? 'too-large' : body),
+    },
+    ctx,
+  )
+  return toAnswer(reply)
+}
+
+function toBytes(body: unknown): Uint8Array {
+  if (body === undefined) return new Uint8Array()
+  if (body instanceof Uint8Array) return body
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+async function toAnswer(reply: Reply): Promise<Answer> {
+  const parts: Buffer[] = []
+  const { body } = reply
+  if (typeof body === 'string' || body instanceof Uint8Array) parts.push(Buffer.from(body as string))
+  else if (body) for await (const part of body) parts.push(Buffer.from(part as string))
+  const text = Buffer.concat(parts).toString('utf8')
+  const isJson = reply.headers['Content-Type'] === 'application/json'
+  return {
+    status: reply.status,
+    headers: reply.headers,
+    cookies: reply.cookies ?? [],
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  }
+}
+
+/** A user made for a test, signed in. */
+export interface SignedIn {
+  token: string
+  userId: string
+  email: string
+  sessionId: string
+}
+
+/** Make a user with these groups and a session, without Argon2id: nobody can log in as it with a password. */
+export async function signIn(
+  ctx: Context,
+  user: { email?: string; groups?: readonly Role[] } = {},
+): Promise<SignedIn> {
+  const now = ctx.clock.now()
+  const userId = uuidv7(now, ctx.random)
+  const { email = `${userId}@example.com`, groups: names = ['administrator'] } = user
+  const groups = await findGroups(ctx.db, names)
+  await insertUser(ctx.db, {
+    id: userId,
+    email,
+    emailKey: email.toLowerCase(),
+    passwordHash: '!',
+    createdAt: now,
+  })
+  await replaceUserGroups(
+    ctx.db,
+    userId,
+    groups.map((group) => group.id),
+  )
+  return addSession(ctx, { userId, email })
+}
+
+/** One more session of a user. */
+export async function addSession(ctx: Context, user: { userId: string; email: string }): Promise<SignedIn> {
+  const now = ctx.clock.now()
+  const sessionId = uuidv7(now, ctx.random)
+  const tokens = openTokens(ctx.config.jwtSecret, ctx.clock)
+  const login = { userId: user.userId, email: user.email, groups: [], sessionId, issuedAt: now }
+  const { token, expiresAt } = await tokens.sign(login)
+  await insertSession(ctx.db, { id: sessionId, userId: user.userId, createdAt: now, expiresAt })
+  return { token, userId: user.userId, email: user.email, sessionId }
+}
