@@ -1,15 +1,16 @@
 // Builds `dist/`: the service as one bundle with what it loads at run time beside it, and from that one
-// executable file. `--no-executable` leaves the latter out.
+// executable file. `--no-executable` leaves the latter out; `--out=FOLDER` builds elsewhere.
 import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { ROOT, workerEntries } from './bundle.mjs'
 import { buildExecutable } from './executable.mjs'
 
-const DIST = join(ROOT, 'dist')
+const out = process.argv.find((arg) => arg.startsWith('--out='))
+const DIST = out ? resolve(out.slice('--out='.length)) : join(ROOT, 'dist')
 /** Node's version of its native interface, by Node's own major version. */
 const NODE_ABI = { 20: 115, 22: 127, 24: 137, 26: 147 }
 
@@ -106,10 +107,10 @@ async function main() {
   await writeLicences(inputs)
   await copyFile(join(ROOT, 'LICENSE'), join(DIST, 'LICENSE'))
   const kib = Math.round((await stat(join(DIST, 'muster.mjs'))).size / 1024)
-  console.log(`dist/muster.mjs: ${kib} KiB, for Node ${majors.join(', ')}`)
+  console.log(`muster.mjs: ${kib} KiB, for Node ${majors.join(', ')}`)
   if (!process.argv.includes('--no-executable')) {
     const mib = Math.round((await buildExecutable(DIST)) / 1024 / 1024)
-    console.log(`dist/muster: ${mib} MiB, needs nothing installed`)
+    console.log(`muster: ${mib} MiB, needs nothing installed`)
   }
   console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`)
 }

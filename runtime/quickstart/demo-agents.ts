@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { AGENT_CAPABILITIES } from '../../lib/opamp/report.ts'
+import { READ_ONLY, type SimulatedAgentOptions, SUPERVISED } from './simulated-agent.ts'
+
+/** One member of the demo fleet; its name is stable, so that a restart shows the same instances. */
+export interface DemoAgent {
+  name: string
+  options: Omit<SimulatedAgentOptions, 'url' | 'secret' | 'storage'>
+}
+
+/** Supervised, but not saying which components it has: nobody can tell beforehand what it will reject. */
+const SECRETIVE = SUPERVISED & ~AGENT_CAPABILITIES.reportsAvailableComponents
+
+const GATEWAY_CONFIG = `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+      http:
+        endpoint: 0.0.0.0:4318
+processors:
+  memory_limiter:
+    check_interval: 1s
+    limit_mib: 400
+  batch:
+    timeout: 5s
+exporters:
+  otlphttp:
+    endpoint: https://telemetry.example.com:4318
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [memory_limiter, batch]
+      exporters: [otlphttp]
+    metrics:
+      receivers: [otlp]
+      processors: [memory_limiter, batch]
+      exporters: [otlphttp]
+`
+
+const NODE_CONFIG = `receivers:
+  hostmetrics:
+    collection_interval: 30s
+    scrapers:
+      cpu: {}
+      memory: {}
+  filelog:
+    include: [/var/log/pods/*/*/*.log]
+processors:
+  batch: {}
+exporters:
+  otlp:
+    endpoint: otel-gateway.observability:4317
+service:
+  pipelines:
+    metrics:
+      receivers: [hostmetrics]
+      processors: [batch]
+      exporters: [otlp]
+    logs:
+      receivers: [filelog]
+      processors: [batch]
+      exporters: [otlp]
+`
+
+/** 16 bytes made of the name, with the version and variant bits of a UUIDv7. */
+function uidOf(name: string): Uint8Array {
+  const bytes = createHash('sha256').update(`muster demo ${name}`).digest().subarray(0, 16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return new Uint8Array(bytes)
+}
+
+const identity = (service: string, version: string) => ({
+  'service.name': service,
+  'service.version': version,
+})
+
+function pod(
+  workload: { kind: 'deployment' | 'daemonset'; name: string; environment: string },
+  suffix: string,
+  version: string,
+  config: string,
+): DemoAgent {
+  const name = `${workload.name}-${suffix}`
+  return {
+    name,
+    options: {
+      uid: uidOf(name),
+      identifying: identity(workload.name, version),
+      nonIdentifying: {
+        'os.type': 'linux',
+        'host.arch': 'amd64',
+        'host.name': name,
+        'k8s.cluster.name': 'demo',
+        'k8s.namespace.name': 'observability',
+        [`k8s.${workload.kind}.name`]: workload.name,
+        'k8s.pod.name': name,
+        'deployment.environment': workload.environment,
+      },
+      initialConfig: config,
+      behaviour: { kind: 'apply', delayMs: 2_000 },
+    },
+  }
+}
+
+function machine(
+  host: string,
+  service: string,
+  version: string,
+  more: Partial<DemoAgent['options']> = {},
+): DemoAgent {
+  return {
+    name: host,
+    options: {
+      uid: uidOf(host),
+      identifying: identity(service, version),
+      nonIdentifying: {
+        'os.type': 'linux',
+        'host.arch': 'arm64',
+        'host.name': host,
+        'deployment.environment': 'staging',
+      },
+      behaviour: { kind: 'apply', delayMs: 2_000 },
+      ...more,
+    },
+  }
+}
+
+/** The demo fleet: several workloads, several instances, one that only reports, one that rejects what it lacks. */
+export function listDemoAgents(): DemoAgent[] {
+  const gateway = { kind: 'deployment', name: 'otel-gateway', environment: 'staging' } as const
+  const node = { kind: 'daemonset', name: 'otel-node', environment: 'staging' } as const
+  const checkout = { kind: 'deployment', name: 'checkout-collector', environment: 'production' } as const
+  return [
+    ...['7c9f5-2xkqp', '7c9f5-8hm4t', '7c9f5-zt6wd'].map((suffix) =>
+      pod(gateway, suffix, '0.149.0', GATEWAY_CONFIG),
+    ),
+    ...['4kf8s', '9pq2n', 'b7xvl', 'tr5cw'].map((suffix, index) =>
+      pod(node, suffix, index === 3 ? '0.131.0' : '0.149.0', NODE_CONFIG),
+    ),
+    ...['5d8b7-lq9rf', '5d8b7-w4jzn'].map((suffix) => pod(checkout, suffix, '0.149.0', GATEWAY_CONFIG)),
+    machine('legacy-billing-1', 'billing-collector', '0.140.1', { capabilities: SECRETIVE }),
+    machine('branch-office-7', 'edge-collector', '0.149.0', { capabilities: READ_ONLY }),
+  ]
+}

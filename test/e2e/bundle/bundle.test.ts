@@ -1,0 +1,133 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import manifest from '../../../package.json' with { type: 'json' }
+import { ROOT } from '../support/environment.ts'
+import { startProgram } from '../support/processes.ts'
+import {
+  createDatabase,
+  type Launch,
+  type Service,
+  startService,
+  TEST_JWT_SECRET,
+} from '../support/service.ts'
+
+const DIST = join(ROOT, 'dist')
+
+let folder: string
+const services: Service[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-e2e-bundle-'))
+})
+
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function start(launch: Partial<Launch>): Promise<Service> {
+  const service = await startService(launch)
+  services.push(service)
+  return service
+}
+
+/** Run a program to its end. */
+async function run(launch: Pick<Launch, 'command' | 'args' | 'env'>) {
+  const running = startProgram(launch.command, launch.args, { cwd: folder, env: launch.env })
+  const force = setTimeout(() => running.stop('SIGKILL'), 20_000)
+  await running.ended
+  clearTimeout(force)
+  return { code: running.exitCode(), output: running.output() }
+}
+
+async function expectWholeService(service: Service): Promise<void> {
+  const { api, url } = service
+  // Signing in went through a worker thread; the rest is the socket library, the database and the pages.
+  expect(await api.get('/api/workloads')).toEqual([])
+  expect((await api.get('/api/me')).email).toBe('admin@example.com')
+  const page = await fetch(url)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toContain('text/html')
+  expect(await page.text()).toContain('<!doctype html>')
+  const agent = await fetch(service.opampHttpUrl, { method: 'POST', body: new Uint8Array(0) })
+  expect(agent.status).toBe(401)
+}
+
+describe('dist/muster.mjs', () => {
+  test('is the service, with nothing but dist beside it', async () => {
+    for (const entry of await readdir(DIST)) {
+      if (entry !== 'muster') await cp(join(DIST, entry), join(folder, entry), { recursive: true })
+    }
+    const service = await start({ args: [join(folder, 'muster.mjs')], cwd: folder })
+    await expectWholeService(service)
+    await service.stop()
+    expect(service.process().exitCode()).toBe(0)
+  })
+
+  test.each([
+    ['JWT_SECRET', { DB_DSN: 'postgres://nobody@127.0.0.1:1/none' }],
+    ['DB_DSN', { JWT_SECRET: TEST_JWT_SECRET }],
+  ])('does not start without %s, and says so', async (name, env) => {
+    const { code, output } = await run({ command: process.execPath, args: [join(DIST, 'muster.mjs')], env })
+    expect(code).toBe(1)
+    expect(output).toContain(name)
+    expect(output).not.toContain(TEST_JWT_SECRET)
+  })
+})
+
+describe('dist/muster', () => {
+  const command = () => join(folder, 'muster')
+
+  beforeEach(async () => {
+    await cp(join(DIST, 'muster'), command())
+  })
+
+  test('is the service, with nothing installed and an empty environment', async () => {
+    const service = await start({ command: command(), args: [], cwd: folder, env: { TMPDIR: folder } })
+    await expectWholeService(service)
+    await service.stop()
+    expect(service.process().exitCode()).toBe(0)
+    expect(await readdir(folder)).toEqual(['muster'])
+  })
+
+  test('cleans up after a start that was killed', async () => {
+    const env = { TMPDIR: folder }
+    const killed = await start({ command: command(), args: [], cwd: folder, env })
+    await killed.process().stop('SIGKILL')
+    expect(await readdir(folder)).toHaveLength(2)
+    const { code } = await run({ command: command(), args: ['--version'], env })
+    expect(code).toBe(0)
+    expect(await readdir(folder)).toEqual(['muster'])
+  })
+
+  test('says its version and what it takes', async () => {
+    const version = await run({ command: command(), args: ['--version'], env: {} })
+    expect(version).toEqual({ code: 0, output: `muster ${manifest.version}\n` })
+    const help = await run({ command: command(), args: ['--help'], env: {} })
+    expect(help.code).toBe(0)
+    for (const word of ['JWT_SECRET', 'DB_DSN', '--check-config', '--edition', 'migrate', 'create-user'])
+      expect(help.output).toContain(word)
+    const unknown = await run({ command: command(), args: ['--nonsense'], env: {} })
+    expect(unknown.code).toBe(2)
+    expect(unknown.output).toContain('--nonsense')
+  })
+
+  test('checks a configuration without starting', async () => {
+    const dsn = await createDatabase()
+    const good = await run({
+      command: command(),
+      args: ['--check-config'],
+      env: { JWT_SECRET: TEST_JWT_SECRET, DB_DSN: dsn },
+    })
+    expect(good.code).toBe(0)
+    const bad = await run({
+      command: command(),
+      args: ['--check-config'],
+      env: { JWT_SECRET: 'short', DB_DSN: dsn },
+    })
+    expect(bad.code).toBe(1)
+    expect(bad.output).toContain('JWT_SECRET')
+  })
+})

@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import { ROOT } from '../support/environment.ts'
+import { eventually } from '../support/eventually.ts'
+import { listChildren, type Running, startProgram } from '../support/processes.ts'
+import { Api } from '../support/service.ts'
+
+let data: string
+let running: Running | null = null
+
+beforeEach(async () => {
+  data = await mkdtemp(join(tmpdir(), 'muster-e2e-start-'))
+})
+
+afterEach(async () => {
+  await running?.stop()
+  running = null
+  await rm(data, { recursive: true, force: true })
+})
+
+/** `npm start`, as npm runs it. */
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  running = startProgram(process.execPath, [join(ROOT, 'runtime/build/start.mjs'), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', MUSTER_DATA_DIR: data, ...env },
+  })
+  return running
+}
+
+/** Wait for the welcome; the URL and the login that it prints. */
+async function readWelcome(start: Running): Promise<{ url: string; email: string; password: string }> {
+  await eventually(
+    'the welcome is printed',
+    async () => start.hasEnded() || start.output().includes('Ctrl-C stops everything'),
+    { explain: () => start.output() },
+  )
+  const found = /Open {2,}(\S+)\s+Log in {2,}(\S+)\s+(\S+)/.exec(start.output())
+  if (found === null) throw new Error(start.output())
+  return { url: found[1] ?? '', email: found[2] ?? '', password: found[3] ?? '' }
+}
+
+async function freeAddresses(): Promise<Record<string, string>> {
+  const [api, opamp] = [await findFreePort('127.0.0.1'), await findFreePort('127.0.0.1')]
+  return { LISTEN_ADDR: `127.0.0.1:${api}`, OPAMP_ADDR: `127.0.0.1:${opamp}` }
+}
+
+describe('npm start', () => {
+  test('shows a working fleet, stops cleanly, and has the same data the next time', async () => {
+    const addresses = await freeAddresses()
+    const first = start([], addresses)
+    const welcome = await readWelcome(first)
+    const api = new Api(welcome.url)
+    await api.login(welcome)
+    const workloads = await eventually(
+      'the demo fleet is listed',
+      async () => {
+        const all: { display_name: string; accepts_remote_config: boolean }[] =
+          await api.get('/api/workloads')
+        return all.length >= 5 ? all : null
+      },
+      { explain: () => first.output() },
+    )
+    expect(workloads.filter((one) => !one.accepts_remote_config).map((one) => one.display_name)).toEqual([
+      'edge-collector',
+    ])
+    const parts = await listChildren(first.pid)
+    expect(parts).toHaveLength(3)
+    await first.stop('SIGINT')
+    expect(first.exitCode()).toBe(0)
+    for (const pid of parts) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+
+    const second = start(['--no-demo'], addresses)
+    const again = await readWelcome(second)
+    expect(again).toEqual(welcome)
+    await api.login(again)
+    expect(await api.get('/api/workloads')).toHaveLength(workloads.length)
+    expect(await listChildren(second.pid)).toHaveLength(2)
+  })
+
+  test('says so when a part of it dies, and takes the rest down', async () => {
+    const first = start(['--no-demo'], await freeAddresses())
+    await readWelcome(first)
+    const parts = await listChildren(first.pid)
+    const service = Number(/"service":(\d+)/.exec(await readFile(join(data, 'running.json'), 'utf8'))?.[1])
+    expect(parts).toContain(service)
+    process.kill(service, 'SIGKILL')
+    await first.ended
+    expect(first.exitCode()).toBe(1)
+    expect(first.output()).toContain('The service ended (signal SIGKILL)')
+    for (const pid of parts) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+
+  test('names the port that is taken', async () => {
+    const addresses = await freeAddresses()
+    const blocker = createServer()
+    const [host = '', port = ''] = (addresses['LISTEN_ADDR'] ?? '').split(':')
+    await new Promise<void>((resolve) => blocker.listen(Number(port), host, resolve))
+    const blocked = start(['--no-demo'], addresses)
+    await blocked.ended
+    blocker.close()
+    expect(blocked.exitCode()).toBe(1)
+    expect(blocked.output()).toContain(`Port ${port} of LISTEN_ADDR is taken`)
+  })
+})

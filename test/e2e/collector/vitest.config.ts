@@ -1,0 +1,18 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const here = dirname(fileURLToPath(import.meta.url))
+
+export default defineConfig({
+  root: join(here, '..', '..', '..'),
+  test: {
+    include: ['test/e2e/collector/**/*.test.ts'],
+    globalSetup: [join(here, 'global-setup.ts')],
+    pool: 'forks',
+    // Real collectors on a small machine: one file after the other keeps their times honest.
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+})
