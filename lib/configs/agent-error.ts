@@ -1,0 +1,191 @@
+import { redactText } from './redact.ts'
+
+export const AGENT_ERROR_CAUSES = [
+  'agent_exited',
+  'apply_timeout',
+  'authentication_failed',
+  'capability_mismatch',
+  'certificate_invalid',
+  'collector_validation',
+  'component_settings_invalid',
+  'component_undefined',
+  'component_unknown',
+  'connection_failed',
+  'environment_missing',
+  'file_missing',
+  'out_of_memory',
+  'opamp_send_failed',
+  'permission_or_policy',
+  'port_in_use',
+  'rollback_unavailable',
+  'unknown',
+  'yaml_invalid',
+] as const
+export type AgentErrorCause = (typeof AGENT_ERROR_CAUSES)[number]
+
+/** What may be kept of an agent's error text. */
+export interface AgentError {
+  cause: AgentErrorCause
+  /** One of a fixed set of texts, for everyone. */
+  title: string
+  severity: 'high' | 'medium'
+  retryable: boolean
+  /** Numbers and bare component types only, for everyone. */
+  parameters: AgentErrorParameters
+  /** The agent's own words without secrets, at most 1,000 characters; only with `config:read_content`. */
+  text: string
+}
+
+export interface AgentErrorParameters {
+  exit_code?: number
+  /** A component's type, without its name. */
+  component_type?: string
+  yaml_line?: number
+  port?: number
+}
+
+interface Rule {
+  cause: AgentErrorCause
+  title: string
+  retryable: boolean
+  severity: 'high' | 'medium'
+  pattern: RegExp
+}
+
+const rule = (cause: AgentErrorCause, title: string, pattern: RegExp, retryable = true): Rule => ({
+  cause,
+  title,
+  retryable,
+  severity: 'high',
+  pattern,
+})
+
+/** The first rule whose words occur decides; the more telling ones come first. */
+const RULES: readonly Rule[] = [
+  rule(
+    'port_in_use',
+    'A port is already in use',
+    /address already in use|only one usage of each socket address/,
+  ),
+  rule(
+    'component_unknown',
+    'A component is not part of this collector',
+    /unknown type:|has been deprecated, use the/,
+  ),
+  rule(
+    'component_undefined',
+    'A component is used but not defined',
+    /which is not configured|is not defined|references (?:receiver|exporter|processor|extension|connector) /,
+  ),
+  rule(
+    'yaml_invalid',
+    'The config is not valid YAML',
+    /not valid yaml|yaml: |error converting yaml|mapping key .* already defined/,
+  ),
+  rule(
+    'environment_missing',
+    'The config refers to a value that cannot be resolved',
+    /environment variable .* (?:has invalid name|not set)|cannot resolve the configuration|scheme .* is not supported/,
+  ),
+  rule(
+    'certificate_invalid',
+    'A certificate is not accepted',
+    /x509:|certificate (?:has expired|signed by unknown|is not valid)|tls: (?:failed to verify|bad certificate|handshake)/,
+  ),
+  rule(
+    'component_settings_invalid',
+    'The settings of a component are wrong',
+    /has invalid keys|decoding failed|cannot unmarshal|error reading configuration for|unmarshal|expected type|must be specified|must specify|must be greater|invalid duration|missing port in address/,
+  ),
+  rule(
+    'collector_validation',
+    'Collector rejected the config',
+    /unknown (?:receiver|exporter|processor|extension|connector)|invalid pipeline|invalid component|invalid configuration|must have at least one|not used in any supported|telemetry type is not supported|cycle detected|failed to build pipelines|no (?:receiver|exporter) configuration/,
+  ),
+  rule(
+    'out_of_memory',
+    'The collector ran out of memory',
+    /out of memory|cannot allocate memory|exit code 137|signal: killed/,
+  ),
+  rule(
+    'file_missing',
+    'A file or directory is missing',
+    /no such file or directory|cannot find the (?:file|path)|directory must exist/,
+  ),
+  rule('apply_timeout', 'Config apply timed out', /timeout|timed out|deadline exceeded/),
+  rule(
+    'authentication_failed',
+    'A backend refused the credentials',
+    /\b401\b|unauthenticated|unauthorized|invalid credentials|\b403\b|forbidden/,
+  ),
+  rule(
+    'connection_failed',
+    'A backend cannot be reached',
+    /connection refused|no such host|connection reset|network is unreachable|no route to host|name resolution/,
+  ),
+  rule(
+    'agent_exited',
+    'The collector stopped while the config was applied',
+    /exited unexpectedly|exit(?:ed)? (?:with )?(?:exit )?(?:code|status)|agent process|crash/,
+  ),
+  rule('opamp_send_failed', 'OpAMP send failed', /not connected|connection lost|\bsend\b/),
+  rule('capability_mismatch', 'Remote config capability mismatch', /capabilit/, false),
+  rule('permission_or_policy', 'Agent policy rejected the config', /permission|policy|refus/, false),
+  {
+    ...rule(
+      'rollback_unavailable',
+      'Rollback unavailable',
+      /rollback[\s\S]{0,200}unavailable|unavailable[\s\S]{0,200}rollback/,
+      false,
+    ),
+    severity: 'medium',
+  },
+]
+
+const UNKNOWN = {
+  cause: 'unknown',
+  title: 'Remote config error',
+  retryable: true,
+  severity: 'medium',
+} as const
+
+/** Longest text that is kept, in code points. */
+export const AGENT_ERROR_TEXT_MAX = 1_000
+/** What is looked at: more than is kept, so that masking does not depend on where the cut falls. */
+const LOOKED_AT_MAX = 8_000
+
+/** What may be kept, shown and grouped by of the error text of an agent or of one of its components. */
+export function classifyAgentError(raw: string): AgentError {
+  const seen = raw.slice(0, LOOKED_AT_MAX)
+  const lower = seen.toLowerCase()
+  const { cause, title, severity, retryable } = RULES.find(({ pattern }) => pattern.test(lower)) ?? UNKNOWN
+  return { cause, title, severity, retryable, parameters: parametersOf(seen), text: cut(redactText(seen)) }
+}
+
+function parametersOf(text: string): AgentErrorParameters {
+  const parameters: AgentErrorParameters = {}
+  const exit =
+    /exit(?:ed)?(?: unexpectedly)?(?: with)?(?: exit)? (?:code|status)[: ]{1,2}(-?\d{1,10})\b/i.exec(text)
+  if (exit) parameters.exit_code = Number(exit[1])
+  const type =
+    /unknown type: "([A-Za-z][A-Za-z0-9_]{0,62})"/.exec(text) ??
+    /references (?:receiver|exporter|processor|extension|connector) "([A-Za-z][A-Za-z0-9_]{0,62})(?:\/[^"]*)?"/.exec(
+      text,
+    ) ??
+    /\b(?:receivers|exporters|processors|extensions|connectors)::([A-Za-z][A-Za-z0-9_]{0,62})\b/.exec(text) ??
+    /error reading configuration for "([A-Za-z][A-Za-z0-9_]{0,62})(?:\/[^"]*)?"/.exec(text)
+  if (type) parameters.component_type = type[1]!
+  const line = /yaml: (?:unmarshal errors:\s{0,4})?line (\d{1,9})\b/.exec(text)
+  if (line) parameters.yaml_line = Number(line[1])
+  const port = /:(\d{1,5}): bind: /.exec(text) ?? /port (\d{1,5}) (?:is )?already in use/i.exec(text)
+  if (port && Number(port[1]) <= 65_535) parameters.port = Number(port[1])
+  return parameters
+}
+
+function cut(text: string): string {
+  // Twice as many code units hold at least that many code points.
+  const points = [...text.slice(0, AGENT_ERROR_TEXT_MAX * 2)]
+  return points.length > AGENT_ERROR_TEXT_MAX
+    ? `${points.slice(0, AGENT_ERROR_TEXT_MAX - 1).join('')}…`
+    : text
+}

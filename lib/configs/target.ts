@@ -1,0 +1,42 @@
+import type { ComponentRef } from './components.ts'
+
+/** Component types by category, as an agent reports them; null when it reported none. */
+export type AvailableComponents = ReadonlyMap<string, readonly string[]>
+
+/** One live instance, as far as a config concerns it. */
+export interface ConfigTargetInstance {
+  uid: string
+  podName: string
+  components: AvailableComponents | null
+  /** Accepts remote config now and is not excluded by its type. */
+  isCapable: boolean
+}
+
+/** What validation, plan and policy know of a workload; the fleet fills it in. */
+export interface ConfigTarget {
+  workloadId: string
+  displayName: string
+  type: string
+  /** The lowest live version; empty when none is known. */
+  version: string
+  status: 'connected' | 'disconnected' | 'degraded'
+  /** As agents report them. */
+  labels: Readonly<Record<string, string>>
+  /** Set by operators. */
+  trustedLabels: Readonly<Record<string, string>>
+  acceptsRemoteConfig: boolean
+  /** Live instances only. */
+  instances: readonly ConfigTargetInstance[]
+  /** What the capable instances reported last; counts only while none of them lives. */
+  lastKnownComponents: AvailableComponents | null
+  activeConfigHash: string | null
+}
+
+/** An instance that a config leaves out, and why. */
+export interface ExcludedInstance {
+  uid: string
+  podName: string
+  reason: 'read_only' | 'component_not_installed'
+  /** Empty unless components are what it lacks. */
+  missing: ComponentRef[]
+}

@@ -1,0 +1,36 @@
+/** A value of a parsed config. Always expressible in JSON: what JSON cannot hold is kept as its text. */
+export type ConfigValue = string | number | boolean | null | ConfigValue[] | ConfigObject
+
+/** A mapping of a parsed config, without prototype, so that a key like `__proto__` is only a key. */
+export interface ConfigObject {
+  [key: string]: ConfigValue
+}
+
+/** The five sections that define components, in the order in which they are reported. */
+export const CATEGORIES = ['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const
+export type Category = (typeof CATEGORIES)[number]
+
+/** A mapping without prototype. */
+export function emptyObject(): ConfigObject {
+  return Object.create(null) as ConfigObject
+}
+
+/** Whether a value is a mapping. */
+export function isObject(value: ConfigValue | undefined): value is ConfigObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a text is (partly) filled in by the collector itself at start, as in `${env:PORT}`. */
+export function isExpanded(value: ConfigValue | undefined): value is string {
+  return typeof value === 'string' && value.includes('${') && value.includes('}')
+}
+
+/** Order by code units, the same on every machine. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The keys of a mapping, sorted. */
+export function sortedKeys(object: object): string[] {
+  return Object.keys(object).sort(compareText)
+}

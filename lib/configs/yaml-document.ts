@@ -1,0 +1,101 @@
+import { Composer, type Document, LineCounter, type ParsedNode, Parser } from 'yaml'
+import { findForbiddenTab } from './yaml-tabs.ts'
+
+/** Why a text is not YAML: words of ours, never words of the text. */
+export interface SyntaxProblem {
+  message: string
+  /** Offset in UTF-16 units. */
+  offset: number
+}
+
+export type YamlDocument =
+  | { ok: true; contents: ParsedNode | null; lines: LineCounter }
+  | { ok: false; problem: SyntaxProblem; lines: LineCounter }
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  ALIAS_PROPS: 'an alias has an anchor or a tag',
+  BAD_ALIAS: 'unknown anchor or bad alias',
+  BAD_COLLECTION_TYPE: 'a tag does not fit its value',
+  BAD_DIRECTIVE: 'bad directive',
+  BAD_DQ_ESCAPE: 'bad escape in a double-quoted text',
+  BAD_INDENT: 'wrong indentation',
+  BAD_PROP_ORDER: 'an anchor or a tag in the wrong place',
+  BAD_SCALAR_START: 'a text starts with a reserved character; quote it',
+  BLOCK_AS_IMPLICIT_KEY: 'a mapping or list starts where only a text can stand',
+  BLOCK_IN_FLOW: 'a block value inside brackets',
+  KEY_OVER_1024_CHARS: 'a key is longer than 1024 characters',
+  MISSING_CHAR: 'a colon, comma, quote, bracket or blank is missing',
+  MULTILINE_IMPLICIT_KEY: 'a key spans several lines, or its colon is missing',
+  MULTIPLE_ANCHORS: 'a value has two anchors',
+  MULTIPLE_TAGS: 'a value has two tags',
+  TAB_AS_INDENT: 'a tab is used for indentation',
+  UNEXPECTED_TOKEN: 'unexpected text',
+}
+
+/** Findings of the `yaml` package about texts that the collector's parser reads without complaint. */
+const TOLERATED = new Set(['TAG_RESOLVE_FAILED', 'NON_STRING_KEY', 'DUPLICATE_KEY', 'MULTIPLE_DOCS'])
+const COMMENT_SPACING = 'Comments must be separated'
+
+// What the collector's reader refuses: control characters but tab and line ends, non-characters, lone surrogates.
+const UNREADABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff\p{Cs}]/u
+
+/**
+ * The first document of a text as nodes, with every scalar a text. What follows it is not looked at, as the
+ * collector does not: neither after `---`, nor root keys less indented than the first.
+ */
+export function readFirstDocument(text: string): YamlDocument {
+  const lines = new LineCounter()
+  const fail = (message: string, offset: number): YamlDocument => ({
+    ok: false,
+    problem: { message, offset },
+    lines,
+  })
+  const unreadable = text.search(UNREADABLE)
+  if (unreadable !== -1) {
+    countLines(text, lines)
+    return fail('a character that YAML does not allow', unreadable)
+  }
+  try {
+    const { head, document } = composeFirst(text)
+    countLines(text, lines)
+    const tab = findForbiddenTab(head)
+    if (tab !== null) return fail('a tab where only blanks may stand', tab)
+    for (const error of document?.errors ?? []) {
+      if (TOLERATED.has(error.code) || error.message.startsWith(COMMENT_SPACING)) continue
+      return fail(MESSAGES[error.code] ?? 'not YAML', error.pos[0])
+    }
+    return { ok: true, contents: document?.contents ?? null, lines }
+  } catch (error) {
+    // The composer recurses; a text of brackets only can exhaust the stack.
+    if (error instanceof RangeError) return fail('values are nested too deeply', 0)
+    throw error
+  }
+}
+
+function composeFirst(text: string): { head: string; document: Document.Parsed | null } {
+  const cut = rootEnd(text)
+  const head = text.slice(0, cut)
+  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
+  for (const document of composer.compose(new Parser().parse(head), true, head.length)) {
+    return { head: head.slice(0, document.range[2]), document }
+  }
+  return { head, document: null }
+}
+
+/** Where the first document ends for libyaml: at the first token behind a root value that cannot go on. */
+function rootEnd(text: string): number {
+  for (const token of new Parser().parse(text)) {
+    if (token.type !== 'document') continue
+    for (const behind of token.end ?? []) {
+      if (behind.type !== 'space' && behind.type !== 'comment' && behind.type !== 'newline')
+        return behind.offset
+    }
+    return text.length
+  }
+  return text.length
+}
+
+function countLines(text: string, lines: LineCounter): void {
+  lines.addNewLine(0)
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
+}
