@@ -156,7 +156,7 @@ const LOOKED_AT_MAX = 8_000
 
 /** What may be kept, shown and grouped by of the error text of an agent or of one of its components. */
 export function classifyAgentError(raw: string): AgentError {
-  const seen = raw.slice(0, LOOKED_AT_MAX)
+  const seen = raw.slice(0, LOOKED_AT_MAX).replace(/\p{Cs}/gu, '')
   const lower = seen.toLowerCase()
   const { cause, title, severity, retryable } = RULES.find(({ pattern }) => pattern.test(lower)) ?? UNKNOWN
   return { cause, title, severity, retryable, parameters: parametersOf(seen), text: cut(redactText(seen)) }
@@ -183,8 +183,8 @@ function parametersOf(text: string): AgentErrorParameters {
 }
 
 function cut(text: string): string {
-  // Twice as many code units hold at least that many code points.
-  const points = [...text.slice(0, AGENT_ERROR_TEXT_MAX * 2)]
+  // Two code units more than twice as many hold at least one code point too many, if there is one.
+  const points = [...text.slice(0, AGENT_ERROR_TEXT_MAX * 2 + 2)]
   return points.length > AGENT_ERROR_TEXT_MAX
     ? `${points.slice(0, AGENT_ERROR_TEXT_MAX - 1).join('')}…`
     : text

@@ -84,11 +84,11 @@ const JWT = /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?/g
 const KNOWN_TOKEN =
   /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,})/g
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
+/** Also `user:pass@tcp(host)`, as database drivers write it. */
 const BARE_CREDENTIALS = /(^|[\s"'=,;(])[^\s"'=,;:/@()]{1,256}:[^\s"'@/]{1,256}@(?=[A-Za-z0-9[])/g
-/** `user:pass@tcp(host)`, as database drivers write it. */
 const E_MAIL = /[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
-const ASSIGNED =
-  /(["']?)([A-Za-z0-9_.-]{2,80})\1(\s{0,3}[:=]\s{0,3})("(?:[^"\\]|\\.){0,4000}"|'[^']{0,4000}'|[^\s,;}\])"']+)/g
+const ASSIGNED_NAME = /([A-Za-z0-9_.-]{2,80})["']?\s{0,3}[:=]\s{0,3}/g
+const ASSIGNED_VALUE = /"(?:[^"\\]|\\.){0,4000}"?|'[^']{0,4000}'?|[^\s,;}\])"']+/y
 const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
 
 /**
@@ -96,13 +96,27 @@ const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
  * secret names, e-mail addresses. Time grows linearly with the text.
  */
 export function redactText(text: string): string {
-  return redactTokens(text)
+  const clean = redactTokens(text)
     .replace(URL_LIKE, (url) => redactUrl(url))
     .replace(BARE_CREDENTIALS, `$1${MASK}@`)
-    .replace(ASSIGNED, (whole, quote: string, name: string, sign: string, value: string) =>
-      isSecretName(name) && !value.includes(MASK) ? `${quote}${name}${quote}${sign}${MASK}` : whole,
-    )
-    .replace(E_MAIL, (address) => (address.includes(MASK) ? address : MASK))
+  return redactAssigned(clean).replace(E_MAIL, MASK)
+}
+
+/** Masks what follows a secret name and `:` or `=`. */
+function redactAssigned(text: string): string {
+  let clean = ''
+  let kept = 0
+  const value = new RegExp(ASSIGNED_VALUE)
+  for (const match of text.matchAll(ASSIGNED_NAME)) {
+    const end = match.index + match[0].length
+    if (match.index < kept || !isSecretName(match[1]!)) continue
+    value.lastIndex = end
+    const found = value.exec(text)
+    if (!found || found[0].startsWith(MASK)) continue
+    clean += text.slice(kept, end) + MASK
+    kept = end + found[0].length
+  }
+  return clean + text.slice(kept)
 }
 
 function redactTokens(text: string): string {
@@ -202,8 +216,7 @@ function maskValues(entry: ConfigObject): ConfigObject {
 
 /** A key or component id that may be shown: as it is, unless it is itself a credential. */
 export function redactName(name: string): string {
-  const clean = redactTokens(name)
+  return redactTokens(name)
     .replace(URL_LIKE, (url) => redactUrl(url))
     .replace(BARE_CREDENTIALS, `$1${MASK}@`)
-  return clean
 }

@@ -1,29 +1,10 @@
+import type { ValidationResult } from '../wire/validation.ts'
 import type { ComponentRef } from './components.ts'
 import { componentAvailability, componentReferences } from './components.ts'
 import { type ParsedConfig, parseConfig } from './parse.ts'
 import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
-import {
-  buildCheck,
-  type Check,
-  type CheckMessage,
-  skippedCheck,
-  type ValidationError,
-  type ValidationWarning,
-} from './validation-messages.ts'
-
-/** The answer to "can this config go to this workload?", as the API shows it. */
-export interface ValidationResult {
-  valid: boolean
-  overall_status: 'passed' | 'warning' | 'failed'
-  summary: string
-  target_collector_version?: string
-  /** RFC 3339, UTC, milliseconds. */
-  validated_at: string
-  errors: ValidationError[]
-  warnings: ValidationWarning[]
-  checks: Check[]
-}
+import { buildCheck, type Check, type CheckMessage, skippedCheck } from './validation-messages.ts'
 
 /** What the runtime check is told and what it may answer; it never decides about earlier checks. */
 export type RuntimeCheck = (request: {
@@ -59,8 +40,9 @@ export function validateStatically(text: string, about: ValidationTarget): Stati
   const parsed = parseConfig(text)
   const metadata = { bytes: Buffer.byteLength(text) }
   if (!parsed.ok) {
-    const { code, message } = parsed.problem
-    const failed = buildCheck('yaml_static', [{ code, severity: 'error', message }], metadata)
+    const { code, message, line } = parsed.problem
+    const finding = { code, severity: 'error', message, ...(line === undefined ? {} : { line }) } as const
+    const failed = buildCheck('yaml_static', [finding], metadata)
     const skipped = [
       'collector_structure',
       'component_availability',
@@ -108,11 +90,10 @@ export async function finishValidation(
 
 /** The result that a list of checks amounts to. */
 export function summariseChecks(checks: Check[], targetVersion: string, validatedAt: Date): ValidationResult {
-  const errors: ValidationError[] = []
-  const warnings: ValidationWarning[] = []
+  const errors: ValidationResult['errors'] = []
+  const warnings: ValidationResult['warnings'] = []
   for (const { messages } of checks) {
-    for (const { severity, code, message, path, check_id } of messages) {
-      const finding = { code, message, ...(path === undefined ? {} : { path }), check_id }
+    for (const { severity, ...finding } of messages) {
       if (severity === 'error') errors.push(finding)
       if (severity === 'warning') warnings.push({ ...finding, severity })
     }

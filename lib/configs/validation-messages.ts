@@ -1,47 +1,12 @@
-export const CHECK_IDS = [
-  'yaml_static',
-  'collector_structure',
-  'component_availability',
-  'collector_version_compatibility',
-  'otelcol_runtime',
-] as const
-export type CheckId = (typeof CHECK_IDS)[number]
+import type { ValidationCheck, ValidationCheckId, ValidationMessage } from '../wire/validation.ts'
 
-export type CheckStatus = 'passed' | 'warning' | 'failed' | 'skipped'
-export type Severity = 'info' | 'warning' | 'error'
+export type CheckId = ValidationCheckId
 
-/** One finding of one check. */
-export interface CheckMessage {
-  code: string
-  severity: Severity
-  message: string
-  path?: string
-  check_id: CheckId
-}
+/** One finding of one check; it always says which. */
+export type CheckMessage = ValidationMessage & { check_id: CheckId }
 
-/** One of the five checks, as it stands in a validation result. */
-export interface Check {
-  id: CheckId
-  label: string
-  source: string
-  status: CheckStatus
-  required: boolean
-  messages: CheckMessage[]
-  metadata?: Record<string, unknown>
-}
-
-/** An error as it stands at the top of a result and in `validation_errors`. */
-export interface ValidationError {
-  code: string
-  message: string
-  path?: string
-  check_id: CheckId
-}
-
-/** A warning as it stands at the top of a result. */
-export interface ValidationWarning extends ValidationError {
-  severity: 'warning'
-}
+/** One of the five checks, with all its messages. */
+export type Check = ValidationCheck & { messages: CheckMessage[] }
 
 const FACTS: Readonly<Record<CheckId, { label: string; source: string; required: boolean }>> = {
   yaml_static: { label: 'YAML syntax', source: 'server.static_yaml', required: true },
@@ -64,7 +29,7 @@ export function buildCheck(
   id: CheckId,
   messages: readonly Omit<CheckMessage, 'check_id'>[],
   metadata: Record<string, unknown> = {},
-  status: CheckStatus = statusOf(messages),
+  status: Check['status'] = statusOf(messages),
 ): Check {
   return {
     id,
@@ -84,7 +49,7 @@ export function skippedCheck(id: CheckId, failed: string): Check {
   return buildCheck(id, [finding], { depends_on_failed_check: failed }, 'skipped')
 }
 
-function statusOf(messages: readonly Pick<CheckMessage, 'severity'>[]): CheckStatus {
+function statusOf(messages: readonly Pick<CheckMessage, 'severity'>[]): Check['status'] {
   if (messages.some(({ severity }) => severity === 'error')) return 'failed'
   return messages.some(({ severity }) => severity === 'warning') ? 'warning' : 'passed'
 }
