@@ -192,6 +192,9 @@ async function launch(
   ]
   const child = start(program, account, args, options.directory)
   const said = collect(child)
+  // Whatever ends this process, short of a kill, ends the server too.
+  const takeAlong = () => child.kill('SIGINT')
+  process.once('exit', takeAlong)
   const ended = new Promise<string>((resolve) => {
     child.on('close', () => resolve(said()))
     child.on('error', (error) => resolve(error.message))
@@ -209,6 +212,7 @@ async function launch(
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
       await ended
+      process.off('exit', takeAlong)
     },
   }
 }
