@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readAuditHead } from '../../../lib/store/audit.ts'
+import type { AuditPage } from '../../../lib/wire/audit.ts'
+import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+const ctx = createTestContext(database)
+afterAll(() => ctx.close())
+const { token, userId, email } = await signIn(ctx, { email: 'admin@example.com' })
+
+const COUNT = 620
+
+beforeAll(async () => {
+  const actor = { userId, email }
+  await ctx.audit.change(async (_, record) => {
+    for (let n = 1; n <= COUNT; n++) {
+      const detail = n === 3 ? '=cmd|"x",\nnext' : n === 4 ? '' : `detail ${n}`
+      await record({
+        action: `a.${n % 2}`,
+        actor: n === 4 ? null : actor,
+        resource: 'workload',
+        resourceId: `w${n}`,
+        detail,
+      })
+      ctx.clock.advance(1_000)
+    }
+  })
+})
+
+const read = async (query: string) => invoke(ctx, `GET /api/audit/events${query}`, { as: token })
+const seqsOf = (page: unknown) => (page as AuditPage).events.map((event) => event.seq)
+
+describe('GET /api/audit/events', () => {
+  it('is the newest fifty with the total, and leaves out what is empty', async () => {
+    const answer = await read('')
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { available: true, total: COUNT, limit: 50, offset: 0 },
+    })
+    expect(seqsOf(answer.json)).toEqual(Array.from({ length: 50 }, (_, n) => COUNT - n))
+    const { events } = (await read('?resource_id=w4')).json as AuditPage
+    expect(events).toEqual([
+      {
+        id: expect.any(String),
+        seq: 4,
+        occurred_at: '2026-07-01T08:00:03.000Z',
+        action: 'a.0',
+        resource: 'workload',
+        resource_id: 'w4',
+        workload_id: 'w4',
+        prev_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        event_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ])
+  })
+
+  it('pages by offset and by cursor', async () => {
+    expect(seqsOf((await read('?limit=3&offset=600')).json)).toEqual([20, 19, 18])
+    const first = await read('?limit=3&action=a.1')
+    expect(seqsOf(first.json)).toEqual([619, 617, 615])
+    const next = /<\/api\/audit\/events([^>]+)>; rel="next"/.exec(first.headers['Link'] ?? '')?.[1]
+    expect(next).toContain(`cursor=${(first.json as AuditPage).next_cursor}`)
+    expect(seqsOf((await read(next!)).json)).toEqual([613, 611, 609])
+    const last = await read('?limit=500&offset=600')
+    expect(last.json).not.toHaveProperty('next_cursor')
+    expect(last.headers).not.toHaveProperty('Link')
+  })
+
+  it('filters exactly, and by time', async () => {
+    const from = encodeURIComponent('2026-07-01T10:00:01.000+02:00')
+    expect(seqsOf((await read(`?from=${from}&to=2026-07-01T08:00:03Z&user=admin@example.com`)).json)).toEqual(
+      [3, 2],
+    )
+    expect((await read('?user_id=nobody')).json).toEqual({
+      available: true,
+      events: [],
+      total: 0,
+      limit: 50,
+      offset: 0,
+    })
+  })
+
+  it('cuts the limit to 500 and refuses parameters that are none', async () => {
+    expect((await read('?limit=9999')).json).toMatchObject({ limit: 500 })
+    for (const [query, error] of [
+      ['limit=0', 'invalid limit'],
+      ['limit=x', 'invalid limit'],
+      ['offset=-1', 'invalid offset'],
+      ['from=yesterday', 'invalid from'],
+      ['to=2026-13-01T00:00:00Z', 'invalid to'],
+      ['cursor=x', 'invalid cursor'],
+    ]) {
+      expect(await read(`?${query}`)).toMatchObject({ status: 400, json: { error } })
+    }
+  })
+})
+
+describe('GET /api/audit/events.csv', () => {
+  it('streams every event that fits, newest first, and defuses formulas', async () => {
+    const answer = await invoke(ctx, 'GET /api/audit/events.csv', { as: token })
+    expect(answer.headers).toMatchObject({
+      'Content-Type': 'text/csv; charset=utf-8',
+      'Content-Disposition': 'attachment; filename="audit-events.csv"',
+    })
+    const lines = answer.text.split('\n')
+    expect(lines[0]).toBe(
+      'id,occurred_at,action,user_id,email,resource,resource_id,workload_id,config_hash,detail,prev_hash,event_hash,immutable_ref',
+    )
+    // One cell holds a line break; the text ends with one.
+    expect(lines).toHaveLength(1 + COUNT + 1 + 1)
+    expect(answer.text).toContain(`,w3,w3,,"'=cmd|""x"",\nnext",`)
+    const one = await invoke(ctx, 'GET /api/audit/events.csv?resource_id=w1', { as: token })
+    expect(one.text.split('\n')).toHaveLength(3)
+    expect(one.text).toContain(
+      `2026-07-01T08:00:00.000Z,a.1,${userId},admin@example.com,workload,w1,w1,,detail 1,`,
+    )
+  })
+
+  it('refuses a time that is none', async () => {
+    expect(await invoke(ctx, 'GET /api/audit/events.csv?to=x', { as: token })).toMatchObject({ status: 400 })
+  })
+})
+
+describe('GET /api/audit/verify', () => {
+  const verify = () => invoke(ctx, 'GET /api/audit/verify', { as: token })
+
+  it('finds an intact chain intact, with its head', async () => {
+    const head = await readAuditHead(database.pool)
+    expect((await verify()).json).toEqual({
+      valid: true,
+      checked_count: COUNT,
+      head_seq: COUNT,
+      head_hash: head.hash,
+      checked_at: ctx.clock.now().toISOString(),
+    })
+  })
+
+  it('names the first record that does not fit', async () => {
+    await database.pool.execute('ALTER TABLE audit_events DISABLE TRIGGER USER')
+    await database.pool.execute("UPDATE audit_events SET email = 'x' WHERE seq = 611")
+    expect((await verify()).json).toMatchObject({
+      valid: false,
+      checked_count: 610,
+      head_seq: 610,
+      first_bad_seq: 611,
+    })
+  })
+})

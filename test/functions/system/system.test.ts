@@ -1,0 +1,108 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { GATES } from '../../../lib/gates.ts'
+import { createCompleteEdition, createEdition } from '../../../runtime/editions.ts'
+import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+const ctx = createTestContext(database)
+afterAll(() => ctx.close())
+
+describe('the probes', () => {
+  it('GET /healthz is ok without a database', async () => {
+    const away = { ...ctx, readiness: { ping: async () => false } }
+    expect(await invoke(away, 'GET /healthz')).toMatchObject({
+      status: 200,
+      text: 'ok',
+      headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+    })
+  })
+
+  it('GET /readyz follows the database and says nothing more', async () => {
+    expect(await invoke(ctx, 'GET /readyz')).toMatchObject({ status: 200, text: 'ready' })
+    const away = { ...ctx, readiness: { ping: async () => false } }
+    expect(await invoke(away, 'GET /readyz')).toMatchObject({ status: 503, text: 'not ready\n' })
+  })
+})
+
+describe('GET /api/system/database', () => {
+  it('is nine whole numbers and nothing that says where the database is', async () => {
+    const { token } = await signIn(ctx)
+    const answer = await invoke(ctx, 'GET /api/system/database', { as: token })
+    expect(Object.keys(answer.json as object)).toEqual([
+      'max_open_connections',
+      'open_connections',
+      'in_use',
+      'idle',
+      'wait_count',
+      'wait_duration_ms',
+      'max_idle_closed',
+      'max_idle_time_closed',
+      'max_lifetime_closed',
+    ])
+    expect(Object.values(answer.json as object).every(Number.isSafeInteger)).toBe(true)
+    expect(answer.json).toMatchObject({ max_open_connections: 12 })
+  })
+
+  it('is 503 where the store counts nothing', async () => {
+    const { token } = await signIn(ctx)
+    const answer = await invoke({ ...ctx, databaseStatistics: null }, 'GET /api/system/database', {
+      as: token,
+    })
+    expect(answer).toMatchObject({ status: 503, json: { error: 'database statistics unavailable' } })
+  })
+})
+
+describe('GET /api/v1/capabilities and /api/features', () => {
+  it('are exactly two enabled capabilities in Community', async () => {
+    expect((await invoke(ctx, 'GET /api/v1/capabilities')).json).toEqual({
+      api_version: 'v1',
+      capabilities: [
+        { id: 'config_safety.approvals', state: 'enabled' },
+        { id: 'config_safety.policy_preview', state: 'enabled' },
+      ],
+    })
+    expect((await invoke(ctx, 'GET /api/features')).json).toEqual({
+      features: { 'config_safety.approvals': true, 'config_safety.policy_preview': true },
+    })
+  })
+
+  it('are every gate in the complete edition, sorted', async () => {
+    const complete = { ...ctx, edition: createCompleteEdition() }
+    expect((await invoke(complete, 'GET /api/v1/capabilities')).json).toEqual({
+      api_version: 'v1',
+      capabilities: [...GATES].sort().map((id) => ({ id, state: 'enabled' })),
+    })
+  })
+
+  it('show a capability that is off as such, whatever the licence opens', async () => {
+    const edition = createEdition({
+      name: 'test',
+      capabilities: [{ id: 'config_safety.scoped_push', state: 'read_only', reason_code: 'read_only_mode' }],
+      isLicensed: (gate) => gate === 'config_safety.canary_rollout',
+    })
+    expect(edition.gates.has('config_safety.scoped_push')).toBe(false)
+    expect(edition.gates.has('config_safety.canary_rollout')).toBe(true)
+    expect((await invoke({ ...ctx, edition }, 'GET /api/features')).json).toEqual({
+      features: { 'config_safety.scoped_push': false },
+    })
+    const empty = { ...ctx, edition: createEdition({ name: 'empty', capabilities: [] }) }
+    expect((await invoke(empty, 'GET /api/features')).json).toEqual({ features: {} })
+    expect((await invoke(empty, 'GET /api/v1/capabilities')).json).toMatchObject({ capabilities: [] })
+  })
+})
+
+describe('building an edition', () => {
+  const build =
+    (...capabilities: object[]) =>
+    () =>
+      createEdition({ name: 'test', capabilities: capabilities as never })
+
+  it('refuses a document that breaks its own rules', () => {
+    expect(build({ id: 'a', state: 'enabled' }, { id: 'a', state: 'enabled' })).toThrow('a is there twice')
+    expect(build({ id: 'a', state: 'on' })).toThrow('unknown state')
+    expect(build({ id: 'a', state: 'enabled', reason_code: 'not_enabled' })).toThrow('has a reason')
+    expect(build({ id: 'a', state: 'disabled' })).toThrow('needs a known reason')
+    expect(build({ id: 'a', state: 'read_only', reason_code: 'because' })).toThrow('needs a known reason')
+  })
+})

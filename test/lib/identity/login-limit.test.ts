@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { openLoginLimit, toNetwork } from '../../../lib/identity/login-limit.ts'
+import { fakeClock } from '../../support/fakes.ts'
+
+function open(options: { entriesMax?: number } = {}) {
+  const clock = fakeClock()
+  const limit = openLoginLimit({ clock, ...options })
+  /** Fail once; false when it was not even let through. */
+  const fail = (address: string, email: string): boolean => {
+    const begun = limit.begin(address, email)
+    if (begun.ok) begun.attempt.fail()
+    return begun.ok
+  }
+  return { clock, limit, fail }
+}
+
+const countAllowed = (attempts: boolean[]) => attempts.filter(Boolean).length
+const times = <T>(count: number, act: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => act(n))
+
+describe('login limit', () => {
+  it('lets five failures through for one address and e-mail, and thirty for an address', () => {
+    const { fail } = open()
+    expect(countAllowed(times(8, () => fail('192.0.2.1', 'a@x')))).toBe(5)
+    expect(countAllowed(times(40, (n) => fail('192.0.2.1', `${n}@x`)))).toBe(25)
+    expect(fail('192.0.2.2', 'a@x')).toBe(true)
+  })
+
+  it('says how long to wait, and forgets after a minute', () => {
+    const { clock, limit, fail } = open()
+    times(5, () => fail('192.0.2.1', 'a@x'))
+    clock.advance(20_500)
+    expect(limit.begin('192.0.2.1', 'a@x')).toEqual({ ok: false, retryAfterS: 40 })
+    clock.advance(39_500)
+    expect(fail('192.0.2.1', 'a@x')).toBe(true)
+  })
+
+  it('counts what is in flight, and takes back what could not be judged', () => {
+    const { limit } = open()
+    const begun = times(5, () => limit.begin('192.0.2.1', 'a@x'))
+    expect(limit.begin('192.0.2.1', 'a@x')).toEqual({ ok: false, retryAfterS: 1 })
+    for (const attempt of begun) if (attempt.ok) attempt.attempt.cancel()
+    expect(limit.begin('192.0.2.1', 'a@x')).toMatchObject({ ok: true })
+  })
+
+  it('forgets the failures of an account with the right password, not those of the address', () => {
+    const { limit, fail } = open()
+    times(4, () => fail('192.0.2.1', 'a@x'))
+    const right = limit.begin('192.0.2.1', 'a@x')
+    if (right.ok) right.attempt.succeed()
+    expect(countAllowed(times(8, () => fail('192.0.2.1', 'a@x')))).toBe(5)
+    expect(countAllowed(times(40, (n) => fail('192.0.2.1', `${n}@x`)))).toBe(30 - 4 - 5)
+  })
+
+  it('counts an IPv6 customer as one, by /64', () => {
+    expect(toNetwork('2001:db8:1:2:3:4:5:6')).toBe(toNetwork('2001:db8:1:2::9'))
+    expect(toNetwork('2001:db8:1:2::1')).not.toBe(toNetwork('2001:db8:1:3::1'))
+    expect(toNetwork('2001:0DB8::1')).toBe(toNetwork('2001:db8:0:0:ffff::'))
+    expect(toNetwork('::1')).toBe('0:0:0:0::/64')
+    expect(toNetwork('::ffff:192.0.2.1')).toBe('192.0.2.1')
+    expect(toNetwork('192.0.2.1')).toBe('192.0.2.1')
+  })
+
+  it('never lets more than five failures of an account through in a minute, whatever the order of events', () => {
+    const step = fc.record({
+      waitMs: fc.integer({ min: 0, max: 30_000 }),
+      outcome: fc.constantFrom('fail', 'cancel'),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { clock, limit } = open()
+        // A fixed window starts with a failure, so the failures since the first one of a window are counted.
+        let windowMs = Number.NEGATIVE_INFINITY
+        let failures = 0
+        for (const { waitMs, outcome } of steps) {
+          clock.advance(waitMs)
+          const nowMs = clock.monotonicMs()
+          if (nowMs - windowMs >= 60_000) failures = 0
+          const begun = limit.begin('192.0.2.1', 'a@x')
+          expect(begun.ok).toBe(failures < 5)
+          if (!begun.ok) continue
+          if (outcome === 'cancel') begun.attempt.cancel()
+          else {
+            begun.attempt.fail()
+            if (failures++ === 0) windowMs = nowMs
+          }
+        }
+      }),
+      { seed: 11 },
+    )
+  })
+
+  it('keeps its table bounded', () => {
+    const { fail } = open({ entriesMax: 10 })
+    expect(countAllowed(times(100, (n) => fail(`10.0.0.${n}`, 'a@x')))).toBe(100)
+    expect(fail('10.0.0.0', 'a@x')).toBe(true)
+  })
+})
