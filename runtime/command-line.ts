@@ -4,10 +4,10 @@ const EDITIONS: readonly Config['edition'][] = ['community', 'complete']
 
 /** What the command line asks for. */
 export type Command =
-  | { kind: 'serve' | 'check-config'; edition: Config['edition'] }
+  | { kind: 'serve'; edition: Config['edition'] }
+  | { kind: 'check-config'; edition: Config['edition'] }
   | { kind: 'version' | 'help' | 'migrate' | 'verify-audit' }
   | { kind: 'create-user'; email: string; groups: readonly string[] }
-  | { kind: 'verify-pack'; file: string }
   /** Nothing we know; `message` says what was found and what was wanted. */
   | { kind: 'wrong'; message: string }
 
@@ -20,11 +20,6 @@ export function parseCommandLine(args: readonly string[]): Command {
   const [first, ...rest] = args
   if (first === undefined || first.startsWith('-')) return parseServe(args)
   if (first === 'create-user') return parseCreateUser(rest)
-  if (first === 'verify-pack') {
-    const [file, ...more] = rest
-    if (file === undefined || more.length > 0) return wrong('verify-pack takes one file')
-    return { kind: 'verify-pack', file }
-  }
   if (first !== 'migrate' && first !== 'verify-audit') return wrong(`Unknown command "${first}"`)
   return rest.length === 0 ? { kind: first } : wrong(`${first} takes no arguments, found "${rest[0]}"`)
 }

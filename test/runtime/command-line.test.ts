@@ -24,7 +24,6 @@ describe('the command line', () => {
   test('takes the subcommands with what they need', () => {
     expect(parseCommandLine(['migrate'])).toEqual({ kind: 'migrate' })
     expect(parseCommandLine(['verify-audit'])).toEqual({ kind: 'verify-audit' })
-    expect(parseCommandLine(['verify-pack', 'pack.json'])).toEqual({ kind: 'verify-pack', file: 'pack.json' })
     expect(
       parseCommandLine(['create-user', '--email', 'a@b.c', '--group=viewer', '--group', 'editor']),
     ).toEqual({
@@ -41,7 +40,6 @@ describe('the command line', () => {
     [['--edition'], '--edition must be community or complete, found ""'],
     [['--check-config', 'now'], '--check-config takes no value, found "now"'],
     [['migrate', 'down'], 'migrate takes no arguments, found "down"'],
-    [['verify-pack'], 'verify-pack takes one file'],
     [['create-user', '--group', 'viewer'], 'create-user needs --email'],
     [['create-user', '--email', 'a@b.c'], 'create-user needs --group'],
     [['create-user', '--email'], '--email needs a value'],

@@ -1,0 +1,174 @@
+import { noAuditSink, openAuditTrail } from '../lib/audit/trail.ts'
+import { verifyAuditChain } from '../lib/audit/verify.ts'
+import { systemClock } from '../lib/clock.ts'
+import { openPasswords } from '../lib/identity/passwords.ts'
+import { openUserAdministration } from '../lib/identity/user-administration.ts'
+import { systemRandom } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { migrate, readMigrations } from '../lib/store/migrate.ts'
+import { openPool, type Pool } from '../lib/store/pool.ts'
+import { checkServerVersion, openProcessLock } from '../lib/store/process-lock.ts'
+import type { PasswordJob, PasswordResult } from '../lib/workers/password-worker.ts'
+import { openWorkerPool } from '../lib/workers/pool.ts'
+
+import type { Command } from './command-line.ts'
+import { type Config, type Environment, readConfig } from './config.ts'
+import { type RuntimeFiles, workerUrl } from './files.ts'
+import { HELP } from './help.ts'
+import { VERSION } from './version.ts'
+
+/** What a command works with besides its arguments. */
+export interface CommandParts {
+  env: Environment
+  files: RuntimeFiles
+  log: Log
+  out(text: string): void
+  error(text: string): void
+  /** Everything on standard input. */
+  readInput(): Promise<string>
+}
+
+/** Commands that do one thing and end; `serve` is the service itself. */
+export type OneShotCommand = Exclude<Command, { kind: 'serve' }>
+
+const DONE = 0
+const FAILED = 1
+const WRONG_ARGUMENTS = 2
+
+/** Run a command; resolves with the exit code. Lost dependencies are told in one line, never thrown. */
+export async function runCommand(command: OneShotCommand, parts: CommandParts): Promise<number> {
+  try {
+    return await run(command, parts)
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
+    parts.error(`${command.kind}: ${error instanceof Error ? error.message : String(error)}${cause}\n`)
+    return FAILED
+  }
+}
+
+function run(command: OneShotCommand, parts: CommandParts): Promise<number> | number {
+  switch (command.kind) {
+    case 'version':
+      parts.out(`muster ${VERSION}\n`)
+      return DONE
+    case 'help':
+      parts.out(HELP)
+      return DONE
+    case 'wrong':
+      parts.error(`${command.message}\nSee muster --help.\n`)
+      return WRONG_ARGUMENTS
+    case 'check-config':
+      return withDatabase(parts, command.edition, checkConfig)
+    case 'migrate':
+      return withDatabase(parts, 'community', migrateOnly)
+    case 'verify-audit':
+      return withDatabase(parts, 'community', verifyAudit)
+    case 'create-user':
+      return withDatabase(parts, 'community', (pool) => createUser(pool, parts, command))
+  }
+}
+
+async function withDatabase(
+  parts: CommandParts,
+  edition: Config['edition'],
+  work: (pool: Pool, parts: CommandParts) => Promise<number>,
+): Promise<number> {
+  const read = readConfig(parts.env, edition)
+  if (!read.ok) {
+    parts.error(`${read.error}\n`)
+    return FAILED
+  }
+  for (const warning of read.warnings) parts.error(`${warning}\n`)
+  const { config } = read
+  const pool = openPool({
+    dsn: config.databaseDsn,
+    maxOpen: 4,
+    maxIdle: 2,
+    idleTimeoutMs: config.databaseIdleTimeoutMs,
+    lifetimeMs: config.databaseLifetimeMs,
+    applicationName: 'muster-command',
+    clock: systemClock,
+    log: parts.log,
+  })
+  try {
+    return await work(pool, parts)
+  } finally {
+    await pool.close()
+  }
+}
+
+async function checkConfig(pool: Pool, { out }: CommandParts): Promise<number> {
+  await checkServerVersion(pool)
+  out('The configuration is usable and the database answers.\n')
+  return DONE
+}
+
+async function migrateOnly(pool: Pool, { files, log, out, error }: CommandParts): Promise<number> {
+  const busy = new AbortController()
+  const lock = openProcessLock({
+    connect: () => pool.openReserved('lock'),
+    clock: systemClock,
+    log,
+    onLost: () => busy.abort(),
+  })
+  try {
+    await lock.acquire(busy.signal, () => busy.abort())
+  } catch (cause) {
+    if (!busy.signal.aborted) throw cause
+    error('A muster runs on this database: it migrates by itself when its new version starts.\n')
+    return FAILED
+  }
+  try {
+    const versions = await migrate(lock.connection(), await readMigrations(files.migrations), {
+      clock: systemClock,
+      log,
+    })
+    out(versions.length === 0 ? 'Nothing to do.\n' : `Applied ${versions.join(', ')}.\n`)
+    return DONE
+  } finally {
+    await lock.release()
+  }
+}
+
+async function verifyAudit(pool: Pool, { out, error }: CommandParts): Promise<number> {
+  const { isIntact, checked, head, broken } = await verifyAuditChain(pool)
+  if (isIntact) out(`The audit trail is intact: ${checked} records, head ${head.hash}.\n`)
+  else
+    error(`The audit trail is broken at record ${broken?.seq} (${broken?.reason}); ${checked} records fit.\n`)
+  return isIntact ? DONE : FAILED
+}
+
+async function createUser(
+  pool: Pool,
+  { files, log, out, error, readInput }: CommandParts,
+  asked: { email: string; groups: readonly string[] },
+): Promise<number> {
+  const password = (await readInput()).replace(/\r?\n$/, '')
+  const workers = openWorkerPool<PasswordJob, PasswordResult>({
+    name: 'password',
+    entry: workerUrl(files, 'password'),
+    maxThreads: 1,
+    maxQueued: 1,
+    timeoutMs: 30_000,
+    log,
+  })
+  const common = { db: pool, clock: systemClock, random: systemRandom, log }
+  const users = openUserAdministration({
+    ...common,
+    audit: openAuditTrail({ ...common, sink: noAuditSink }),
+    passwords: openPasswords(workers, systemRandom),
+    ends: { announce: () => undefined },
+    seedAdminEmail: null,
+  })
+  try {
+    const outcome = await users.create({ userId: '', email: 'command line' }, { ...asked, password })
+    if (!outcome.ok) {
+      error(`Cannot create ${asked.email}: ${'error' in outcome ? outcome.error : outcome.code}\n`)
+      return FAILED
+    }
+    out(`Created ${outcome.user.email} (${outcome.user.groups.join(', ')}).\n`)
+    return DONE
+  } finally {
+    await workers.close()
+  }
+}
