@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../clock.ts'
 
@@ -32,7 +33,7 @@ const TOKEN_MAX = 8_192
 
 /** Tokens under one key: the bytes of JWT_SECRET as they are. */
 export function openTokens(secret: string, clock: Clock): Tokens {
-  const key = new TextEncoder().encode(secret)
+  const key = createSecretKey(Buffer.from(secret, 'utf8'))
   return {
     async sign({ userId, email, groups, sessionId, issuedAt }) {
       const issuedS = Math.floor(issuedAt.getTime() / 1_000)

@@ -29,6 +29,15 @@ export interface Connection extends Db {
 const GIVE_UP_AFTER_MS = 5_000
 const CLOSE_WAIT_MS = 1_000
 const PREPARED_MAX = 300
+/** A transaction that stands still this long belongs to a process that hangs; others may wait for its locks. */
+const IDLE_IN_TRANSACTION_MS = 20_000
+// The server notices a vanished client host within 20 s, and frees what its sessions have locked.
+const SESSION_SETTINGS = [
+  ...['TimeZone=UTC', 'tcp_user_timeout=20000'],
+  ...['tcp_keepalives_idle=8', 'tcp_keepalives_interval=4', 'tcp_keepalives_count=3'],
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ')
 
 /** Open one session. Throws `DatabaseUnavailable` with the driver's error as its cause. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
@@ -38,8 +47,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
-    idle_in_transaction_session_timeout: options.statementTimeoutMs * 2,
-    options: '-c TimeZone=UTC',
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    options: SESSION_SETTINGS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     stream: () => socket,

@@ -85,6 +85,7 @@ class AdvisoryProcessLock implements ProcessLock {
       lastHolder = await this.#logHolder(connection, lastHolder)
       await pause(this.#options.pollMs ?? 300, ended)
     }
+    await this.#refuseTransactionPooler(connection)
     this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
     this.#hold(connection)
     this.#options.log.info({ epoch: this.#epoch }, 'this process is the active one')
@@ -183,6 +184,15 @@ class AdvisoryProcessLock implements ProcessLock {
     this.#options.onLost()
   }
 
+  /** Behind a transaction pooler each statement may meet another session, and the lock would mean nothing. */
+  async #refuseTransactionPooler(connection: Connection): Promise<void> {
+    const holder = await findHolder(connection)
+    if (holder?.pid === this.#pid) return
+    throw new Error(
+      'DB_DSN must lead to PostgreSQL directly: a transaction pooler cannot hold a session lock',
+    )
+  }
+
   /** True when the lock is ours; false when it is taken or the connection broke. */
   async #tryLock(connection: Connection): Promise<boolean> {
     try {
@@ -196,12 +206,9 @@ class AdvisoryProcessLock implements ProcessLock {
   async #open(): Promise<Connection> {
     const connection = await this.#options.connect()
     try {
-      // Server-side keepalives notice a vanished client host within 20 s; an idle session must never be ended.
+      // However long a session of ours is idle, a setting of the server must not end it.
       const rows = await connection.query<{ pid: number }>(
-        `SELECT pg_backend_pid() AS pid,
-          set_config('tcp_keepalives_idle', '8', false), set_config('tcp_keepalives_interval', '4', false),
-          set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '20000', false),
-          set_config('idle_session_timeout', '0', false)`,
+        "SELECT pg_backend_pid() AS pid, set_config('idle_session_timeout', '0', false)",
       )
       this.#pid = rows[0]!.pid
     } catch (error) {

@@ -6,6 +6,7 @@ import {
   openProcessLock,
   type ProcessLock,
 } from '../../../lib/store/process-lock.ts'
+import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { type RecordingLog, recordingLog } from '../../support/fakes.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
 
@@ -27,8 +28,12 @@ async function freshDatabase(): Promise<TestDatabase> {
   return database
 }
 
-function startProcess(database: TestDatabase, name: string, standbyPatienceMs = 50): Process {
-  const pool = database.openPool({ applicationName: name })
+function startProcess(
+  database: TestDatabase,
+  name: string,
+  { standbyPatienceMs = 50, dsn = database.dsn }: { standbyPatienceMs?: number; dsn?: string } = {},
+): Process {
+  const pool = database.openPool({ applicationName: name, dsn })
   const log = recordingLog()
   const state: Process = { log, lost: 0, name, lock: undefined as unknown as ProcessLock }
   state.lock = openProcessLock({
@@ -120,7 +125,7 @@ describe('process lock', () => {
   it('lets the active process come first when the database dropped everybody', async () => {
     const database = await freshDatabase()
     const first = startProcess(database, 'first')
-    const second = startProcess(database, 'second', 400)
+    const second = startProcess(database, 'second', { standbyPatienceMs: 400 })
     await acquire(first)
     let hasStoodBy = false
     const waiting = acquire(second, () => {
@@ -135,6 +140,35 @@ describe('process lock', () => {
     await first.lock.release()
     await waiting
     expect(second.lock.isHeld()).toBe(true)
+    expect(first.lost).toBe(0)
+  })
+
+  it('comes back from a database that was away, with the same epoch', async () => {
+    const database = await freshDatabase()
+    const proxy = await startDatabaseProxy(database.dsn)
+    cleanups.push(() => proxy.close())
+    const first = startProcess(database, 'first', { dsn: proxy.dsn })
+    await acquire(first)
+    proxy.goAway()
+    await expect.poll(() => first.lock.isHeld()).toBe(false)
+    expect(await first.lock.ping(1_000)).toBe(false)
+    await expect.poll(() => JSON.stringify(first.log.lines)).toContain('database is away')
+    proxy.comeBack()
+    await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
+    await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    expect(first.lost).toBe(0)
+  })
+
+  it('ends its own former session where the server still keeps it', async () => {
+    const database = await freshDatabase()
+    const proxy = await startDatabaseProxy(database.dsn)
+    cleanups.push(() => proxy.close())
+    const first = startProcess(database, 'first', { dsn: proxy.dsn })
+    await acquire(first)
+    proxy.loseClients()
+    await expect.poll(() => first.lock.isHeld()).toBe(false)
+    await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
+    await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
     expect(first.lost).toBe(0)
   })
 

@@ -1,0 +1,66 @@
+import { connect as connectSocket, createServer, type Socket } from 'node:net'
+
+/** A way to the database that a test can cut and mend. */
+export interface DatabaseProxy {
+  /** The database's address through the proxy. */
+  dsn: string
+  /** Cut every connection and refuse new ones, as a database that is away does. */
+  goAway(): void
+  comeBack(): void
+  /** Cut the clients' side only: the server does not notice and keeps their sessions, locks included. */
+  loseClients(): void
+  close(): Promise<void>
+}
+
+/** Put a proxy in front of a test database. */
+export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
+  const target = new URL(dsn)
+  const pairs = new Map<Socket, Socket>()
+  let isAway = false
+  const server = createServer((client) => {
+    if (isAway) return client.destroy()
+    const upstream = connectSocket(Number(target.port), target.hostname)
+    pairs.set(client, upstream)
+    client.pipe(upstream, { end: false })
+    upstream.pipe(client)
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+    upstream.on('close', () => {
+      pairs.delete(client)
+      client.destroy()
+    })
+    // A client that says goodbye is let go; one that was cut by `loseClients` is no longer in the table.
+    client.on('close', () => {
+      if (pairs.delete(client)) upstream.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const through = new URL(dsn)
+  through.port = String((server.address() as { port: number }).port)
+  const orphans: Socket[] = []
+  const goAway = () => {
+    isAway = true
+    for (const [client, upstream] of pairs) {
+      client.destroy()
+      upstream.destroy()
+    }
+  }
+  return {
+    dsn: through.toString(),
+    goAway,
+    comeBack() {
+      isAway = false
+    },
+    loseClients() {
+      for (const [client, upstream] of [...pairs]) {
+        pairs.delete(client)
+        orphans.push(upstream)
+        client.destroy()
+      }
+    },
+    async close() {
+      goAway()
+      for (const orphan of orphans) orphan.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
