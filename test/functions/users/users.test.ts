@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import { replaceUserGroups } from '../../../lib/store/groups.ts'
+import { lockIdentity } from '../../../lib/store/users.ts'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
 import { addSession, createTestContext, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -159,12 +161,16 @@ describe('PATCH /api/users/{id}', () => {
 
   it('does not let two administrators demote each other at once', async () => {
     const second = await signIn(ctx, { email: 'second@example.com' })
-    // Past the guards, which one of the two would otherwise no longer get through.
-    const demote = (by: SignedIn, whom: SignedIn) =>
-      ctx.identity.users.update(by, whom.userId, { groups: [] })
-    const outcomes = await Promise.all([demote(admin, second), demote(second, admin)])
-    expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1)
-    expect(outcomes).toContainEqual({ ok: false, code: 'last-administrator' })
+    let outcome: Promise<unknown> | undefined
+    await database.pool.transaction(async (tx) => {
+      // The other demotion, on its way: it has asked and written, but is not committed yet.
+      await lockIdentity(tx)
+      await replaceUserGroups(tx, second.userId, [])
+      outcome = ctx.identity.users.update(second, admin.userId, { groups: [] })
+      const waiting = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+      await expect.poll(() => database.pool.execute(waiting)).toBe(1)
+    })
+    expect(await outcome).toEqual({ ok: false, code: 'last-administrator' })
   })
 })
 

@@ -159,6 +159,22 @@ describe('process lock', () => {
     expect(first.lost).toBe(0)
   })
 
+  it('stops a process that comes back to a lock that is free, but was held by another meanwhile', async () => {
+    const database = await freshDatabase()
+    const proxy = await startDatabaseProxy(database.dsn)
+    cleanups.push(() => proxy.close())
+    const first = startProcess(database, 'first', { dsn: proxy.dsn })
+    await acquire(first)
+    proxy.goAway()
+    await expect.poll(() => first.lock.isHeld()).toBe(false)
+    const second = startProcess(database, 'second')
+    await acquire(second)
+    await second.lock.release()
+    proxy.comeBack()
+    await expect.poll(() => first.lost, { timeout: 5_000 }).toBe(1)
+    expect(first.lock.isHeld()).toBe(false)
+  })
+
   it('ends its own former session where the server still keeps it', async () => {
     const database = await freshDatabase()
     const proxy = await startDatabaseProxy(database.dsn)
