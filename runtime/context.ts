@@ -1,5 +1,6 @@
 import type { AuditTrail } from '../lib/audit/trail.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,4 +29,5 @@ export interface Context {
   identity: Identity
   audit: AuditTrail
   opamp: OpampExchange
+  fleet: Fleet
 }

@@ -39,6 +39,8 @@ export interface FleetDeps {
   timers: Timers
   log: Log
   notices: FleetNotices
+  /** False while this process is cut off from its lock: then it sends no offer. */
+  mayOffer(): boolean
   /** Throws when another process has taken over since this one got its lock. */
   checkEpoch(tx: Db): Promise<void>
   /** Write an entry of the audit log in the transaction of the change that it records, as its last statement. */

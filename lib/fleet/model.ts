@@ -22,7 +22,7 @@ export interface ComponentList {
 export interface AgentError {
   cause: string
   title: string
-  parameters: Readonly<Record<string, string>>
+  parameters: Readonly<Record<string, string | number>>
   /** Redacted and cut; only for those who may read configs. */
   text: string
 }

@@ -196,7 +196,7 @@ export class OfferEngine {
     const { connection, offer, workload } = instance
     if (connection === null || offer === null || workload === null) return
     // After a rollback committed, nobody gets the failed config: what is assigned now is asked last of all.
-    if (workload.isFrozen || assignmentOf(instance) !== followed) return
+    if (workload.isFrozen || assignmentOf(instance) !== followed || !this.#deps.mayOffer()) return
     this.#state.outstanding.add(instance)
     const isPoll = connection.transport === 'http'
     if (isPoll) {

@@ -90,8 +90,6 @@ export class PushEngine {
       const workload = this.#state.workloads.get(request.workloadId)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
-      // A workload that was seen a moment ago may have no row yet, and the push needs one to lock.
-      if (this.#writer.holds(workload)) await this.#writer.flush()
       workload.isFrozen = true
       try {
         const made = await this.#deps.db.transaction(async (tx) => {
@@ -269,9 +267,13 @@ export class PushEngine {
   reconsider(followed: FollowedPush): void {
     const { push } = followed
     const workload = this.#state.workloads.get(push.workloadId)
-    if (workload === undefined || push.status === 'failed') return
-    const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
+    if (workload === undefined) return
     this.#writer.push(followed)
+    if (push.status === 'failed') {
+      this.#deps.notices.pushChanged(workload, push)
+      return
+    }
+    const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
     if (verdict.status === 'failed') {
       this.#startFailing(workload, followed)
       return
@@ -292,9 +294,12 @@ export class PushEngine {
     if (workload.active === followed) workload.isFrozen = true
     void this.#mutex
       .run(workload.id, () => this.#fail(workload, followed))
-      .catch((error) =>
-        this.#deps.log.error({ err: error, workload_id: workload.id }, 'rollback did not finish'),
-      )
+      .catch((error) => {
+        const fields = { err: error, workload_id: workload.id }
+        if (error instanceof DatabaseUnavailable)
+          this.#deps.log.warn(fields, 'rollback waits for the database')
+        else this.#deps.log.error(fields, 'rollback did not finish')
+      })
       .finally(() => this.#failing.delete(followed))
   }
 

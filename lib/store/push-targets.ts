@@ -16,7 +16,7 @@ interface Row {
   ended_at: Date | null
   cause: string | null
   title: string | null
-  parameters: Record<string, string> | null
+  parameters: Record<string, string | number> | null
   error_text: string | null
   had_failed_before: boolean
   losses: number

@@ -19,7 +19,7 @@ interface Row {
   updated_at: Date
   error_cause: string | null
   error_title: string | null
-  error_parameters: Record<string, string> | null
+  error_parameters: Record<string, string | number> | null
   error_text: string | null
   approval_id: string | null
   rollback_of_push_id: string | null
@@ -74,7 +74,7 @@ const PREFIXED = NAMES.map((name) => `p.${name}`).join(', ')
 export function toAgentError(row: {
   cause: string | null
   title: string | null
-  parameters: Record<string, string> | null
+  parameters: Record<string, string | number> | null
   text: string | null
 }): AgentError | null {
   if (row.cause === null) return null

@@ -1,0 +1,236 @@
+import { openAuditTrail } from '../lib/audit/trail.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { classifyAgentError } from '../lib/configs/agent-error.ts'
+import { isCompatible } from '../lib/configs/components.ts'
+import type { FleetDeps } from '../lib/fleet/deps.ts'
+import { Fleet } from '../lib/fleet/fleet.ts'
+import { systemTimers } from '../lib/fleet/timers.ts'
+import { seedAdministrator } from '../lib/identity/bootstrap.ts'
+import { openIdentity } from '../lib/identity/identity.ts'
+import { openPasswords } from '../lib/identity/passwords.ts'
+import { systemRandom } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { createOpampExchange } from '../lib/opamp/exchange.ts'
+import { migrate, readMigrations } from '../lib/store/migrate.ts'
+import { openPool, type Pool } from '../lib/store/pool.ts'
+import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
+import type { PasswordJob, PasswordResult } from '../lib/workers/password-worker.ts'
+import { openWorkerPool } from '../lib/workers/pool.ts'
+import type { Config } from './config.ts'
+import type { Context } from './context.ts'
+import { createCommunityEdition, createCompleteEdition } from './editions.ts'
+import { type RuntimeFiles, workerUrl } from './files.ts'
+import { type LoadedFunctions, loadFunctions } from './loader.ts'
+import { FUNCTIONS } from './manifest.generated.ts'
+import { createProxyPolicy } from './proxies.ts'
+import { startSchedules } from './scheduler.ts'
+import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
+import type { Listener } from './uws.ts'
+
+/** What a service is started with. */
+export interface ServiceOptions {
+  config: Config
+  files: RuntimeFiles
+  log: Log
+  clock?: Clock
+  /** Runs when the service cannot go on: another process has taken over. */
+  onFatal(reason: string): void
+}
+
+/** A service that is up. */
+export interface RunningService {
+  ctx: Context
+  apiPort: number
+  opampPort: number
+  /** Stop in good order within the budget; never throws. */
+  stop(): Promise<void>
+}
+
+/** Nobody is told: there is no browser hub yet. */
+const QUIET: FleetDeps['notices'] = {
+  workloadChanged() {},
+  workloadRemoved() {},
+  eventStored() {},
+  configStatusReported() {},
+  pushChanged() {},
+  autoRolledBack() {},
+}
+
+/** How long a graceful stop may take in all. */
+export const STOP_BUDGET_MS = 10_000
+const GOING_AWAY = 1001
+
+/** Open the database, become the active process, bring the schema up to date. */
+async function takeDatabase(
+  options: ServiceOptions,
+  pool: Pool,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ProcessLock> {
+  const { config, files, log } = options
+  const lock = openProcessLock({
+    connect: () => pool.openReserved('control'),
+    clock,
+    log,
+    onLost: () => options.onFatal('another process has become the active one'),
+  })
+  let standby: Listener | null = null
+  try {
+    await lock.acquire(signal, () => {
+      standby = startStandbyListener(config.listenAddress)
+      log.info({ port: standby.port }, 'standby: healthz answers, nothing else does')
+    })
+    await migrate(lock.connection(), await readMigrations(files.migrations), { clock, log })
+  } catch (error) {
+    await lock.release()
+    throw error
+  } finally {
+    // Its port is needed by the listener proper.
+    ;(standby as Listener | null)?.stopListening()
+    ;(standby as Listener | null)?.destroy()
+  }
+  return lock
+}
+
+function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clock: Clock) {
+  const { config, files, log } = options
+  const edition = config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition()
+  const random = systemRandom
+  const passwordWorkers = openWorkerPool<PasswordJob, PasswordResult>({
+    name: 'password',
+    entry: workerUrl(files, 'password'),
+    maxThreads: 2,
+    maxQueued: 64,
+    timeoutMs: 15_000,
+    log,
+  })
+  const passwords = openPasswords(passwordWorkers, random)
+  const audit = openAuditTrail({ db: pool, clock, random, log, sink: edition.auditSink })
+  const identity = openIdentity({
+    ...{ db: pool, clock, random, log, audit, passwords },
+    jwtSecret: config.jwtSecret,
+    seedAdminEmail: config.seedAdmin?.email ?? null,
+  })
+  const fleet = new Fleet(fleetDeps(options, pool, lock, clock, audit))
+  const opamp = createOpampExchange({
+    ...{ fleet, clock, log },
+    messageBytesMax: config.opampMessageBytesMax,
+  })
+  const ctx: Context = Object.freeze({
+    ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet },
+    databaseStatistics: () => pool.statistics(),
+    readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
+  })
+  return { ctx, passwords, passwordWorkers }
+}
+
+function fleetDeps(
+  { config, log }: ServiceOptions,
+  db: Pool,
+  lock: ProcessLock,
+  clock: Clock,
+  audit: Context['audit'],
+): FleetDeps {
+  return {
+    ...{ db, clock, log, random: systemRandom, timers: systemTimers },
+    notices: QUIET,
+    mayOffer: () => lock.isHeld(),
+    checkEpoch: (tx) => lock.checkEpoch(tx),
+    recordAudit: async (tx, event) => {
+      await audit.record(tx, event)
+    },
+    classifyError(raw) {
+      const { cause, title, parameters, text } = classifyAgentError(raw)
+      return { cause, title, parameters: { ...parameters }, text }
+    },
+    isCompatible,
+    normalise: async () => null,
+    graceMs: config.disconnectGraceMs,
+  }
+}
+
+async function drain(listener: Listener, untilMs: number, clock: Clock): Promise<void> {
+  while (listener.inFlight() > 0 && clock.monotonicMs() < untilMs)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** Start the whole service; rejects when it cannot, with everything closed again. */
+export async function startService(
+  options: ServiceOptions,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<RunningService> {
+  const { config, log } = options
+  const clock = options.clock ?? systemClock
+  const functions = loadFunctions(FUNCTIONS)
+  const pool = openPool({
+    dsn: config.databaseDsn,
+    maxOpen: config.databaseMaxOpen,
+    maxIdle: config.databaseMaxIdle,
+    idleTimeoutMs: config.databaseIdleTimeoutMs,
+    lifetimeMs: config.databaseLifetimeMs,
+    clock,
+    log,
+  })
+  try {
+    const lock = await takeDatabase(options, pool, clock, signal)
+    return await serve(options, functions, pool, lock, clock)
+  } catch (error) {
+    await pool.close()
+    throw error
+  }
+}
+
+async function serve(
+  options: ServiceOptions,
+  functions: LoadedFunctions,
+  pool: Pool,
+  lock: ProcessLock,
+  clock: Clock,
+): Promise<RunningService> {
+  const { config, log } = options
+  const { ctx, passwords, passwordWorkers } = openContext(options, pool, lock, clock)
+  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), () => passwordWorkers.close()]
+  const unwind = async () => {
+    for (const close of closers.reverse()) await close()
+  }
+  try {
+    if (config.seedAdmin !== null) await seedAdministrator(config.seedAdmin, { ...ctx, db: pool, passwords })
+    await ctx.fleet.start()
+    closers.push(() => ctx.fleet.stop())
+    const proxies = createProxyPolicy(config.trustedProxies, (entry) =>
+      log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
+    )
+    const api = startApiListener(functions, () => null, ctx, proxies)
+    closers.push(() => api.destroy())
+    if (config.opampSharedSecret === '')
+      log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
+    const opamp = startOpampListener(functions, ctx, proxies)
+    closers.push(() => opamp.destroy())
+    const schedules = startSchedules(functions.schedules, ctx)
+    log.info({ api_port: api.port, opamp_port: opamp.port, edition: config.edition }, 'muster is up')
+    return {
+      ctx,
+      apiPort: api.port,
+      opampPort: opamp.port,
+      async stop() {
+        const untilMs = clock.monotonicMs() + STOP_BUDGET_MS - 2_000
+        api.stopListening()
+        opamp.stopListening()
+        await Promise.race([schedules.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
+        await drain(api, untilMs, clock)
+        for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
+        await ctx.fleet.stop()
+        // Agents are cut without a Close frame, which would strand some of them.
+        for (const socket of opamp.sockets()) socket.drop()
+        api.destroy()
+        opamp.destroy()
+        await passwordWorkers.close()
+        await lock.release()
+        await pool.close()
+      },
+    }
+  } catch (error) {
+    await unwind()
+    throw error
+  }
+}

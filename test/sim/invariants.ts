@@ -1,0 +1,201 @@
+import { canReport, isCapable } from '../../lib/fleet/derive.ts'
+import type { Instance } from '../../lib/fleet/model.ts'
+import type { Offer, OfferCause } from '../../lib/fleet/offer-decision.ts'
+import { APPLYING_MS, NO_STATUS_MS, SENDS_MAX } from '../../lib/fleet/offer-decision.ts'
+import type { Connection } from '../../lib/store/connection.ts'
+import type { World } from './world.ts'
+
+interface Sent {
+  atMs: number
+  connectionId: number
+  count: number
+}
+
+interface PushRow {
+  push_id: string
+  workload_id: string
+  seq: number
+  config_hash: string
+  kind: string
+  status: string
+  phase: string
+  rollback_of_push_id: string | null
+}
+
+const ORDER = { pending: 0, applied: 1, failed: 2 } as const
+
+/** Looks at a simulated world as it goes and says when something is not as promised. */
+export class Watch {
+  readonly #world: World
+  readonly #database: Connection
+  readonly problems: string[] = []
+  /** Frames with a config since the last look. */
+  readonly frames: { uid: string; hash: string }[] = []
+  readonly #sent = new Map<string, Sent>()
+  readonly #statuses = new Map<string, keyof typeof ORDER>()
+  #steps = 0
+
+  constructor(world: World, database: Connection) {
+    this.#world = world
+    this.#database = database
+  }
+
+  problem(text: string): void {
+    this.#world.trace(`PROBLEM ${text}`)
+    this.problems.push(text)
+  }
+
+  /** One offer went out: a generation comes again only for a stated cause. */
+  sent(instance: Instance, offer: Offer, cause: OfferCause, nowMs: number): void {
+    const key = `${instance.uid}/${offer.generation}/${instance.workload?.id}`
+    const before = this.#sent.get(key)
+    const connectionId = instance.connection!.id
+    const isSame = before?.connectionId === connectionId
+    if (before !== undefined && isSame) {
+      const silentMs = nowMs - before.atMs
+      const isStated =
+        (cause === 'no-status' && silentMs >= NO_STATUS_MS) ||
+        (cause === 'applying-too-long' && silentMs >= APPLYING_MS) ||
+        cause === 'send-dropped'
+      if (!isStated)
+        this.problem(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
+      if (before.count >= SENDS_MAX) this.problem(`${instance.uid} was offered more than ${SENDS_MAX} times`)
+    }
+    this.#sent.set(key, { atMs: nowMs, connectionId, count: isSame ? before!.count + 1 : 1 })
+  }
+
+  async afterStep(): Promise<void> {
+    if (this.frames.length > 0) await this.#checkFrames()
+    if (++this.#steps % 40 === 0) await this.checkPushes()
+  }
+
+  /** Every config frame has its stored offer, and none is of a config that failed. */
+  async #checkFrames(): Promise<void> {
+    for (const { uid, hash } of this.frames.splice(0)) {
+      const rows = await this.#database.query<{ has_offer: boolean; is_quarantined: boolean }>(
+        `select exists (select from push_targets t join pushes p using (push_id)
+                        where t.instance_uid = $1 and p.config_hash = $2) as has_offer,
+                exists (select from quarantines q join workloads w on w.id = q.workload_id
+                        join pushes p on p.push_id = w.active_push_id
+                        join push_targets t on t.push_id = p.push_id and t.instance_uid = $1
+                        where q.config_hash = $2 and q.instance_uid in ('', $1)) as is_quarantined`,
+        [uid, hash],
+      )
+      if (!rows[0]!.has_offer) this.problem(`${uid} was offered ${hash} before the offer was stored`)
+      if (rows[0]!.is_quarantined) this.problem(`${uid} was offered ${hash}, which is quarantined`)
+    }
+  }
+
+  /** Statuses move only forward; one rollback a failed push. */
+  async checkPushes(): Promise<PushRow[]> {
+    const pushes = await this.#database.query<PushRow>(
+      `select push_id, workload_id, seq, config_hash, kind, status, phase, rollback_of_push_id
+       from pushes order by workload_id, seq`,
+    )
+    for (const { push_id, status } of pushes) {
+      const before = this.#statuses.get(push_id)
+      const now = status as keyof typeof ORDER
+      if (before !== undefined && ORDER[now] < ORDER[before])
+        this.problem(`push ${push_id} went from ${before} to ${now}`)
+      this.#statuses.set(push_id, now)
+    }
+    for (const id of this.#statuses.keys())
+      if (!pushes.some((push) => push.push_id === id)) this.problem(`push ${id} was lost`)
+    return pushes
+  }
+
+  /** What must hold once the world has come to rest. */
+  async checkAtRest(): Promise<void> {
+    const pushes = await this.checkPushes()
+    this.#checkRollbacks(pushes)
+    await this.#checkAudit(pushes)
+    await this.#checkAgents()
+    await this.#checkCounts()
+    await this.#checkLateJoiners()
+  }
+
+  #checkRollbacks(pushes: readonly PushRow[]): void {
+    for (const push of pushes) {
+      if (push.kind !== 'auto-rollback') continue
+      const failed = pushes.find((other) => other.push_id === push.rollback_of_push_id)
+      if (failed?.status !== 'failed')
+        this.problem(`rollback ${push.push_id} undoes a push that did not fail`)
+      if (failed?.kind === 'auto-rollback') this.problem(`rollback ${push.push_id} undoes a rollback`)
+      if (failed !== undefined && failed.config_hash === push.config_hash)
+        this.problem(`rollback ${push.push_id} goes back to the config that failed`)
+    }
+  }
+
+  async #checkAudit(pushes: readonly PushRow[]): Promise<void> {
+    const rows = await this.#database.query<{ action: string; count: number }>(
+      `select action, count(*)::int as count from audit_events group by action`,
+    )
+    const audited = (action: string) => rows.find((row) => row.action === action)?.count ?? 0
+    const rollbacks = pushes.filter((push) => push.kind === 'auto-rollback').length
+    if (audited('config.approval.push') !== pushes.length - rollbacks)
+      this.problem(`${pushes.length - rollbacks} pushes have ${audited('config.approval.push')} audit rows`)
+    if (audited('config.auto_rollback') !== rollbacks)
+      this.problem(`${rollbacks} rollbacks have ${audited('config.auto_rollback')} audit rows`)
+  }
+
+  /** Every compatible live instance runs what it is assigned, unless there is a reason why it cannot. */
+  async #checkAgents(): Promise<void> {
+    const service = this.#world.service()
+    if (service === null) return this.problem('no service is running at the end')
+    for (const agent of this.#world.agents) {
+      const instance = service.fleet.state.instances.get(agent.nature.uid)
+      if (!agent.isSettled) continue
+      if (instance?.connection == null || instance.workload === null) {
+        this.problem(`${agent.nature.uid} is connected and not known`)
+        continue
+      }
+      const followed = instance.workload.active
+      if (followed === null || !isCapable(instance)) continue
+      const { hash } = followed.push
+      const target = followed.targets.get(instance.uid)
+      const body = this.#world.bodies.get(hash)!
+      const isExcused =
+        instance.workload.quarantinedHashes.has(hash) ||
+        (instance.workload.quarantinedInstances.get(hash)?.has(instance.uid) ?? false) ||
+        followed.compatibility.get(instance.components) === false ||
+        agent.nature.fateOf(body) !== 'works'
+      if (isExcused) continue
+      if (agent.running !== hash)
+        this.problem(
+          `${agent.nature.uid} runs ${agent.running.slice(0, 6)}, is assigned ${hash.slice(0, 6)}; ` +
+            `reported ${JSON.stringify(instance.reported)} offer ${JSON.stringify(instance.offer)} ` +
+            `target ${target?.state} frozen ${instance.workload.isFrozen}`,
+        )
+      else if (canReport(instance) && target?.state !== 'applied')
+        this.problem(`${agent.nature.uid} runs ${hash.slice(0, 6)} and is counted as ${target?.state}`)
+    }
+  }
+
+  /** The counters of every push are those of its rows. */
+  async #checkCounts(): Promise<void> {
+    const wrong = await this.#database.query<{ push_id: string; counts: string }>(
+      `select p.push_id, row_to_json(p)::text || ' rows ' || count(t.*) filter (where t.is_target) as counts
+       from pushes p left join push_targets t using (push_id)
+       where p.phase <> 'superseded'
+       group by p.push_id
+       having p.target_count <> count(t.*) filter (where t.is_target)
+         or p.applied_count <> count(t.*) filter (where t.is_target and t.state = 'applied')
+         or p.failed_count <> count(t.*) filter (where t.is_target and t.state = 'failed')`,
+    )
+    for (const { counts } of wrong) this.problem(`counts differ from rows: ${counts}`)
+  }
+
+  /** A late joiner's failure moves nobody else: a push that was applied failed only when nobody runs it. */
+  async #checkLateJoiners(): Promise<void> {
+    const wrong = await this.#database.query<{ push_id: string }>(
+      `select p.push_id from pushes p
+       where p.status = 'failed' and p.applied_at is not null
+         and exists (select from push_targets t where t.push_id = p.push_id and t.state = 'applied'
+                     and t.ended_at < p.failed_at
+                     and exists (select from agent_workloads a where a.instance_uid = t.instance_uid))
+         and not exists (select from push_targets t where t.push_id = p.push_id and t.state = 'failed' and t.is_target)`,
+    )
+    // An applied instance may have been away for longer than the grace: then it did not count.
+    for (const { push_id } of wrong) this.#world.trace(`push ${push_id} failed after it was applied`)
+  }
+}

@@ -1,0 +1,312 @@
+import { createHash } from 'node:crypto'
+import { noAuditSink, openAuditTrail } from '../../lib/audit/trail.ts'
+import type { FleetDeps } from '../../lib/fleet/deps.ts'
+import { Fleet } from '../../lib/fleet/fleet.ts'
+import type { UsedComponent } from '../../lib/fleet/model.ts'
+import { silentLog } from '../../lib/log.ts'
+import { AGENT_CAPABILITIES, type ServerMessage } from '../../lib/opamp/report.ts'
+import type { Connection } from '../../lib/store/connection.ts'
+import { readServerFrame } from '../support/opamp-messages.ts'
+import { Watch } from './invariants.ts'
+import { type AgentNature, type AgentWorld, type Fate, SimAgent } from './sim-agent.ts'
+import { type Client, SimDatabase } from './sim-database.ts'
+import { Dice, VirtualTime } from './virtual-time.ts'
+
+const GRACE_MS = 20_000
+const CAPABLE =
+  AGENT_CAPABILITIES.reportsStatus |
+  AGENT_CAPABILITIES.acceptsRemoteConfig |
+  AGENT_CAPABILITIES.reportsRemoteConfig |
+  AGENT_CAPABILITIES.reportsEffectiveConfig |
+  AGENT_CAPABILITIES.reportsHealth
+
+interface Service extends Client {
+  fleet: Fleet
+  isReady: boolean
+}
+
+/** A whole small world: a service that crashes, a database that goes away, agents of every kind, an operator. */
+export class World implements AgentWorld {
+  readonly time = new VirtualTime()
+  readonly dice: Dice
+  readonly watch: Watch
+  readonly agents: SimAgent[] = []
+  readonly #database: SimDatabase
+  readonly #watcher: Connection
+  readonly #lines: string[] = []
+  #service: Service | null = null
+  #connections = 0
+  #configs = 0
+  /** Bodies by hash, and how they fare. */
+  readonly bodies = new Map<string, string>()
+  pushesAnswered = 0
+
+  constructor(seed: number, connection: Connection, watcher: Connection) {
+    this.dice = new Dice(seed)
+    this.#database = new SimDatabase(connection, this.time, this.dice)
+    this.#watcher = watcher
+    this.watch = new Watch(this, watcher)
+  }
+
+  trace(line: string): void {
+    this.#lines.push(`${(this.time.nowMs / 1000).toFixed(3).padStart(9)}  ${line}`)
+  }
+
+  /** The last things that happened, for a failure's report. */
+  readTrace(): string {
+    return this.#lines.slice(-400).join('\n')
+  }
+
+  service(): Service | null {
+    return this.#service?.isReady === true && !this.#service.isDead ? this.#service : null
+  }
+
+  nextConnectionId(): number {
+    return ++this.#connections
+  }
+
+  readFrame(frame: Uint8Array): ServerMessage {
+    const plain = readServerFrame(frame) as {
+      flags?: number | string
+      remoteConfig?: { configHash: Uint8Array; config: { configMap: Record<string, { body: Uint8Array }> } }
+    }
+    const message: ServerMessage = { reportFullState: (Number(plain.flags ?? 0) & 1) !== 0 }
+    if (plain.remoteConfig != null) {
+      const body = plain.remoteConfig.config.configMap['']!.body
+      message.remoteConfig = { hash: plain.remoteConfig.configHash, body }
+    }
+    return message
+  }
+
+  offered(agent: SimAgent, hash: string): void {
+    this.trace(`offer ${hash.slice(0, 6)} -> ${agent.nature.uid.slice(0, 4)}`)
+    this.watch.frames.push({ uid: agent.nature.uid, hash })
+  }
+
+  #deps(client: Client): FleetDeps {
+    const db = this.#database.openFor(client)
+    const trail = openAuditTrail({
+      db,
+      clock: this.time.clock,
+      random: this.dice,
+      log: silentLog,
+      sink: noAuditSink,
+    })
+    return {
+      db,
+      clock: this.time.clock,
+      random: this.dice,
+      timers: this.time.timersOf(client),
+      log: {
+        ...silentLog,
+        error: (fields, message) => {
+          const { err } = fields as { err?: unknown }
+          if (!client.isDead)
+            this.watch.problem(`logged an error: ${message}: ${err instanceof Error ? err.stack : err}`)
+        },
+      },
+      notices: {
+        workloadChanged() {},
+        workloadRemoved() {},
+        eventStored() {},
+        configStatusReported() {},
+        pushChanged: (_, push) =>
+          this.trace(
+            `push #${push.seq} ${push.hash.slice(0, 6)} ${push.status}/${push.phase} ${JSON.stringify(push.counts)}`,
+          ),
+        autoRolledBack: ({ fromHash, toHash }) =>
+          this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
+      },
+      mayOffer: () => true,
+      async checkEpoch() {},
+      recordAudit: async (tx, event) => void (await trail.record(tx, event)),
+      classifyError: (raw) => ({ cause: 'exited', title: 'Agent exited', parameters: {}, text: raw }),
+      isCompatible: (used, available) =>
+        available === null || used.every((c) => available.get(c.category)?.includes(c.type)),
+      normalise: async () => null,
+      graceMs: GRACE_MS,
+    }
+  }
+
+  /** Start a service that takes over from what is stored. */
+  startService(): void {
+    const client: Client = { isDead: false, onDeath: [] }
+    const deps = this.#deps(client)
+    const fleet = new Fleet(deps)
+    const service: Service = Object.assign(client, { fleet, isReady: false })
+    fleet.offers.observer = {
+      sent: (instance, offer, cause) => this.watch.sent(instance, offer, cause, this.time.nowMs),
+    }
+    this.#service = service
+    this.trace('service starts')
+    fleet.start().then(
+      () => {
+        service.isReady = true
+        this.trace('service ready')
+      },
+      () => {
+        if (service.isDead) return
+        this.trace('service could not start')
+        void this.crashService(500)
+      },
+    )
+  }
+
+  /** Kill the service between any two steps; another one starts after a while. */
+  async crashService(downMs: number): Promise<void> {
+    const service = this.#service
+    if (service === null || service.isDead) return
+    this.trace('service killed')
+    this.#service = null
+    await this.#database.bury(service)
+    for (const agent of this.agents) this.time.after(this.dice.between(1, 50), () => agent.lose())
+    this.time.after(downMs, () => this.startService())
+  }
+
+  setDatabaseAway(isAway: boolean): void {
+    this.trace(isAway ? 'database away' : 'database back')
+    this.#database.isAway = isAway
+  }
+
+  setLostCommits(chance: number): void {
+    this.#database.lostCommitChance = chance
+  }
+
+  addAgent(index: number, group: string): SimAgent {
+    const { dice } = this
+    const isReadOnly = dice.chance(0.1)
+    const isMute = !isReadOnly && dice.chance(0.08)
+    const isSmall = dice.chance(0.15)
+    const nature: AgentNature = {
+      uid: Buffer.from([index + 1, ...dice.bytes(15)]).toString('hex'),
+      attributes: new Map([
+        ['service.name', 'otelcol'],
+        ['service.version', `0.${100 + dice.int(3)}.0`],
+        ['host.name', group],
+      ]),
+      capabilities: isReadOnly
+        ? AGENT_CAPABILITIES.reportsStatus
+        : isMute
+          ? CAPABLE & ~AGENT_CAPABILITIES.reportsRemoteConfig
+          : CAPABLE,
+      components:
+        dice.chance(0.5) || isSmall
+          ? new Map([['exporters', isSmall ? ['debug'] : ['debug', 'otlp']]])
+          : null,
+      isTerse: dice.chance(0.6),
+      fateOf: (body) => fateOf(body, index),
+    }
+    const agent = new SimAgent(nature, this)
+    this.agents.push(agent)
+    return agent
+  }
+
+  /** Make up a config: most are good, some are bad for all or for one, some crash or hang their agents. */
+  makeConfig(): { hash: string; body: string; used: UsedComponent[] } {
+    const { dice } = this
+    if (this.bodies.size > 0 && dice.chance(0.25)) {
+      const [hash, body] = dice.pick([...this.bodies])
+      return { hash, body, used: usedIn(body) }
+    }
+    const kind = dice.next()
+    const fate =
+      kind < 0.55
+        ? 'good'
+        : kind < 0.7
+          ? 'bad=all'
+          : kind < 0.82
+            ? `bad=${dice.int(this.agents.length)}`
+            : kind < 0.9
+              ? 'crash=all'
+              : kind < 0.95
+                ? `hang=${dice.int(this.agents.length)}`
+                : `crash=${dice.int(this.agents.length)}`
+    const body = `config ${++this.#configs} ${fate} uses=${dice.chance(0.3) ? 'otlp' : 'debug'}`
+    const hash = createHash('sha256').update(body).digest('hex')
+    this.bodies.set(hash, body)
+    return { hash, body, used: usedIn(body) }
+  }
+
+  /** An operator pushes a config to a workload. */
+  push(config = this.makeConfig()): void {
+    const service = this.service()
+    if (service === null) return
+    const ids = [...service.fleet.state.workloads.keys()]
+    if (ids.length === 0) return
+    const workloadId = this.dice.pick(ids)
+    const trailOf = openAuditTrail({
+      db: this.#database.openFor(service),
+      clock: this.time.clock,
+      random: this.dice,
+      log: silentLog,
+      sink: noAuditSink,
+    })
+    this.trace(`operator pushes ${config.hash.slice(0, 6)} "${config.body}" to ${workloadId.slice(0, 4)}`)
+    service.fleet
+      .push(
+        {
+          workloadId,
+          ...config,
+          kind: 'approval',
+          pushedBy: 'operator@example.com',
+          approvalId: null,
+          rollbackTargetKind: null,
+        },
+        async (tx, push) => {
+          await trailOf.record(tx, {
+            action: 'config.approval.push',
+            actor: null,
+            resource: 'workload',
+            resourceId: workloadId,
+            configHash: push.hash,
+          })
+          return { ok: true }
+        },
+      )
+      .then(
+        (outcome) => {
+          if (service.isDead) return
+          this.pushesAnswered++
+          this.trace(`push answered ${outcome.ok ? `#${outcome.push.seq}` : outcome.code}`)
+        },
+        () => this.trace('push answered: database unavailable'),
+      )
+  }
+
+  /** Let virtual time pass; after each event everything real has ended and the invariants are looked at. */
+  async run(ms: number): Promise<void> {
+    const untilMs = this.time.nowMs + ms
+    while (this.time.step(untilMs)) {
+      await this.#settle()
+      await this.watch.afterStep()
+    }
+  }
+
+  async #settle(): Promise<void> {
+    do {
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (this.#database.busy > 0)
+  }
+
+  /** What the database says, apart from the service. */
+  read<Row extends object>(text: string, params: unknown[] = []): Promise<Row[]> {
+    return this.#watcher.query<Row>(text, params)
+  }
+}
+
+function usedIn(body: string): UsedComponent[] {
+  const type = /uses=(\w+)/.exec(body)![1]!
+  return [{ category: 'exporters', type, id: type, path: 'service.pipelines.traces.exporters[0]' }]
+}
+
+function fateOf(body: string, index: number): Fate {
+  for (const [word, fate] of [
+    ['bad', 'fails'],
+    ['crash', 'crashes'],
+    ['hang', 'hangs'],
+  ] as const) {
+    const whom = new RegExp(`${word}=(\\w+)`).exec(body)?.[1]
+    if (whom === 'all' || whom === String(index)) return fate
+  }
+  return 'works'
+}
