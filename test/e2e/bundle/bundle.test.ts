@@ -14,6 +14,8 @@ import {
 } from '../support/service.ts'
 
 const DIST = join(ROOT, 'dist')
+/** Another build of the bundle, for another Node. */
+const BUNDLE = process.env['MUSTER_E2E_DIST'] ?? DIST
 
 let folder: string
 const services: Service[] = []
@@ -57,8 +59,8 @@ async function expectWholeService(service: Service): Promise<void> {
 
 describe('dist/muster.mjs', () => {
   test('is the service, with nothing but dist beside it', async () => {
-    for (const entry of await readdir(DIST)) {
-      if (entry !== 'muster') await cp(join(DIST, entry), join(folder, entry), { recursive: true })
+    for (const entry of await readdir(BUNDLE)) {
+      if (entry !== 'muster') await cp(join(BUNDLE, entry), join(folder, entry), { recursive: true })
     }
     const service = await start({ args: [join(folder, 'muster.mjs')], cwd: folder })
     await expectWholeService(service)
@@ -70,7 +72,7 @@ describe('dist/muster.mjs', () => {
     ['JWT_SECRET', { DB_DSN: 'postgres://nobody@127.0.0.1:1/none' }],
     ['DB_DSN', { JWT_SECRET: TEST_JWT_SECRET }],
   ])('does not start without %s, and says so', async (name, env) => {
-    const { code, output } = await run({ command: process.execPath, args: [join(DIST, 'muster.mjs')], env })
+    const { code, output } = await run({ command: process.execPath, args: [join(BUNDLE, 'muster.mjs')], env })
     expect(code).toBe(1)
     expect(output).toContain(name)
     expect(output).not.toContain(TEST_JWT_SECRET)
