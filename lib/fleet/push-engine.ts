@@ -2,8 +2,14 @@ import { uuidv7 } from '../ids.ts'
 import { findContents, storeContent } from '../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../store/db.ts'
 import { findKnownGood } from '../store/known-good.ts'
-import { insertTargets } from '../store/push-targets.ts'
-import { failPush, insertPush, listAppliedHashes, supersedePushes } from '../store/pushes.ts'
+import { insertTargets, updateTargets } from '../store/push-targets.ts'
+import {
+  failPush,
+  insertPush,
+  listAppliedHashes,
+  supersedePushes,
+  updatePushProgress,
+} from '../store/pushes.ts'
 import { insertQuarantines, liftQuarantines, listWorkloadQuarantines } from '../store/quarantines.ts'
 import { assignPush, lockWorkload, type StoredWorkload } from '../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
@@ -315,6 +321,7 @@ export class PushEngine {
       return this.#considerAll(workload)
     }
     workload.isFrozen = true
+    await this.#writer.flush()
     const error = errorOfPush(followed, verdict.cause)
     const now = this.#deps.clock.now()
     try {
@@ -322,8 +329,12 @@ export class PushEngine {
         await this.#deps.checkEpoch(tx)
         const row = await lockWorkload(tx, workload.id)
         if (row === null) return null
-        if (!(await failPush(tx, followed.push.pushId, error, followed.push.counts.failed, now))) return null
         const { pushId, hash } = followed.push
+        // Who failed it is stored with the failure, not a little later.
+        const waiting = this.#writer.waitingTargets(pushId)
+        if (waiting.length > 0) await updateTargets(tx, waiting)
+        await updatePushProgress(tx, [followed.push])
+        if (!(await failPush(tx, pushId, error, now))) return null
         await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
         return this.#rollBack(tx, workload, row, followed)
       })

@@ -94,6 +94,11 @@ export class WriteBehind {
     this.schedule()
   }
 
+  /** What waits of one push's targets: for a transaction that must not leave them behind. */
+  waitingTargets(pushId: string): TargetOfPush[] {
+    return [...this.#targets.values()].filter((entry) => entry.pushId === pushId)
+  }
+
   push(followed: FollowedPush): void {
     this.#pushes.add(followed)
     this.schedule()

@@ -195,18 +195,12 @@ export async function updatePushProgress(tx: Db, pushes: readonly Push[]): Promi
 }
 
 /** Mark a push failed; false when it already was, or was superseded while pending. */
-export async function failPush(
-  tx: Db,
-  pushId: string,
-  error: AgentError,
-  failedCount: number,
-  now: Date,
-): Promise<boolean> {
+export async function failPush(tx: Db, pushId: string, error: AgentError, now: Date): Promise<boolean> {
   const touched = await tx.execute(
     `update pushes set status = 'failed', phase = 'failed', failed_at = $2, updated_at = $2, error_cause = $3,
-       error_title = $4, error_parameters = $5::jsonb, error_text = $6, failed_count = $7
+       error_title = $4, error_parameters = $5::jsonb, error_text = $6
      where push_id = $1 and status <> 'failed' and phase <> 'superseded'`,
-    [pushId, now, error.cause, error.title, JSON.stringify(error.parameters), error.text, failedCount],
+    [pushId, now, error.cause, error.title, JSON.stringify(error.parameters), error.text],
   )
   return touched === 1
 }

@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, inject } from 'vitest'
+import type { Config } from '../../runtime/config.ts'
+import { type RunningService, startService } from '../../runtime/service.ts'
+import { type RecordingLog, recordingLog } from './fakes.ts'
+import { signIn, TEST_CONFIG } from './invoke.ts'
+import type { TestDatabase } from './postgres.ts'
+
+/** The real service on free ports over a test database, as a test uses it. */
+export interface TestService {
+  service: RunningService
+  log: RecordingLog
+  /** `http://127.0.0.1:port` of the API listener. */
+  url: string
+  /** `127.0.0.1:port/v1/opamp`, without a scheme. */
+  opampUrl: string
+  /** Why the service gave up by itself; null while it has not. */
+  fatal(): string | null
+  /** Call the API; `as` is a token. */
+  call(
+    method: string,
+    path: string,
+    options?: { as?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<{ status: number; headers: Headers; text: string; json: unknown }>
+  /** A token of a new user with these groups; an administrator by default. */
+  token(groups?: Parameters<typeof signIn>[1]): Promise<string>
+  stop(): Promise<void>
+}
+
+const ROOT = new URL('../../', import.meta.url)
+
+/** Start the service as `main.ts` does. The caller stops it; `useTestService` does that by itself. */
+export async function startTestService(
+  database: TestDatabase,
+  config: Partial<Config> = {},
+  signal?: AbortSignal,
+): Promise<TestService> {
+  const log = recordingLog()
+  let fatal: string | null = null
+  const service = await startService(
+    {
+      config: { ...TEST_CONFIG, databaseDsn: database.dsn, ...config },
+      files: {
+        migrations: fileURLToPath(new URL('migrations', ROOT)),
+        ui: fileURLToPath(new URL('dist/ui', ROOT)),
+        workers: fileURLToPath(inject('workersUrl')),
+      },
+      log,
+      onFatal(reason) {
+        fatal = reason
+      },
+    },
+    signal,
+  )
+  const url = `http://127.0.0.1:${service.apiPort}`
+  return {
+    service,
+    log,
+    url,
+    opampUrl: `127.0.0.1:${service.opampPort}/v1/opamp`,
+    fatal: () => fatal,
+    async call(method, path, { as, body, headers = {} } = {}) {
+      const response = await fetch(url + path, {
+        method,
+        redirect: 'manual',
+        headers: { ...(as === undefined ? {} : { authorization: `Bearer ${as}` }), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      const isJson = response.headers.get('content-type') === 'application/json'
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: isJson ? JSON.parse(text) : null,
+      }
+    },
+    // `signIn` wants a test context for its clock; the service's own is one, but for the fakes it does not use.
+    token: async (groups) => (await signIn(service.ctx as never, groups)).token,
+    stop: () => service.stop(),
+  }
+}
+
+/** A service that is stopped after the file's tests. */
+export async function useTestService(
+  database: TestDatabase,
+  config: Partial<Config> = {},
+): Promise<TestService> {
+  const started = await startTestService(database, config)
+  afterAll(() => started.stop())
+  return started
+}
+
+/** Ask again and again until the answer fits; fails with the last answer when the time is over. */
+export async function eventually<T>(
+  ask: () => Promise<T> | T,
+  fits: (value: T) => boolean,
+  withinMs = 10_000,
+): Promise<T> {
+  const until = performance.now() + withinMs
+  for (;;) {
+    const value = await ask()
+    if (fits(value)) return value
+    if (performance.now() > until) throw new Error(`still not after ${withinMs} ms: ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
