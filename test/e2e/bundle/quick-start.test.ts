@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { ROOT } from '../support/environment.ts'
 import { eventually } from '../support/eventually.ts'
-import { listChildren, type Running, startProgram } from '../support/processes.ts'
+import { describeProcess, listChildren, type Running, startProgram } from '../support/processes.ts'
 import { Api } from '../support/service.ts'
 
 let data: string
@@ -71,7 +71,7 @@ describe('npm start', () => {
     expect(parts).toHaveLength(3)
     await first.stop('SIGINT')
     expect(first.exitCode()).toBe(0)
-    for (const pid of parts) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    expect(await Promise.all(parts.map(describeProcess))).toEqual(parts.map(() => null))
 
     const second = start(['--no-demo'], addresses)
     const again = await readWelcome(second)
@@ -91,7 +91,7 @@ describe('npm start', () => {
     await first.ended
     expect(first.exitCode()).toBe(1)
     expect(first.output()).toContain('The service ended (signal SIGKILL)')
-    for (const pid of parts) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    expect(await Promise.all(parts.map(describeProcess))).toEqual(parts.map(() => null))
   })
 
   test('names the port that is taken', async () => {

@@ -61,6 +61,17 @@ export function startProgram(
   }
 }
 
+/** What a process runs, for one that has not ended; a zombie has. Null for the others. */
+export async function describeProcess(pid: number): Promise<string | null> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const state = text.slice(text.lastIndexOf(')') + 2)[0]
+  if (state === undefined || state === 'Z' || state === 'X') return null
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').then(
+    (command) => command.replaceAll('\0', ' '),
+    () => null,
+  )
+}
+
 /** The processes that a process started and that are alive. */
 export async function listChildren(pid: number): Promise<number[]> {
   const children: number[] = []
