@@ -96,6 +96,8 @@ export class PushEngine {
       const workload = this.#state.workloads.get(request.workloadId)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
+      // A workload that was seen a moment ago may have no row yet, and the push needs one to lock.
+      if (this.#writer.holds(workload)) await this.#writer.flush()
       workload.isFrozen = true
       try {
         const made = await this.#deps.db.transaction(async (tx) => {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 
 /** The repository's top folder. */
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
@@ -61,3 +61,6 @@ export async function bundleWorkersForCheckout(folder) {
     workerEntries().map(({ name, entry }) => bundleForCheckout(entry, join(folder, `${name}.mjs`))),
   )
 }
+
+/** End the bundler's own process, for a program that goes on for long after it has bundled. */
+export const endBundler = () => stop()

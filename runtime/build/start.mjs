@@ -26,10 +26,11 @@ if (!args.includes('--help')) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-const { bundleForCheckout } = await import('./bundle.mjs')
+const { bundleForCheckout, endBundler } = await import('./bundle.mjs')
 const folder = join(root, '.cache', 'quickstart')
 const fleet = join(folder, 'demo-fleet.mjs')
 await bundleForCheckout(join(root, 'runtime', 'quickstart', 'main.ts'), join(folder, 'main.mjs'))
 await bundleForCheckout(join(root, 'runtime', 'quickstart', 'demo-fleet.ts'), fleet)
+await endBundler()
 const { quickStart } = await import(pathToFileURL(join(folder, 'main.mjs')).href)
 process.exit(await quickStart(args, { service: join(service, 'muster.mjs'), fleet }))

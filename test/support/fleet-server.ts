@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { parse, stringify } from 'yaml'
+import type { FleetDeps, FleetNotices } from '../../lib/fleet/deps.ts'
+import { Fleet } from '../../lib/fleet/fleet.ts'
+import type { Instance, Push, UsedComponent } from '../../lib/fleet/model.ts'
+import type { Timers } from '../../lib/fleet/timers.ts'
+import { createOpampExchange } from '../../lib/opamp/exchange.ts'
+import type { StoredWorkloadEvent } from '../../lib/store/workload-events.ts'
+import type { Context } from '../../runtime/context.ts'
+import { loadFunctions } from '../../runtime/loader.ts'
+import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import { createProxyPolicy } from '../../runtime/proxies.ts'
+import { startOpampListener } from '../../runtime/server.ts'
+import { type FakeClock, fakeClock, type RecordingLog, recordingLog, seededRandom } from './fakes.ts'
+import type { TestDatabase } from './postgres.ts'
+
+/** A fleet behind the real listener, on a real database; only the clock is the test's. */
+export interface FleetServer {
+  /** Host, port and path, for `openWire`, `postAgent` and, with a scheme, for simulated agents. */
+  url: string
+  fleet: Fleet
+  clock: FakeClock
+  log: RecordingLog
+  notices: { rollbacks: Parameters<FleetNotices['autoRolledBack']>[0][]; removed: string[] }
+  /** The live instance with this uid in hex; undefined when it is not live. */
+  live(uid: string): Instance | undefined
+  /** Make a config the assignment of a workload, as an approved push does. */
+  push(workloadId: string, yaml: string): Promise<Push>
+  /** The stored lifecycle events of every workload, oldest first. */
+  events(): Promise<StoredWorkloadEvent[]>
+  /** Bytes of agents' bodies that are held now. */
+  heldBytes(): number
+  stop(): Promise<void>
+}
+
+/** What a test decides about the server. */
+export interface FleetServerOptions {
+  secret?: string
+  messageBytesMax?: number
+  graceMs?: number
+  /** Silence after which an agent's socket is pinged and dropped; what the function says by default. */
+  idleSeconds?: number
+}
+
+// Servers of one file share a database: they must not make the same ids.
+let servers = 0
+
+/** Start a server on a free port. Two on one database, one after the other, are a restart. */
+export async function startFleetServer(
+  database: TestDatabase,
+  options: FleetServerOptions = {},
+): Promise<FleetServer> {
+  const { secret = '', messageBytesMax = 1_048_576, graceMs = 120_000 } = options
+  const clock = fakeClock()
+  const log = recordingLog()
+  const notices: FleetServer['notices'] = { rollbacks: [], removed: [] }
+  const timers = clockTimers(clock)
+  const deps: FleetDeps = {
+    db: database.pool,
+    clock,
+    random: seededRandom(++servers),
+    timers,
+    log,
+    graceMs,
+    notices: {
+      workloadChanged() {},
+      workloadRemoved: (id) => void notices.removed.push(id),
+      eventStored() {},
+      configStatusReported() {},
+      pushChanged() {},
+      autoRolledBack: (rollback) => void notices.rollbacks.push(rollback),
+    },
+    mayOffer: () => true,
+    checkEpoch: async () => {},
+    recordAudit: async () => {},
+    classifyError: () => ({ cause: 'unknown', title: 'Remote config error', parameters: {}, text: '' }),
+    isCompatible: (used, available) =>
+      available === null || used.every(({ category, type }) => available.get(category)?.includes(type)),
+    normalise: async (text) => normalForm(text),
+  }
+  const fleet = new Fleet(deps)
+  await fleet.start()
+  const exchange = createOpampExchange({ fleet, clock, log, messageBytesMax })
+  const config = {
+    opampAddress: '127.0.0.1:0',
+    opampSharedSecret: secret,
+    opampMessageBytesMax: messageBytesMax,
+  }
+  const ctx = { config, clock, log, opamp: exchange } as unknown as Context
+  const functions = loadFunctions(FUNCTIONS.map((entry) => withIdleTime(entry, options.idleSeconds)))
+  const listener = startOpampListener(functions, ctx, createProxyPolicy([]))
+  return {
+    url: `127.0.0.1:${listener.port}/v1/opamp`,
+    fleet,
+    clock,
+    log,
+    notices,
+    live(uid) {
+      const instance = fleet.state.instances.get(uid)
+      return instance?.connection == null || !instance.isDescribed ? undefined : instance
+    },
+    async push(workloadId, yaml) {
+      const outcome = await fleet.push(
+        {
+          workloadId,
+          hash: sha256Hex(yaml),
+          body: yaml,
+          used: usedComponents(yaml),
+          kind: 'approval',
+          pushedBy: 'test@example.com',
+          approvalId: null,
+          rollbackTargetKind: null,
+        },
+        async () => ({ ok: true }),
+      )
+      if (!outcome.ok) throw new Error(`push refused: ${outcome.code}`)
+      return outcome.push
+    },
+    async events() {
+      await fleet.writer.flush()
+      return database.pool.query<StoredWorkloadEvent>(
+        `select id, workload_id as "workloadId", instance_uid as "instanceUid", event_type as "eventType",
+           pod_name as "podName", version, prev_version as "prevVersion", occurred_at as "occurredAt"
+         from workload_events order by id`,
+      )
+    },
+    heldBytes: () => 8 * messageBytesMax - exchange.decoding.free(),
+    async stop() {
+      await fleet.stop()
+      listener.destroy()
+      timers.stop()
+    },
+  }
+}
+
+type Entry = (typeof FUNCTIONS)[number]
+
+function withIdleTime({ id, definition }: Entry, idleSeconds: number | undefined): Entry {
+  if (definition.kind !== 'socket' || idleSeconds === undefined) return { id, definition }
+  return { id, definition: { ...definition, limits: { ...definition.limits, idleSeconds } } }
+}
+
+/** The hash an offer of this text carries. */
+export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Wait for what other sockets and the database will make true; fails after ten seconds, naming it. */
+export async function eventually(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 10_000
+  while (!(await isTrue())) {
+    if (performance.now() > endMs) throw new Error(`it never became true: ${what}`)
+    await new Promise((resolve) => void setTimeout(resolve, 2))
+  }
+}
+
+/** The fleet's tick, and what is tried again each second. */
+const TICK_MS = 1_000
+
+/**
+ * Ticks come at once, so that a test need not wait for them; shorter delays are real, and longer ones wait
+ * until the test has moved the clock that far.
+ */
+function clockTimers(clock: FakeClock): Timers & { stop(): void } {
+  const running = new Set<NodeJS.Timeout>()
+  const start = (delayMs: number, work: () => void) => {
+    const timer = setTimeout(() => {
+      running.delete(timer)
+      work()
+    }, delayMs)
+    running.add(timer)
+    return timer
+  }
+  return {
+    after(delayMs, work) {
+      const dueMs = clock.monotonicMs() + (delayMs > TICK_MS ? delayMs : 0)
+      let timer: NodeJS.Timeout
+      const look = () => {
+        if (clock.monotonicMs() >= dueMs) work()
+        else timer = start(5, look)
+      }
+      timer = start(delayMs >= TICK_MS ? 5 : delayMs, look)
+      return () => {
+        clearTimeout(timer)
+        running.delete(timer)
+      }
+    },
+    stop() {
+      for (const timer of running) clearTimeout(timer)
+    },
+  }
+}
+
+type Yaml = Record<string, Record<string, unknown>>
+
+function usedComponents(yaml: string): UsedComponent[] {
+  const config = parse(yaml) as Yaml
+  return ['connectors', 'exporters', 'extensions', 'processors', 'receivers'].flatMap((category) =>
+    Object.keys(config[category] ?? {}).map((id) => ({
+      category,
+      type: id.split('/')[0]!,
+      id,
+      path: `${category}.${id}`,
+    })),
+  )
+}
+
+function normalForm(text: string) {
+  const config = parse(text) as Yaml
+  delete config['extensions']?.['opamp']
+  delete (config['service']?.['telemetry'] as Record<string, unknown> | undefined)?.['resource']
+  const normal = stringify(config, { sortMapEntries: true })
+  return {
+    hash: sha256Hex(normal),
+    text: normal,
+    runsPipelines: config['service']?.['pipelines'] !== undefined,
+  }
+}
