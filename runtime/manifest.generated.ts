@@ -14,11 +14,19 @@ import mePreferences from '../functions/me/preferences.ts'
 import meRead from '../functions/me/read.ts'
 import opampAgentPoll from '../functions/opamp/agent-poll.ts'
 import opampAgentSocket from '../functions/opamp/agent-socket.ts'
+import pushGroupsCreate from '../functions/push-groups/create.ts'
+import pushGroupsList from '../functions/push-groups/list.ts'
+import pushGroupsRemove from '../functions/push-groups/remove.ts'
+import pushGroupsUpdate from '../functions/push-groups/update.ts'
+import pushesActivity from '../functions/pushes/activity.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
 import systemHealthz from '../functions/system/healthz.ts'
 import systemReadyz from '../functions/system/readyz.ts'
+import templatesCreate from '../functions/templates/create.ts'
+import templatesGet from '../functions/templates/get.ts'
+import templatesList from '../functions/templates/list.ts'
 import usersCreate from '../functions/users/create.ts'
 import usersList from '../functions/users/list.ts'
 import usersRemove from '../functions/users/remove.ts'
@@ -40,11 +48,19 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'me/read', definition: meRead },
   { id: 'opamp/agent-poll', definition: opampAgentPoll },
   { id: 'opamp/agent-socket', definition: opampAgentSocket },
+  { id: 'push-groups/create', definition: pushGroupsCreate },
+  { id: 'push-groups/list', definition: pushGroupsList },
+  { id: 'push-groups/remove', definition: pushGroupsRemove },
+  { id: 'push-groups/update', definition: pushGroupsUpdate },
+  { id: 'pushes/activity', definition: pushesActivity },
   { id: 'system/capabilities', definition: systemCapabilities },
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },
   { id: 'system/healthz', definition: systemHealthz },
   { id: 'system/readyz', definition: systemReadyz },
+  { id: 'templates/create', definition: templatesCreate },
+  { id: 'templates/get', definition: templatesGet },
+  { id: 'templates/list', definition: templatesList },
   { id: 'users/create', definition: usersCreate },
   { id: 'users/list', definition: usersList },
   { id: 'users/remove', definition: usersRemove },

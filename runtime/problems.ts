@@ -70,6 +70,11 @@ export const PROBLEMS = {
   'origin-refused': { status: 403, error: 'origin not allowed' },
   'password-mismatch': { status: 401, error: 'current password does not match' },
   'push-group-not-found': { status: 404, error: 'push group not found' },
+  'push-group-taken': {
+    status: 409,
+    code: 'push_group_taken',
+    error: 'a push group with this id already exists',
+  },
   'remote-config-unsupported': {
     status: 409,
     code: 'remote_config_unsupported',

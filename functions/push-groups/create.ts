@@ -1,0 +1,37 @@
+import { insertPushGroup } from '../../lib/store/push-groups.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { created, problem } from '../../runtime/reply.ts'
+import { PushGroupBody, readPushGroup, toPushGroup } from './push-group-record.ts'
+
+/** Add a push group. */
+export default defineHttp({
+  route: 'POST /api/push-groups',
+  summary: 'Create a push group.',
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(PushGroupBody, { bytesMax: 65_536 }),
+  replies: [{ status: 201, description: 'The new group.', contentType: 'application/json' }],
+  errors: ['bad-request', 'push-group-taken', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    const read = readPushGroup(body)
+    if (!read.ok) return problem('bad-request', { error: read.error })
+    const { group } = read
+    const stored = await ctx.audit.change(async (tx, record) => {
+      if (!(await insertPushGroup(tx, group))) return false
+      const detail = JSON.stringify({ name: group.name, selector: group.selector })
+      await record({
+        action: 'push_group.create',
+        actor,
+        resource: 'push_group',
+        resourceId: group.id,
+        detail,
+      })
+      return true
+    })
+    if (!stored.ok) return auditUnavailable(stored)
+    return stored.value ? created(toPushGroup(group)) : problem('push-group-taken')
+  },
+})

@@ -1,0 +1,28 @@
+import { string, type } from 'superstruct'
+import { deletePushGroup } from '../../lib/store/push-groups.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+
+/** Remove a push group; no workload changes by it. */
+export default defineHttp({
+  route: 'DELETE /api/push-groups/:id',
+  summary: 'Remove a push group.',
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: type({ id: string() }),
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'The group is gone.' }],
+  errors: ['push-group-not-found', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    const { id } = params
+    const removed = await ctx.audit.change(async (tx, record) => {
+      if (id.includes('\0') || !(await deletePushGroup(tx, id))) return false
+      await record({ action: 'push_group.delete', actor, resource: 'push_group', resourceId: id })
+      return true
+    })
+    if (!removed.ok) return auditUnavailable(removed)
+    return removed.value ? noContent() : problem('push-group-not-found')
+  },
+})

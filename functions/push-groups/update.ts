@@ -1,0 +1,39 @@
+import { string, type } from 'superstruct'
+import { updatePushGroup } from '../../lib/store/push-groups.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { PushGroupBody, readPushGroup, toPushGroup } from './push-group-record.ts'
+
+/** Replace a push group; its id stays, whatever the body says. */
+export default defineHttp({
+  route: 'PUT /api/push-groups/:id',
+  summary: 'Replace a push group.',
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: type({ id: string() }),
+  query: noQuery,
+  body: jsonBody(PushGroupBody, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The group as stored.', contentType: 'application/json' }],
+  errors: ['bad-request', 'push-group-not-found', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    // An id of another form is none that exists; any that fits does for checking the rest.
+    const read = readPushGroup({ ...body, id: 'any' })
+    if (!read.ok) return problem('bad-request', { error: read.error })
+    const group = { ...read.group, id: params.id }
+    const stored = await ctx.audit.change(async (tx, record) => {
+      if (group.id.includes('\0') || !(await updatePushGroup(tx, group))) return false
+      const detail = JSON.stringify({ name: group.name, selector: group.selector })
+      await record({
+        action: 'push_group.update',
+        actor,
+        resource: 'push_group',
+        resourceId: group.id,
+        detail,
+      })
+      return true
+    })
+    if (!stored.ok) return auditUnavailable(stored)
+    return stored.value ? json(toPushGroup(group)) : problem('push-group-not-found')
+  },
+})

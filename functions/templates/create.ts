@@ -1,0 +1,74 @@
+import { array, defaulted, string, type } from 'superstruct'
+import { configHash } from '../../lib/configs/hash.ts'
+import { uuidv7 } from '../../lib/ids.ts'
+import { insertTemplate, type Template } from '../../lib/store/templates.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { created, problem } from '../../runtime/reply.ts'
+import { toTemplateRecord } from './template-record.ts'
+
+const Body = type({
+  name: defaulted(string(), ''),
+  content: defaulted(string(), ''),
+  kind: defaulted(string(), ''),
+  category: defaulted(string(), ''),
+  stack: defaulted(string(), ''),
+  tags: defaulted(array(string()), () => []),
+  source_type: defaulted(string(), ''),
+})
+
+/** What the database cannot hold: U+0000 and halves of surrogate pairs. */
+const UNSTORABLE = /\0|\p{Surrogate}/u
+
+const trimTags = (tags: readonly string[]): string[] => [
+  ...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== '')),
+]
+
+/** Store a config as a template; the same content again is a template of its own. */
+export default defineHttp({
+  route: 'POST /api/configs',
+  summary: 'Store a config template.',
+  access: signedIn('config:create'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(Body),
+  replies: [{ status: 201, description: 'The new template.', contentType: 'application/json' }],
+  errors: ['bad-request', 'body-too-large', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    if (body.name === '' || body.content === '') {
+      return problem('bad-request', { error: 'name and content are required' })
+    }
+    const texts = [body.name, body.content, body.category, body.stack, ...body.tags]
+    if (texts.some((text) => UNSTORABLE.test(text))) {
+      return problem('bad-request', { error: 'the text has characters that cannot be stored' })
+    }
+    const now = ctx.clock.now()
+    const isDraft = body.kind === 'draft'
+    const template: Template = {
+      id: uuidv7(now, ctx.random),
+      name: body.name,
+      content: body.content,
+      kind: isDraft ? 'draft' : 'saved',
+      status: isDraft ? 'draft' : 'ready',
+      category: body.category.trim(),
+      stack: body.stack.trim(),
+      tags: trimTags(body.tags),
+      sourceType: body.source_type === 'migration_assistant' ? 'migration_assistant' : 'manual',
+      createdBy: actor.userId,
+      createdAt: now,
+    }
+    const stored = await ctx.audit.change(async (tx, record) => {
+      await insertTemplate(tx, template)
+      await record({
+        action: 'config.create',
+        actor,
+        resource: 'config',
+        resourceId: template.id,
+        configHash: configHash(template.content),
+        detail: JSON.stringify({ name: template.name.slice(0, 200), kind: template.kind }),
+      })
+    })
+    return stored.ok ? created(toTemplateRecord(template)) : auditUnavailable(stored)
+  },
+})
