@@ -30,18 +30,12 @@ export interface AgentError {
   title: string
   severity: 'high' | 'medium'
   retryable: boolean
-  /** Numbers and bare component types only, for everyone. */
-  parameters: AgentErrorParameters
+  /**
+   * For everyone: `exit_code`, `yaml_line` and `port` hold digits, `component_type` a type without its name.
+   */
+  parameters: Readonly<Record<string, string>>
   /** The agent's own words without secrets, at most 1,000 characters; only with `config:read_content`. */
   text: string
-}
-
-export interface AgentErrorParameters {
-  exit_code?: number
-  /** A component's type, without its name. */
-  component_type?: string
-  yaml_line?: number
-  port?: number
 }
 
 interface Rule {
@@ -162,11 +156,11 @@ export function classifyAgentError(raw: string): AgentError {
   return { cause, title, severity, retryable, parameters: parametersOf(seen), text: cut(redactText(seen)) }
 }
 
-function parametersOf(text: string): AgentErrorParameters {
-  const parameters: AgentErrorParameters = {}
+function parametersOf(text: string): Record<string, string> {
+  const parameters: Record<string, string> = {}
   const exit =
     /exit(?:ed)?(?: unexpectedly)?(?: with)?(?: exit)? (?:code|status)[: ]{1,2}(-?\d{1,10})\b/i.exec(text)
-  if (exit) parameters.exit_code = Number(exit[1])
+  if (exit) parameters['exit_code'] = exit[1]!
   const type =
     /unknown type: "([A-Za-z][A-Za-z0-9_]{0,62})"/.exec(text) ??
     /references (?:receiver|exporter|processor|extension|connector) "([A-Za-z][A-Za-z0-9_]{0,62})(?:\/[^"]*)?"/.exec(
@@ -174,11 +168,11 @@ function parametersOf(text: string): AgentErrorParameters {
     ) ??
     /\b(?:receivers|exporters|processors|extensions|connectors)::([A-Za-z][A-Za-z0-9_]{0,62})\b/.exec(text) ??
     /error reading configuration for "([A-Za-z][A-Za-z0-9_]{0,62})(?:\/[^"]*)?"/.exec(text)
-  if (type) parameters.component_type = type[1]!
+  if (type) parameters['component_type'] = type[1]!
   const line = /yaml: (?:unmarshal errors:\s{0,4})?line (\d{1,9})\b/.exec(text)
-  if (line) parameters.yaml_line = Number(line[1])
+  if (line) parameters['yaml_line'] = line[1]!
   const port = /:(\d{1,5}): bind: /.exec(text) ?? /port (\d{1,5}) (?:is )?already in use/i.exec(text)
-  if (port && Number(port[1]) <= 65_535) parameters.port = Number(port[1])
+  if (port && Number(port[1]) <= 65_535) parameters['port'] = port[1]!
   return parameters
 }
 

@@ -1,6 +1,13 @@
 import type { ParsedConfig } from './parse.ts'
 import type { AvailableComponents, ConfigTarget, ConfigTargetInstance, ExcludedInstance } from './target.ts'
-import { type Category, type ConfigObject, type ConfigValue, isObject, sortedKeys } from './value.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type ConfigObject,
+  type ConfigValue,
+  isObject,
+  sortedKeys,
+} from './value.ts'
 
 /** A component that a config uses, with the first place that names it. */
 export interface ComponentRef {
@@ -31,13 +38,19 @@ export function definedIds(root: ConfigObject, category: Category): Set<string> 
   return new Set(isObject(section) ? Object.keys(section).map(normalId) : [])
 }
 
+/** The ids that every section defines. */
+export function definitions(root: ConfigObject): Record<Category, ReadonlySet<string>> {
+  const entries = CATEGORIES.map((category) => [category, definedIds(root, category)])
+  return Object.fromEntries(entries) as Record<Category, ReadonlySet<string>>
+}
+
 /**
  * Every reference to a component from pipelines and from `service.extensions`, in a fixed order. A pipeline's
  * receiver or exporter that only `connectors` defines is a connector. Undefined ids are included.
  */
 export function componentReferences(config: ParsedConfig): ComponentRef[] {
   const { root } = config
-  const connectors = definedIds(root, 'connectors')
+  const defined = definitions(root)
   const references: ComponentRef[] = []
   const service = isObject(root['service']) ? root['service'] : null
   const pipelines = service && isObject(service['pipelines']) ? service['pipelines'] : {}
@@ -45,10 +58,10 @@ export function componentReferences(config: ParsedConfig): ComponentRef[] {
     const pipeline = (pipelines as ConfigObject)[name]
     if (!isObject(pipeline)) continue
     for (const section of SECTIONS) {
-      const defined = definedIds(root, section)
       const path = `service.pipelines.${name}.${section}`
       for (const { id, index } of idsOf(pipeline[section])) {
-        const isConnector = section !== 'processors' && !defined.has(id) && connectors.has(id)
+        const isConnector =
+          section !== 'processors' && !defined[section].has(id) && defined.connectors.has(id)
         const category = isConnector ? 'connectors' : section
         references.push({ category, type: componentType(id), id, path: `${path}[${index}]` })
       }

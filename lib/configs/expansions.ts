@@ -1,3 +1,5 @@
+import type { ConfigValue } from './value.ts'
+
 /** A reference such as `${1}` that the collector refuses to fill in. */
 export interface BadExpansion {
   reason: 'invalid-variable-name' | 'default-without-env' | 'invalid-reference' | 'unknown-provider'
@@ -45,6 +47,18 @@ export function checkExpansions(text: string): { providers: string[]; bad: BadEx
     rest = `${rest.slice(0, found.start)}${NESTED}${rest.slice(found.end + 1)}`
   }
   return { providers: [...providers].sort(), bad }
+}
+
+/** The sorted names of the providers that a config refers to anywhere. */
+export function providersOf(value: ConfigValue): string[] {
+  const found = new Set<string>()
+  const pending: ConfigValue[] = [value]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === 'string') for (const name of checkExpansions(next).providers) found.add(name)
+    else if (typeof next === 'object' && next !== null)
+      for (const entry of Object.values(next)) pending.push(entry)
+  }
+  return [...found].sort()
 }
 
 /** The first `${…}` that is not escaped: from the first `}` back to the nearest `${` (confmap, expand.go). */

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { componentType } from './components.ts'
 import { configHash } from './hash.ts'
-import { type ParsedConfig, parseConfig } from './parse.ts'
+import { parseConfig } from './parse.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from './value.ts'
 
 /** A config as instances run it, without what differs between two instances or two runs of the same config. */
@@ -10,7 +10,8 @@ export interface NormalForm {
   text: string
   /** SHA-256 of `text`, lower-case hex: the `reported_config_hash`. */
   hash: string
-  config: ParsedConfig
+  /** Whether it has pipelines, which is what makes an agent a collector. */
+  runsPipelines: boolean
 }
 
 /** Telemetry resource attributes that name one instance, one machine or one run. */
@@ -48,7 +49,9 @@ export function normalForm(reported: string): NormalForm | null {
   dropSupervisorSettings(root)
   dropInstanceAttributes(root)
   const text = stringify(root, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' })
-  return { text, hash: configHash(text), config: { root } }
+  const service = root['service']
+  const runsPipelines = isObject(service) && isObject(service['pipelines'])
+  return { text, hash: configHash(text), runsPipelines }
 }
 
 /** A copy with all keys sorted; shared parts are written out. */

@@ -1,10 +1,18 @@
 import { idProblem, pipelineSignal } from './component-id.ts'
 import { carriesSignal, SIGNALS, type Signal } from './component-signals.ts'
-import { componentReferences, componentType, definedIds, normalId } from './components.ts'
+import { componentReferences, componentType, definitions, normalId } from './components.ts'
 import { connectorFindings } from './connector-graph.ts'
 import { type BadExpansion, checkExpansions } from './expansions.ts'
 import type { ParsedConfig } from './parse.ts'
-import { CATEGORIES, type ConfigObject, type ConfigValue, isExpanded, isObject, sortedKeys } from './value.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type ConfigObject,
+  type ConfigValue,
+  isExpanded,
+  isObject,
+  sortedKeys,
+} from './value.ts'
 
 /** Something that the collector would refuse (error) or that is likely wrong (warning). */
 export interface StructureFinding {
@@ -38,10 +46,12 @@ class StructureCheck {
   readonly #root: ConfigObject
   readonly #config: ParsedConfig
   readonly #findings: StructureFinding[] = []
+  readonly #defined: Readonly<Record<Category, ReadonlySet<string>>>
 
   constructor(config: ParsedConfig) {
     this.#config = config
     this.#root = config.root
+    this.#defined = definitions(config.root)
   }
 
   run(): StructureReport {
@@ -57,7 +67,7 @@ class StructureCheck {
     return {
       findings: this.#findings,
       definedComponents: Object.fromEntries(
-        CATEGORIES.map((category) => [category, definedIds(this.#root, category).size]),
+        CATEGORIES.map((category) => [category, this.#defined[category].size]),
       ),
       pipelines: pipelines ? sortedKeys(pipelines) : null,
       componentRefsChecked: pipelines ? componentReferences(this.#config).length : 0,
@@ -112,7 +122,7 @@ class StructureCheck {
     }
     if (category !== 'connectors') return
     for (const other of ['exporters', 'receivers'] as const) {
-      const defined = definedIds(this.#root, other)
+      const defined = this.#defined[other]
       for (const id of [...seen].sort()) {
         if (!defined.has(id)) continue
         const message = `"${id}" is defined both as connector and as ${SINGULAR[other]}; rename one of them`
@@ -257,14 +267,14 @@ class StructureCheck {
       return
     }
     const singular = SINGULAR[section]
-    if (definedIds(this.#root, section).has(id)) {
+    if (this.#defined[section].has(id)) {
       const isCarried = !isSignal(signal) || carriesSignal(section, componentType(id), signal)
       if (isCarried) return
       const message = `${singular} "${id}" of pipeline "${pipeline}" does not support ${signal}`
       this.#error('unsupported_signal', message, path)
       return
     }
-    if (section !== 'processors' && definedIds(this.#root, 'connectors').has(id)) return
+    if (section !== 'processors' && this.#defined.connectors.has(id)) return
     if (isExpanded(this.#root[section])) return
     if (section !== 'processors' && isExpanded(this.#root['connectors'])) return
     const message = `pipeline "${pipeline}" references ${singular} "${id}" which is not defined under top-level '${section}'`
@@ -279,7 +289,7 @@ class StructureCheck {
       this.#error('invalid_section', "'service.extensions' is not a list", 'service.extensions')
       return
     }
-    const defined = definedIds(this.#root, 'extensions')
+    const defined = this.#defined.extensions
     list.forEach((entry, index) => {
       const path = `service.extensions[${index}]`
       if (isExpanded(entry)) return

@@ -1,6 +1,7 @@
 import type { ValidationResult } from '../wire/validation.ts'
 import type { ComponentRef } from './components.ts'
-import { componentAvailability, componentReferences } from './components.ts'
+import { componentAvailability, componentReferences, requiredComponents } from './components.ts'
+import { providersOf } from './expansions.ts'
 import { type ParsedConfig, parseConfig } from './parse.ts'
 import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
@@ -9,10 +10,10 @@ import { buildCheck, type Check, type CheckMessage, skippedCheck } from './valid
 /** What the runtime check is told and what it may answer; it never decides about earlier checks. */
 export type RuntimeCheck = (request: {
   text: string
-  config: ParsedConfig
+  /** Sorted names of what `${…}` in the text refers to. */
+  providers: readonly string[]
+  /** Empty when none is known. */
   targetVersion: string
-  /** The required check that failed, when one did. */
-  failedCheck: string | null
 }) => Promise<Check>
 
 /** Everything a validation depends on beside the text. */
@@ -29,9 +30,11 @@ export interface ValidationTarget {
 /** The four checks that need no collector binary. */
 export interface StaticValidation {
   checks: Check[]
-  /** Null when the text could not be read. */
-  config: ParsedConfig | null
   targetVersion: string
+  /** Every component that is used, once; empty when the text could not be read. */
+  required: ComponentRef[]
+  /** Sorted names of what `${…}` in the text refers to. */
+  providers: string[]
 }
 
 /** Run the four static checks. Same input, same answer. */
@@ -49,7 +52,7 @@ export function validateStatically(text: string, about: ValidationTarget): Stati
       'collector_version_compatibility',
     ] as const
     const checks = [failed, ...skipped.map((id) => skippedCheck(id, 'yaml_static'))]
-    return { checks, config: null, targetVersion: version.targetVersion }
+    return { checks, targetVersion: version.targetVersion, required: [], providers: [] }
   }
   const config = parsed.document
   const ok = { code: 'yaml_parse_ok', severity: 'info', message: 'The YAML can be read.' } as const
@@ -59,7 +62,8 @@ export function validateStatically(text: string, about: ValidationTarget): Stati
       ? skippedCheck('component_availability', 'collector_structure')
       : availabilityCheck(componentReferences(config), about.target)
   const checks = [buildCheck('yaml_static', [ok], metadata), structure, availability, version.check]
-  return { checks, config, targetVersion: version.targetVersion }
+  const { targetVersion } = version
+  return { checks, targetVersion, required: requiredComponents(config), providers: providersOf(config.root) }
 }
 
 /** Run all five checks; the last is the caller's, which knows the collector binary. */
@@ -78,13 +82,12 @@ export async function finishValidation(
   validatedAt: Date,
   runtimeCheck: RuntimeCheck,
 ): Promise<ValidationResult> {
-  const { checks, config, targetVersion } = found
+  const { checks, providers, targetVersion } = found
   const failed = checks.find(({ status }) => status === 'failed')
   const failedRequired = checks.find(({ status, required }) => status === 'failed' && required)
-  const runtime =
-    failed || config === null
-      ? skippedCheck('otelcol_runtime', failedRequired?.id ?? 'static_validation')
-      : await runtimeCheck({ text, config, targetVersion, failedCheck: null })
+  const runtime = failed
+    ? skippedCheck('otelcol_runtime', failedRequired?.id ?? 'static_validation')
+    : await runtimeCheck({ text, providers, targetVersion })
   return summariseChecks([...checks, runtime], targetVersion, validatedAt)
 }
 

@@ -1,4 +1,4 @@
-import { Composer, type Document, LineCounter, type ParsedNode, Parser } from 'yaml'
+import { Composer, type CST, type Document, LineCounter, type ParsedNode, Parser } from 'yaml'
 import { findForbiddenTab } from './yaml-tabs.ts'
 
 /** Why a text is not YAML: words of ours, never words of the text. */
@@ -73,26 +73,32 @@ export function readFirstDocument(text: string): YamlDocument {
 }
 
 function composeFirst(text: string): { head: string; document: Document.Parsed | null } {
-  const cut = rootEnd(text)
-  const head = text.slice(0, cut)
+  const first = firstTokens(text)
+  const head = text.slice(0, first.end)
+  const tokens = first.end === text.length ? first.tokens : [...new Parser().parse(head)]
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
-  for (const document of composer.compose(new Parser().parse(head), true, head.length)) {
+  for (const document of composer.compose(tokens, true, head.length)) {
     return { head: head.slice(0, document.range[2]), document }
   }
   return { head, document: null }
 }
 
-/** Where the first document ends for libyaml: at the first token behind a root value that cannot go on. */
-function rootEnd(text: string): number {
+/**
+ * The tokens of the first document, and where it ends for libyaml: at the first token behind a root value
+ * that cannot go on.
+ */
+function firstTokens(text: string): { tokens: CST.Token[]; end: number } {
+  const tokens: CST.Token[] = []
   for (const token of new Parser().parse(text)) {
+    tokens.push(token)
     if (token.type !== 'document') continue
     for (const behind of token.end ?? []) {
-      if (behind.type !== 'space' && behind.type !== 'comment' && behind.type !== 'newline')
-        return behind.offset
+      if (behind.type === 'space' || behind.type === 'comment' || behind.type === 'newline') continue
+      return { tokens, end: behind.offset }
     }
-    return text.length
+    break
   }
-  return text.length
+  return { tokens, end: text.length }
 }
 
 function countLines(text: string, lines: LineCounter): void {

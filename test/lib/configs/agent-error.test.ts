@@ -6,7 +6,7 @@ describe('causes', () => {
     [
       'Agent exited unexpectedly with exit code 1 while applying configuration',
       'agent_exited',
-      { exit_code: 1 },
+      { exit_code: '1' },
     ],
     [
       `'exporters' unknown type: "kafka" for id: "kafka/eu" (valid values: [debug otlp])`,
@@ -21,7 +21,7 @@ describe('causes', () => {
     [
       'failed to get config: cannot resolve the configuration: retrieved value (type=string) cannot be used as a Conf: assuming string type since contents are not valid YAML: yaml: line 5: found unexpected end of stream',
       'yaml_invalid',
-      { yaml_line: 5 },
+      { yaml_line: '5' },
     ],
     [
       `'processors' error reading configuration for "batch/x": 'timeout' time: invalid duration`,
@@ -33,7 +33,7 @@ describe('causes', () => {
       'component_settings_invalid',
       {},
     ],
-    ['listen tcp 0.0.0.0:4317: bind: address already in use', 'port_in_use', { port: 4317 }],
+    ['listen tcp 0.0.0.0:4317: bind: address already in use', 'port_in_use', { port: '4317' }],
     ['could not apply: context deadline exceeded', 'apply_timeout', {}],
     ['error: unknown receiver foo', 'collector_validation', {}],
     [

@@ -155,7 +155,7 @@ describe('the normal form', () => {
         const form = normalForm(text)!
         expect(normalForm(turned)!.hash).toBe(form.hash)
         expect(normalForm(form.text)!.text).toBe(form.text)
-        expect(JSON.parse(JSON.stringify(form.config.root))).toEqual(root)
+        expect(JSON.parse(JSON.stringify(parsed(form.text).root))).toEqual(root)
       }),
       { seed: 7, numRuns: 300 },
     )
