@@ -37,6 +37,7 @@ export interface FleetServer {
 export interface FleetServerOptions {
   secret?: string
   messageBytesMax?: number
+  mayOffer: () => true
   graceMs?: number
   /** Silence after which an agent's socket is pinged and dropped; what the function says by default. */
   idleSeconds?: number
