@@ -86,8 +86,8 @@ const KNOWN_TOKEN =
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
 /** Also `user:pass@tcp(host)`, as database drivers write it. */
 const BARE_CREDENTIALS = /(^|[\s"'=,;(])[^\s"'=,;:/@()]{1,256}:[^\s"'@/]{1,256}@(?=[A-Za-z0-9[])/g
-const E_MAIL = /[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
-const ASSIGNED_NAME = /([A-Za-z0-9_.-]{2,80})["']?\s{0,3}[:=]\s{0,3}/g
+const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
+const ASSIGNED_NAME = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]{2,80})["']?\s{0,3}[:=]\s{0,3}/g
 const ASSIGNED_VALUE = /"(?:[^"\\]|\\.){0,4000}"?|'[^']{0,4000}'?|[^\s,;}\])"']+/y
 const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
 

@@ -37,7 +37,6 @@ export interface FleetServer {
 export interface FleetServerOptions {
   secret?: string
   messageBytesMax?: number
-  mayOffer: () => true
   graceMs?: number
   /** Silence after which an agent's socket is pinged and dropped; what the function says by default. */
   idleSeconds?: number
