@@ -209,3 +209,9 @@ test('the top level holds what it is meant to hold and nothing else', () => {
   const tools = ['package-lock.json', '.npmrc', '.gitignore', '.ci', 'LICENSE', 'biome.json']
   expect([...top].filter((name) => !meant.includes(name ?? '') && !tools.includes(name ?? ''))).toEqual([])
 })
+
+test('the list of functions is up to date', () => {
+  expect(() =>
+    execFileSync(process.execPath, ['runtime/build/manifest.mjs', '--check'], { cwd: ROOT, stdio: 'pipe' }),
+  ).not.toThrow()
+})
