@@ -164,6 +164,7 @@ export class Fleet implements FleetPort {
     return this.#pushes.exclusively(id, async () => {
       const workload = this.state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
+      await this.writer.flush()
       await this.#deps.db.transaction(async (tx) => {
         await this.#deps.checkEpoch(tx)
         await deleteWorkload(tx, id)
@@ -214,6 +215,7 @@ export class Fleet implements FleetPort {
     return this.#pushes.exclusively(id, async () => {
       const workload = this.state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
+      await this.writer.flush()
       const isThere = await this.#deps.db.transaction(async (tx) => {
         if (!(await setTrustedLabels(tx, id, labels))) return false
         await alongside(tx)

@@ -100,6 +100,8 @@ export class PushEngine {
       if (this.#writer.holds(workload)) await this.#writer.flush()
       workload.isFrozen = true
       try {
+        // A workload that has just appeared may not be a row yet.
+        await this.#writer.flush()
         const made = await this.#deps.db.transaction(async (tx) => {
           const made = await this.#insert(tx, workload, request)
           const verdict = await alongside(tx, made.push)

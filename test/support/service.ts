@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, inject } from 'vitest'
 import type { Config } from '../../runtime/config.ts'
@@ -104,4 +105,16 @@ export async function eventually<T>(
     if (performance.now() > until) throw new Error(`still not after ${withinMs} ms: ${JSON.stringify(value)}`)
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
+}
+
+/** A port that was free a moment ago, for a service that has to come back at the same address. */
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
 }

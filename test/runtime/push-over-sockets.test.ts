@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { configHash } from '../../lib/configs/hash.ts'
+import type { Push } from '../../lib/fleet/model.ts'
+import { listTargets } from '../../lib/store/push-targets.ts'
+import { findPush } from '../../lib/store/pushes.ts'
+import { DEFAULT_CONFIG, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
+import { useTestDatabase } from '../support/postgres.ts'
+import { eventually, findFreePort, startTestService, type TestService } from '../support/service.ts'
+
+const database = await useTestDatabase()
+const GOOD = `${DEFAULT_CONFIG}# second\n`
+
+async function push(on: TestService, workloadId: string, body: string): Promise<Push> {
+  const outcome = await on.service.ctx.fleet.push(
+    {
+      ...{ workloadId, body, hash: configHash(body), used: [], kind: 'approval', pushedBy: 'a@example.com' },
+      ...{ approvalId: null, rollbackTargetKind: null },
+    },
+    async () => ({ ok: true }),
+  )
+  if (!outcome.ok) throw new Error(outcome.code)
+  return outcome.push
+}
+
+const stored = (on: TestService, pushId: string) => findPush(on.service.ctx.db, pushId)
+
+describe('a config pushed to real sockets', () => {
+  it('reaches every instance, survives a restart without a second offer, and is rolled back when it fails', async () => {
+    const opampAddress = `127.0.0.1:${await findFreePort()}`
+    let running = await startTestService(database, { opampAddress })
+    const url = `ws://${running.opampUrl}`
+    const agents = [1, 2].map(() =>
+      startSimulatedAgent({
+        url,
+        reconnectMs: 50,
+        identifying: { 'service.name': 'otelcol', 'service.version': '0.149.0' },
+        nonIdentifying: { 'host.name': 'vm-1' },
+        behaviour: { kind: 'apply', delayMs: 5 },
+      }),
+    )
+    const fleet = () => running.service.ctx.fleet
+    const workloadId = await eventually(
+      () => [...fleet().state.workloads.values()].find((workload) => workload.liveCount === 2)?.id ?? '',
+      (id) => id !== '',
+    )
+
+    const first = await push(running, workloadId, DEFAULT_CONFIG)
+    await eventually(
+      () => stored(running, first.pushId),
+      (row) => row?.status === 'applied' && row.counts.applied === 2,
+    )
+    const offersHeard = () =>
+      agents.map(
+        (agent) =>
+          agent.heard.filter((word) => (word as { remoteConfig?: unknown }).remoteConfig != null).length,
+      )
+    expect(offersHeard()).toEqual([1, 1])
+
+    // The same address again, as a restart has it.
+    await running.stop()
+    running = await startTestService(database, { opampAddress })
+    await eventually(
+      () => fleet().workload(workloadId)?.liveCount,
+      (count) => count === 2,
+    )
+    await eventually(
+      () => [...fleet().state.instances.values()].every((instance) => instance.reported.isKnown),
+      (isKnown) => isKnown,
+    )
+    expect(offersHeard()).toEqual([1, 1])
+
+    const second = await push(running, workloadId, GOOD)
+    await eventually(
+      () => stored(running, second.pushId),
+      (row) => row?.status === 'applied',
+    )
+    const bad = await push(running, workloadId, DEFAULT_CONFIG.replace('debug: {}', 'nonsense: {}'))
+    await eventually(
+      () => stored(running, bad.pushId),
+      (row) => row?.status === 'failed',
+    )
+    const rollback = await eventually(
+      () => fleet().workload(workloadId)?.newestPush ?? null,
+      (newest) => newest?.kind === 'auto-rollback' && newest.status === 'applied',
+    )
+    expect(rollback).toMatchObject({
+      hash: second.hash,
+      rollbackOfPushId: bad.pushId,
+      pushedBy: 'auto-rollback',
+    })
+    const targets = await listTargets(running.service.ctx.db, [bad.pushId])
+    expect(targets.some(({ target }) => target.state === 'failed')).toBe(true)
+    for (const agent of agents) await agent.stop()
+    await running.stop()
+  })
+})
