@@ -67,17 +67,40 @@ async function copySocketLibrary() {
   return copied
 }
 
+/** The packages of bundled files, by the paths of these. */
+function packagesOf(inputs) {
+  return inputs.flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? [])
+}
+
+/** The packages that the browser UI names, with all that these need. */
+async function packagesOfUserInterface() {
+  const files = await readdir(join(ROOT, 'runtime', 'ui'), { recursive: true }).catch(() => [])
+  const found = new Set()
+  const visit = async (name) => {
+    const file = join(ROOT, 'node_modules', name, 'package.json')
+    if (found.has(name) || !existsSync(file)) return
+    found.add(name)
+    for (const next of Object.keys(JSON.parse(await readFile(file, 'utf8')).dependencies ?? {}))
+      await visit(next)
+  }
+  for (const file of files.filter((name) => /\.tsx?$/.test(name))) {
+    const text = await readFile(join(ROOT, 'runtime', 'ui', file), 'utf8')
+    for (const [, name] of text.matchAll(/from '((?:@[^/']+\/)?[^/'.]+)/g)) await visit(name)
+  }
+  return [...found]
+}
+
 /** Write what the licences of the bundled packages ask to be kept: their names and texts. */
 async function writeLicences(inputs) {
-  const packages = new Set(['uws-node-20-22', 'uws-node-22-26'])
-  for (const input of inputs) {
-    const match = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)
-    if (match) packages.add(match[1])
-  }
+  const names = new Set([
+    'uws-node-20-22',
+    'uws-node-22-26',
+    ...packagesOf(inputs),
+    ...(await packagesOfUserInterface()),
+  ])
   const parts = []
-  for (const name of [...packages].sort()) {
+  for (const name of [...names].sort()) {
     const folder = join(ROOT, 'node_modules', name)
-    if (!existsSync(join(folder, 'package.json'))) continue
     const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
     const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
     const text = file ? await readFile(join(folder, file), 'utf8') : ''

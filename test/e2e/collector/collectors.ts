@@ -43,7 +43,11 @@ async function start(
   const storage = join(directory, 'storage')
   await mkdir(storage)
   const file = join(directory, 'config.yaml')
-  await writeFile(file, config.replaceAll('/var/lib/otelcol/supervisor', storage))
+  const here = config
+    .replaceAll('/var/lib/otelcol/supervisor', storage)
+    // Several supervisors on a busy machine take longer than its 3 s to learn what their collector is.
+    .replace('\nagent:\n', '\nagent:\n  bootstrap_timeout: 30s\n')
+  await writeFile(file, here)
   const launch = () => startProgram(command, ['--config', file], { cwd: directory, env: environment(env) })
   const collector: Collector = {
     process: launch(),
