@@ -96,8 +96,9 @@ export class PushEngine {
       const workload = this.#state.workloads.get(request.workloadId)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
-      // A workload that was seen a moment ago may have no row yet, and the push needs one to lock.
-      if (this.#writer.holds(workload)) await this.#writer.flush()
+      // A workload of a moment ago may have no row yet to lock, and a push that was applied just now must not be
+      // superseded as pending: what waits to be written goes first.
+      await this.#writer.flush()
       workload.isFrozen = true
       try {
         // A workload that has just appeared may not be a row yet.

@@ -69,11 +69,6 @@ export class WriteBehind {
     this.schedule()
   }
 
-  /** True while changes of this workload's record are not stored, or not known to be. */
-  holds(workload: Workload): boolean {
-    return this.#workloads.has(workload) || this.#running !== null
-  }
-
   /** Note that a workload was heard of; written at most every 30 s. */
   seen(workload: Workload): void {
     this.#seen.add(workload)

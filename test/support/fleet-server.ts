@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
-import { parse, stringify } from 'yaml'
+import { classifyAgentError } from '../../lib/configs/agent-error.ts'
+import { isCompatible, requiredComponents } from '../../lib/configs/components.ts'
+import { normalForm } from '../../lib/configs/normal-form.ts'
+import { parseConfig } from '../../lib/configs/parse.ts'
 import type { FleetDeps, FleetNotices } from '../../lib/fleet/deps.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { Instance, Push, UsedComponent } from '../../lib/fleet/model.ts'
@@ -73,9 +76,11 @@ export async function startFleetServer(
     mayOffer: () => true,
     checkEpoch: async () => {},
     recordAudit: async () => {},
-    classifyError: () => ({ cause: 'unknown', title: 'Remote config error', parameters: {}, text: '' }),
-    isCompatible: (used, available) =>
-      available === null || used.every(({ category, type }) => available.get(category)?.includes(type)),
+    classifyError(raw) {
+      const { cause, title, parameters, text } = classifyAgentError(raw)
+      return { cause, title, text, parameters: { ...parameters } }
+    },
+    isCompatible,
     normalise: async (text) => normalForm(text),
   }
   const fleet = new Fleet(deps)
@@ -189,28 +194,8 @@ function clockTimers(clock: FakeClock): Timers & { stop(): void } {
   }
 }
 
-type Yaml = Record<string, Record<string, unknown>>
-
 function usedComponents(yaml: string): UsedComponent[] {
-  const config = parse(yaml) as Yaml
-  return ['connectors', 'exporters', 'extensions', 'processors', 'receivers'].flatMap((category) =>
-    Object.keys(config[category] ?? {}).map((id) => ({
-      category,
-      type: id.split('/')[0]!,
-      id,
-      path: `${category}.${id}`,
-    })),
-  )
-}
-
-function normalForm(text: string) {
-  const config = parse(text) as Yaml
-  delete config['extensions']?.['opamp']
-  delete (config['service']?.['telemetry'] as Record<string, unknown> | undefined)?.['resource']
-  const normal = stringify(config, { sortMapEntries: true })
-  return {
-    hash: sha256Hex(normal),
-    text: normal,
-    runsPipelines: config['service']?.['pipelines'] !== undefined,
-  }
+  const parsed = parseConfig(yaml)
+  if (!parsed.ok) throw new Error('the config of a test must be readable')
+  return requiredComponents(parsed.document)
 }
