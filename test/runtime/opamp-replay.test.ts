@@ -145,7 +145,7 @@ describe('the supervisor, first run', () => {
     expect(rows).toEqual([
       {
         cause: 'agent_exited',
-        parameters: { exit_code: 1 },
+        parameters: { exit_code: '1' },
         title: expect.stringMatching(/collector stopped/),
       },
     ])

@@ -76,10 +76,7 @@ export async function startFleetServer(
     mayOffer: () => true,
     checkEpoch: async () => {},
     recordAudit: async () => {},
-    classifyError(raw) {
-      const { cause, title, parameters, text } = classifyAgentError(raw)
-      return { cause, title, text, parameters: { ...parameters } }
-    },
+    classifyError: classifyAgentError,
     isCompatible,
     normalise: async (text) => normalForm(text),
   }
