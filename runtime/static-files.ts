@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join, relative, sep } from 'node:path'
+import { type Reply, text } from './reply.ts'
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
+/** A missing file of one of these kinds is 404: the page in its place would be a lie. */
+const ASSET_EXTENSIONS = new Set([...Object.keys(TYPES), '.br', '.gz', '.mjs', '.xml'])
+
+type Encoding = 'br' | 'gzip' | 'identity'
+
+interface StaticFile {
+  contentType: string
+  cacheControl: string
+  etag: string
+  bodies: Partial<Record<Encoding, Uint8Array>> & { identity: Uint8Array }
+}
+
+/** One request as the files need it. */
+export interface StaticRequest {
+  method: string
+  path: string
+  header(name: string): string
+}
+
+/** The best encoding that we have and the client takes, by its own preference and then by size (RFC 9110, 12.5.3). */
+export function chooseEncoding(acceptEncoding: string, available: readonly Encoding[]): Encoding {
+  const weights = new Map<string, number>()
+  for (const part of acceptEncoding.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    const q = parameters.find((piece) => piece.startsWith('q='))
+    const weight = q === undefined ? 1 : Number(q.slice(2))
+    if (name !== '') weights.set(name, Number.isFinite(weight) ? weight : 0)
+  }
+  const weightOf = (encoding: Encoding) =>
+    weights.get(encoding) ?? (encoding === 'identity' ? 0.001 : (weights.get('*') ?? 0))
+  const order: readonly Encoding[] = ['br', 'gzip', 'identity']
+  let best: Encoding = 'identity'
+  for (const encoding of order) {
+    if (available.includes(encoding) && weightOf(encoding) > 0) {
+      if (best === 'identity' || weightOf(encoding) > weightOf(best)) best = encoding
+    }
+  }
+  return best
+}
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+function readStaticFile(path: string, name: string): StaticFile {
+  const identity = readFileSync(path)
+  const bodies: StaticFile['bodies'] = { identity }
+  if (existsSync(`${path}.br`)) bodies.br = readFileSync(`${path}.br`)
+  if (existsSync(`${path}.gz`)) bodies.gzip = readFileSync(`${path}.gz`)
+  return {
+    contentType: TYPES[extname(path)] ?? 'application/octet-stream',
+    // The build writes a hash of the content into the name of everything under assets/.
+    cacheControl: name.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    etag: `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`,
+    bodies,
+  }
+}
+
+function replyWith(file: StaticFile, request: StaticRequest): Reply {
+  const encoding = chooseEncoding(request.header('accept-encoding'), Object.keys(file.bodies) as Encoding[])
+  // One tag for each representation, or a cache would mix them up.
+  const etag = encoding === 'identity' ? file.etag : file.etag.replace(/"$/, `-${encoding}"`)
+  const headers: Record<string, string> = {
+    'Cache-Control': file.cacheControl,
+    ETag: etag,
+    Vary: 'Accept-Encoding',
+  }
+  const known = request.header('if-none-match').split(',')
+  if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag))
+    return { status: 304, headers, body: null }
+  headers['Content-Type'] = file.contentType
+  if (encoding !== 'identity') headers['Content-Encoding'] = encoding
+  return { status: 200, headers, body: file.bodies[encoding] ?? file.bodies.identity }
+}
+
+/**
+ * Read the built UI into memory and answer its paths. Everything it can ever serve is in that map, so no path
+ * leads out of the folder. A path that is no file is the page itself, which routes on its own; a missing file
+ * with an asset's extension is 404. Null for methods other than GET and HEAD.
+ */
+export function loadStaticFiles(folder: string): (request: StaticRequest) => Reply | null {
+  const files = new Map<string, StaticFile>()
+  if (existsSync(join(folder, 'index.html'))) {
+    for (const path of listFiles(folder)) {
+      const name = `/${relative(folder, path).split(sep).join('/')}`
+      if (!name.endsWith('.br') && !name.endsWith('.gz')) files.set(name, readStaticFile(path, name))
+    }
+  }
+  const page = files.get('/index.html')
+  return (request) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return null
+    const file = files.get(request.path)
+    if (file !== undefined) return replyWith(file, request)
+    if (ASSET_EXTENSIONS.has(extname(request.path).toLowerCase())) return text('404 not found\n', 404)
+    if (page === undefined) return text('The browser UI is not built: npm run build\n', 404)
+    return replyWith(page, request)
+  }
+}

@@ -1,0 +1,114 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { commonTexts } from './i18n/common.ts'
+import { say } from './i18n/define.ts'
+import { shellTexts } from './i18n/shell.ts'
+import { FleetPage } from './pages/fleet.tsx'
+import { LoginPage } from './pages/login.tsx'
+import { lazy } from './parts/lazy.tsx'
+import { useTitle } from './parts/page.tsx'
+import { Shell } from './parts/shell.tsx'
+import { Toasts } from './parts/toast.tsx'
+import { matchPath, navigate, path, query } from './state/router.ts'
+import { me, serverAway } from './state/session.ts'
+
+type Params = Record<string, string>
+type Page = ComponentType<{ params: Params }>
+
+const workload = lazy<{ params: Params }>(async () => (await import('./pages/workload.tsx')).WorkloadPage)
+
+/** Every address of the console. The first that fits is shown. */
+const ROUTES: readonly (readonly [string, Page])[] = [
+  ['/', FleetPage],
+  ['/workloads/:id/change', lazy(async () => (await import('./pages/change.tsx')).ChangePage)],
+  ['/workloads/:id/changes/:approval', lazy(async () => (await import('./pages/review.tsx')).ReviewPage)],
+  ['/workloads/:id/pushes/:hash', lazy(async () => (await import('./pages/push.tsx')).PushPage)],
+  ['/workloads/:id/compare', lazy(async () => (await import('./pages/compare.tsx')).ComparePage)],
+  ['/workloads/:id', workload],
+  ['/workloads/:id/:tab', workload],
+  ['/approvals', lazy(async () => (await import('./pages/approvals.tsx')).ApprovalsPage)],
+  ['/alerts', lazy(async () => (await import('./pages/alerts.tsx')).AlertsPage)],
+]
+
+function NotFound() {
+  const words = say(commonTexts)
+  useTitle(words.notFound)
+  return (
+    <div class="empty">
+      <h1>{words.notFound}</h1>
+      <p>
+        <a class="link" href="/">
+          {words.toFleet}
+        </a>
+      </p>
+    </div>
+  )
+}
+
+/** The page of an address. Moving to another one puts the focus where reading starts. */
+function Routed() {
+  const here = path.value
+  const isFirst = useRef(true)
+  const pageKey = here.split('/').slice(0, 3).join('/')
+  // The focus moves when the page does.
+  useEffect(() => {
+    if (!isFirst.current) document.getElementById('main')?.focus({ preventScroll: true })
+    isFirst.current = false
+  }, [pageKey])
+  for (const [pattern, PageOf] of ROUTES) {
+    const params = matchPath(pattern, here)
+    if (params !== null)
+      return <PageOf key={`${pattern.split('/')[1]}:${params['id'] ?? ''}`} params={params} />
+  }
+  return <NotFound />
+}
+
+function Starting() {
+  const words = say(shellTexts)
+  return (
+    <main class="login">
+      {serverAway.value ? (
+        <div class="notice" role="alert">
+          <div>
+            <b>{words.serverAway}</b> {words.serverAwayMore}
+          </div>
+        </div>
+      ) : (
+        <p class="muted" role="status">
+          {say(commonTexts).loading}
+        </p>
+      )}
+    </main>
+  )
+}
+
+/** The whole console: who is signed in decides what is around the page. */
+export function App() {
+  const user = me.value
+  const isLogin = path.value === '/login'
+  useEffect(() => {
+    if (user === null && !isLogin) {
+      const here = window.location.pathname + window.location.search
+      navigate(here === '/' ? '/login' : `/login?next=${encodeURIComponent(here)}`, { replace: true })
+    }
+    if (user && isLogin) {
+      const next = query.peek().get('next') ?? '/'
+      navigate(/^\/(?![/\\])/.test(next) ? next : '/', { replace: true })
+    }
+  }, [user, isLogin])
+  if (user === undefined) return <Starting />
+  return (
+    <>
+      {user === null ? (
+        <LoginPage />
+      ) : (
+        !isLogin && (
+          <Shell>
+            <Routed />
+          </Shell>
+        )
+      )}
+      <Toasts />
+    </>
+  )
+}

@@ -1,0 +1,79 @@
+import { defineTexts, plural } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
+
+export const pushTexts = defineTexts({
+  en: {
+    title: (hash: string) => `Push ${hash}`,
+    by: (who: string) => `by ${who}`,
+    auto: 'the automatic rollback',
+    waiting: 'waiting',
+    applying: 'applying',
+    applied: 'applied',
+    failed: 'failed',
+    counts: (applied: number, failed: number, applying: number, waiting: number) =>
+      `${n(applied)} applied · ${n(failed)} failed · ${n(applying)} applying · ${n(waiting)} waiting`,
+    of: (total: number) => `of ${n(total)} ${plural(total, 'instance', 'instances')}`,
+    timeTo: (percent: string) => `to ${percent} %`,
+    stragglers: 'Not there yet',
+    noStragglers: 'Nobody is left behind.',
+    share: (key: string, value: string, count: number) =>
+      `${n(count)} of them have ${key} ${value} in common.`,
+    causes: 'What went wrong',
+    targets: 'Instances',
+    joined: 'Joined later',
+    rolledBack: (hash: string) => `The automatic rollback went back to ${hash}.`,
+    rollingBack: (hash: string) => `The automatic rollback is going back to ${hash}.`,
+    seeRollback: 'See the rollback',
+    noTarget: 'There was no earlier good config to go back to; nothing moved.',
+    isRollback: (hash: string) => `This is a rollback: it answers the failure of ${hash}.`,
+    superseded: 'Another push of this workload took its place.',
+    noStatus: 'No instance could answer. Those that return decide.',
+    allDone: (time: string) => `Every instance applied it within ${time}.`,
+    someFailed: (failed: number, total: number) =>
+      `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
+    running: 'It is on its way.',
+    excluded: (count: number) => `${n(count)} left out: not compatible`,
+    column: { instance: 'Instance', state: 'State', time: 'Took', error: 'Error', version: 'Version' },
+    timeline: 'Steps',
+    more: (shown: number, all: number) => `The first ${n(shown)} of ${n(all)}.`,
+    workload: 'Workload',
+  },
+  fr: {
+    title: (hash: string) => `Poussée ${hash}`,
+    by: (who: string) => `par ${who}`,
+    auto: 'le retour automatique',
+    waiting: 'en attente',
+    applying: 'en application',
+    applied: 'appliquées',
+    failed: 'échouées',
+    counts: (applied: number, failed: number, applying: number, waiting: number) =>
+      `${n(applied)} appliquées · ${n(failed)} échouées · ${n(applying)} en application · ${n(waiting)} en attente`,
+    of: (total: number) => `sur ${n(total)} ${plural(total, 'instance', 'instances')}`,
+    timeTo: (percent: string) => `pour ${percent} %`,
+    stragglers: 'Pas encore arrivées',
+    noStragglers: 'Personne n’est à la traîne.',
+    share: (key: string, value: string, count: number) =>
+      `${n(count)} d’entre elles ont ${key} ${value} en commun.`,
+    causes: 'Ce qui n’a pas marché',
+    targets: 'Instances',
+    joined: 'Arrivées ensuite',
+    rolledBack: (hash: string) => `Le retour automatique a rétabli ${hash}.`,
+    rollingBack: (hash: string) => `Le retour automatique rétablit ${hash}.`,
+    seeRollback: 'Voir le retour',
+    noTarget: 'Il n’y avait pas de bonne config antérieure ; rien n’a bougé.',
+    isRollback: (hash: string) => `C’est un retour : il répond à l’échec de ${hash}.`,
+    superseded: 'Une autre poussée de ce collecteur a pris sa place.',
+    noStatus: 'Aucune instance n’a pu répondre. Celles qui reviennent décideront.',
+    allDone: (time: string) => `Toutes les instances l’ont appliquée en ${time}.`,
+    someFailed: (failed: number, total: number) =>
+      `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} n’ont pas pu l’appliquer.`,
+    running: 'Elle est en route.',
+    excluded: (count: number) => `${n(count)} laissées de côté : non compatibles`,
+    column: { instance: 'Instance', state: 'État', time: 'Durée', error: 'Erreur', version: 'Version' },
+    timeline: 'Étapes',
+    more: (shown: number, all: number) => `Les ${n(shown)} premières sur ${n(all)}.`,
+    workload: 'Collecteur',
+  },
+})

@@ -1,0 +1,322 @@
+import { defineTexts, plural } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
+
+export const workloadTexts = defineTexts({
+  en: {
+    tabs: {
+      overview: 'Overview',
+      instances: 'Instances',
+      configuration: 'Configuration',
+      health: 'Health',
+      history: 'History',
+      activity: 'Activity',
+      alerts: 'Alerts',
+    },
+    tabsLabel: 'Views of this workload',
+    propose: 'Propose a change',
+    rollBack: 'Roll back',
+    archive: 'Archive',
+    archiveAsk: 'It leaves the default list. It comes back by itself when one of its instances connects.',
+    archiveOnly: 'Only a disconnected workload can be archived.',
+    delete: 'Delete for good',
+    deleteAsk: (name: string) =>
+      `This removes ${name} with its history, events, alerts and approvals. Instances that are still connected register as new. Type the name to confirm.`,
+    deleted: 'Deleted.',
+    archivedDone: 'Archived.',
+    managed: 'managed by supervisor',
+    readOnly: 'read-only',
+    sdk: 'SDK',
+    facts: {
+      instances: 'Instances',
+      version: 'Version',
+      config: 'Active config',
+      pushed: 'Pushed',
+      environment: 'Environment',
+      seen: 'Last seen',
+    },
+    connectedOf: (connected: number) => n(connected),
+    pushedBy: (who: string) => `by ${who}`,
+    byRollback: 'by the automatic rollback',
+    notManaged: 'not managed',
+    noneActive: 'none assigned',
+    say: {
+      archived: ['It is archived.', 'It returns to the fleet when an instance connects.'] as [string, string],
+      disconnected: (ago: string): [string, string] => [
+        `No instance is connected; the last one was seen ${ago}.`,
+        'Check that the supervisor runs and reaches this service; if it is gone for good, archive it.',
+      ],
+      rolledBack: (count: number, total: number, cause: string): [string, string] => [
+        count > 0
+          ? `The last config failed on ${n(count)} of ${n(total)} instances, and the config before it was restored.`
+          : 'The last config failed, and the config before it was restored.',
+        cause
+          ? `Cause: ${cause}. Correct the draft and propose it again.`
+          : 'Correct the draft and propose it again.',
+      ],
+      pushFailed: (count: number, total: number, cause: string): [string, string] => [
+        `The config failed on ${n(count)} of ${n(total)} instances.`,
+        cause ? `Cause: ${cause}.` : '',
+      ],
+      someFailed: (count: number, total: number, cause: string): [string, string] => [
+        `${n(count)} of ${n(total)} instances cannot run the config.`,
+        cause ? `Cause: ${cause}. The others applied it.` : 'The others applied it.',
+      ],
+      unhealthy: (count: number, total: number, first: string): [string, string] => [
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy.`,
+        `Look at the components of ${first} first.`,
+      ],
+      applying: (done: number, total: number): [string, string] => [
+        `A config is being applied: ${n(done)} of ${n(total)} done.`,
+        '',
+      ],
+      drifted: (count: number, total: number): [string, string] => [
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'does', 'do')} not run the assigned config.`,
+        'See which ones; push the config again, or find what keeps them from taking it.',
+      ],
+      degraded: ['It reports that something is wrong.', 'The health tree says what.'] as [string, string],
+      approval: (count: number): [string, string] => [
+        `${n(count)} ${plural(count, 'change waits', 'changes wait')} for approval.`,
+        '',
+      ],
+      readOnly: {
+        not_a_collector: [
+          'Configs cannot be pushed to it.',
+          'It is an application’s SDK, not a collector.',
+        ] as [string, string],
+        no_remote_config: [
+          'Configs cannot be pushed to it: no supervisor.',
+          'It reports through its own extension. Run it under the OpAMP supervisor to manage its config.',
+        ] as [string, string],
+      },
+      outdated: (version: string): [string, string] => [
+        `Version ${version} is older than the minimum of this fleet.`,
+        'Plan the upgrade.',
+      ],
+      nothingAssigned: [
+        'It runs its own config; none was pushed from here.',
+        'Propose a change to manage it.',
+      ] as [string, string],
+      fine: (total: number): [string, string] => [
+        `All is well: ${n(total)} ${plural(total, 'instance runs', 'instances run')} the assigned config.`,
+        '',
+      ],
+    },
+    see: {
+      instances: 'See the instances',
+      health: 'See the health',
+      push: 'See the push',
+      approval: 'Review',
+      history: 'See the history',
+      versions: 'Compare versions',
+    },
+    pipelines: 'Pipelines',
+    noPipelines: 'There is no config to draw.',
+    pipelinesHidden: 'Your role may not read configs, so the pipelines cannot be drawn.',
+    lastPush: 'Last push',
+    noPush: 'Nothing was pushed yet.',
+    pushCounts: (applied: number, failed: number, waiting: number) =>
+      `${n(applied)} applied · ${n(failed)} failed · ${n(waiting)} waiting`,
+    differ: 'Instances that differ',
+    noneDiffer: 'No instance differs.',
+    labels: 'Labels',
+    identity: 'Identity',
+    reasons: {
+      mixed_versions: 'They run different versions.',
+      mixed_effective_config_hashes: 'They run different configs.',
+      unhealthy_instances: 'Some are unhealthy.',
+      mixed_remote_config_statuses: 'They are at different points of applying a config.',
+      applying_remote_config: 'Some are applying a config now.',
+      failed_remote_config: 'Some could not apply a config.',
+    },
+    alike: 'The instances are alike.',
+    column: {
+      instance: 'Instance',
+      uid: 'Uid',
+      version: 'Version',
+      health: 'Health',
+      config: 'Config',
+      matches: 'Runs what is asked',
+      connected: 'Connected',
+      message: 'Last message',
+      when: 'When',
+      author: 'By',
+      status: 'State',
+      counts: 'Applied',
+      label: 'Label',
+      hash: 'Config',
+    },
+    matches: { yes: 'yes', no: 'no', unknown: 'unknown' },
+    mismatches: (paths: string) => `Differs at: ${paths}`,
+    cannotReport: 'cannot report',
+    noInstances: 'No live instance.',
+    health: {
+      of: 'Instance',
+      none: 'This instance reports no health tree.',
+      noInstance: 'No live instance, so no health.',
+      since: 'since',
+      reported: 'reported',
+      attributes: 'Attributes',
+      effective: 'What it runs',
+    },
+  },
+  fr: {
+    tabs: {
+      overview: 'Aperçu',
+      instances: 'Instances',
+      configuration: 'Configuration',
+      health: 'Santé',
+      history: 'Historique',
+      activity: 'Activité',
+      alerts: 'Alertes',
+    },
+    tabsLabel: 'Vues de ce collecteur',
+    propose: 'Proposer une modification',
+    rollBack: 'Revenir en arrière',
+    archive: 'Archiver',
+    archiveAsk:
+      'Il quitte la liste par défaut. Il y revient de lui-même quand une de ses instances se connecte.',
+    archiveOnly: 'Seul un collecteur déconnecté peut être archivé.',
+    delete: 'Supprimer définitivement',
+    deleteAsk: (name: string) =>
+      `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau. Saisissez le nom pour confirmer.`,
+    deleted: 'Supprimé.',
+    archivedDone: 'Archivé.',
+    managed: 'géré par superviseur',
+    readOnly: 'lecture seule',
+    sdk: 'SDK',
+    facts: {
+      instances: 'Instances',
+      version: 'Version',
+      config: 'Config active',
+      pushed: 'Poussée',
+      environment: 'Environnement',
+      seen: 'Vu',
+    },
+    connectedOf: (connected: number) => n(connected),
+    pushedBy: (who: string) => `par ${who}`,
+    byRollback: 'par le retour automatique',
+    notManaged: 'non géré',
+    noneActive: 'aucune assignée',
+    say: {
+      archived: ['Il est archivé.', 'Il revient dans le parc quand une instance se connecte.'],
+      disconnected: (ago: string): [string, string] => [
+        `Aucune instance n’est connectée ; la dernière a été vue ${ago}.`,
+        'Vérifiez que le superviseur tourne et atteint ce service ; s’il a disparu pour de bon, archivez-le.',
+      ],
+      rolledBack: (count: number, total: number, cause: string): [string, string] => [
+        count > 0
+          ? `La dernière config a échoué sur ${n(count)} instances sur ${n(total)}, et la précédente a été rétablie.`
+          : 'La dernière config a échoué, et la précédente a été rétablie.',
+        cause
+          ? `Cause : ${cause}. Corrigez le brouillon et proposez-le à nouveau.`
+          : 'Corrigez le brouillon et proposez-le à nouveau.',
+      ],
+      pushFailed: (count: number, total: number, cause: string): [string, string] => [
+        `La config a échoué sur ${n(count)} instances sur ${n(total)}.`,
+        cause ? `Cause : ${cause}.` : '',
+      ],
+      someFailed: (count: number, total: number, cause: string): [string, string] => [
+        `${n(count)} instances sur ${n(total)} ne peuvent pas exécuter la config.`,
+        cause ? `Cause : ${cause}. Les autres l’ont appliquée.` : 'Les autres l’ont appliquée.',
+      ],
+      unhealthy: (count: number, total: number, first: string): [string, string] => [
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut.`,
+        `Regardez d’abord les composants de ${first}.`,
+      ],
+      applying: (done: number, total: number): [string, string] => [
+        `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
+        '',
+      ],
+      drifted: (count: number, total: number): [string, string] => [
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'n’exécute', 'n’exécutent')} pas la config assignée.`,
+        'Voyez lesquelles ; poussez la config à nouveau, ou trouvez ce qui les en empêche.',
+      ],
+      degraded: ['Il signale que quelque chose ne va pas.', 'L’arbre de santé dit quoi.'],
+      approval: (count: number): [string, string] => [
+        `${n(count)} ${plural(count, 'modification attend', 'modifications attendent')} une approbation.`,
+        '',
+      ],
+      readOnly: {
+        not_a_collector: [
+          'On ne peut pas lui pousser de config.',
+          'C’est le SDK d’une application, pas un collecteur.',
+        ],
+        no_remote_config: [
+          'On ne peut pas lui pousser de config : pas de superviseur.',
+          'Il parle par sa propre extension. Lancez-le sous le superviseur OpAMP pour gérer sa config.',
+        ],
+      },
+      outdated: (version: string): [string, string] => [
+        `La version ${version} est plus ancienne que le minimum de ce parc.`,
+        'Prévoyez la mise à niveau.',
+      ],
+      nothingAssigned: [
+        'Il exécute sa propre config ; aucune n’a été poussée d’ici.',
+        'Proposez une modification pour le gérer.',
+      ],
+      fine: (total: number): [string, string] => [
+        `Tout va bien : ${n(total)} ${plural(total, 'instance exécute', 'instances exécutent')} la config assignée.`,
+        '',
+      ],
+    },
+    see: {
+      instances: 'Voir les instances',
+      health: 'Voir la santé',
+      push: 'Voir la poussée',
+      approval: 'Examiner',
+      history: 'Voir l’historique',
+      versions: 'Comparer les versions',
+    },
+    pipelines: 'Pipelines',
+    noPipelines: 'Il n’y a pas de config à dessiner.',
+    pipelinesHidden: 'Votre rôle ne lit pas les configs ; les pipelines ne peuvent pas être dessinés.',
+    lastPush: 'Dernière poussée',
+    noPush: 'Rien n’a encore été poussé.',
+    pushCounts: (applied: number, failed: number, waiting: number) =>
+      `${n(applied)} appliquées · ${n(failed)} échouées · ${n(waiting)} en attente`,
+    differ: 'Instances qui diffèrent',
+    noneDiffer: 'Aucune instance ne diffère.',
+    labels: 'Étiquettes',
+    identity: 'Identité',
+    reasons: {
+      mixed_versions: 'Elles ont des versions différentes.',
+      mixed_effective_config_hashes: 'Elles exécutent des configs différentes.',
+      unhealthy_instances: 'Certaines sont en défaut.',
+      mixed_remote_config_statuses: 'Elles en sont à des points différents de l’application d’une config.',
+      applying_remote_config: 'Certaines appliquent une config en ce moment.',
+      failed_remote_config: 'Certaines n’ont pas pu appliquer une config.',
+    },
+    alike: 'Les instances se ressemblent.',
+    column: {
+      instance: 'Instance',
+      uid: 'Uid',
+      version: 'Version',
+      health: 'Santé',
+      config: 'Config',
+      matches: 'Exécute ce qui est demandé',
+      connected: 'Connectée',
+      message: 'Dernier message',
+      when: 'Quand',
+      author: 'Par',
+      status: 'État',
+      counts: 'Appliquée',
+      label: 'Libellé',
+      hash: 'Config',
+    },
+    matches: { yes: 'oui', no: 'non', unknown: 'inconnu' },
+    mismatches: (paths: string) => `Diffère à : ${paths}`,
+    cannotReport: 'ne rend pas compte',
+    noInstances: 'Aucune instance vivante.',
+    health: {
+      of: 'Instance',
+      none: 'Cette instance ne donne pas d’arbre de santé.',
+      noInstance: 'Aucune instance vivante, donc pas de santé.',
+      since: 'depuis',
+      reported: 'signalé',
+      attributes: 'Attributs',
+      effective: 'Ce qu’elle exécute',
+    },
+  },
+})

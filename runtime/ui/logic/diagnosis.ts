@@ -1,0 +1,85 @@
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { readOnlyReason } from './workloads.ts'
+
+/** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
+export type Diagnosis =
+  | { kind: 'archived'; since: string }
+  | { kind: 'disconnected'; since: string }
+  | { kind: 'rolled_back'; failed: RevisionRecord | null; current: RevisionRecord }
+  | { kind: 'push_failed'; push: RevisionRecord }
+  | { kind: 'some_failed'; push: RevisionRecord; cause: string | null }
+  | { kind: 'unhealthy'; count: number; total: number; first: string }
+  | { kind: 'applying'; push: RevisionRecord }
+  | { kind: 'drifted'; count: number; total: number }
+  | { kind: 'degraded' }
+  | { kind: 'approval'; count: number }
+  | { kind: 'read_only'; reason: 'not_a_collector' | 'no_remote_config' }
+  | { kind: 'outdated'; version: string }
+  | { kind: 'nothing_assigned' }
+  | { kind: 'fine'; total: number }
+
+export type Tone = 'bad' | 'warn' | 'busy' | 'idle' | 'ok'
+
+const TONES: Record<Diagnosis['kind'], Tone> = {
+  archived: 'idle',
+  disconnected: 'bad',
+  rolled_back: 'bad',
+  push_failed: 'bad',
+  some_failed: 'bad',
+  unhealthy: 'warn',
+  applying: 'busy',
+  drifted: 'warn',
+  degraded: 'warn',
+  approval: 'busy',
+  read_only: 'idle',
+  outdated: 'warn',
+  nothing_assigned: 'idle',
+  fine: 'ok',
+}
+
+/** How loudly a diagnosis is shown. */
+export const toneOf = (diagnosis: Diagnosis): Tone => TONES[diagnosis.kind]
+
+function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord[]): Diagnosis | null {
+  const push = workload.current_config_push ?? history[0]
+  if (push === undefined) return null
+  if (push.pushed_by === 'auto-rollback' && push.status !== 'failed') {
+    const failed = history.find((row) => row.seq < push.seq && row.status === 'failed') ?? null
+    return { kind: 'rolled_back', failed, current: push }
+  }
+  if (push.status === 'failed') return { kind: 'push_failed', push }
+  if (push.failed_count > 0)
+    return { kind: 'some_failed', push, cause: push.error_groups?.[0]?.title ?? null }
+  const isOpen = push.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
+  if (isOpen && push.applied_count < push.target_count) return { kind: 'applying', push }
+  return null
+}
+
+/** The most urgent thing there is to say about a workload. Pure, so that every sentence can be tested. */
+export function diagnose(
+  workload: WorkloadRecord,
+  topology: WorkloadTopology | null,
+  history: readonly RevisionRecord[],
+): Diagnosis {
+  if (workload.archived_at) return { kind: 'archived', since: workload.archived_at }
+  if (workload.status === 'disconnected') return { kind: 'disconnected', since: workload.last_seen_at }
+  const reason = readOnlyReason(workload)
+  const fromPush = reason === null ? diagnosePush(workload, history) : null
+  if (fromPush !== null && fromPush.kind !== 'applying') return fromPush
+  const total = topology?.summary.connected_count ?? workload.connected_instance_count
+  const unhealthy = topology?.instances.filter((instance) => !instance.healthy) ?? []
+  if (unhealthy[0] !== undefined) {
+    const first = unhealthy[0].pod_name ?? unhealthy[0].instance_uid
+    return { kind: 'unhealthy', count: unhealthy.length, total, first }
+  }
+  if (fromPush !== null) return fromPush
+  if (workload.drifted_instance_count > 0)
+    return { kind: 'drifted', count: workload.drifted_instance_count, total }
+  if (workload.status === 'degraded') return { kind: 'degraded' }
+  if (workload.waiting_approval_count > 0) return { kind: 'approval', count: workload.waiting_approval_count }
+  if (workload.version_outdated) return { kind: 'outdated', version: workload.version }
+  if (reason !== null) return { kind: 'read_only', reason }
+  return workload.active_config_hash ? { kind: 'fine', total } : { kind: 'nothing_assigned' }
+}

@@ -1,0 +1,46 @@
+import type { ConfigDiff, DiffComponent } from '../../../lib/wire/diff.ts'
+
+/** One line of the summary, before it is put into a language. */
+export type DiffWord =
+  | { kind: 'addsComponent' | 'removesComponent'; name: string }
+  | { kind: 'changesField'; path: string }
+  | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
+  | { kind: 'routes' | 'unroutes'; signal: string; name: string }
+  | { kind: 'keeps'; signal: string }
+
+const FIELDS_MAX = 40
+const singular = (category: string) => category.replace(/s$/, '')
+
+function wordsOfComponent(component: DiffComponent): DiffWord[] {
+  const name = `${singular(component.component.category)} ${component.component.id}`
+  if (component.kind === 'added') return [{ kind: 'addsComponent', name }]
+  if (component.kind === 'removed') return [{ kind: 'removesComponent', name }]
+  return component.changed_fields.map(({ path }) => ({ kind: 'changesField', path }))
+}
+
+/** What a diff does, from its structure: names and paths, never values. */
+export function listDiffWords(diff: ConfigDiff): DiffWord[] {
+  const words: DiffWord[] = diff.components.flatMap(wordsOfComponent).slice(0, FIELDS_MAX)
+  for (const pipeline of diff.pipelines) {
+    const name = pipeline.pipeline_key
+    if (pipeline.kind === 'added') words.push({ kind: 'addsPipeline', name })
+    else if (pipeline.kind === 'removed') words.push({ kind: 'removesPipeline', name })
+    else {
+      const changes = pipeline.component_ref_changes
+      for (const { section, kind, component_id: id } of changes) {
+        if (section === 'exporters' && kind === 'added')
+          words.push({ kind: 'routes', signal: name, name: id })
+        if (section === 'exporters' && kind === 'removed')
+          words.push({ kind: 'unroutes', signal: name, name: id })
+        if (section !== 'exporters' && kind === 'added')
+          words.push({ kind: 'addsComponent', name: `${id} → ${name}` })
+        if (section !== 'exporters' && kind === 'removed')
+          words.push({ kind: 'removesComponent', name: `${id} ← ${name}` })
+      }
+      if (changes.some(({ kind }) => kind === 'moved')) words.push({ kind: 'reorders', name })
+    }
+  }
+  for (const line of diff.human_summary)
+    if (line.category === 'unchanged' && line.signal) words.push({ kind: 'keeps', signal: line.signal })
+  return words
+}

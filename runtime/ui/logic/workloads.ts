@@ -1,0 +1,130 @@
+import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+
+const ENVIRONMENT_KEYS = [
+  'muster/selector.env',
+  'muster/selector.environment',
+  'env',
+  'environment',
+  'deployment.environment',
+  'deployment.environment.name',
+]
+const CLUSTER_KEYS = ['muster/selector.cluster', 'k8s.cluster.name', 'cluster']
+
+function firstLabel(workload: WorkloadRecord, keys: readonly string[]): string {
+  for (const key of keys) {
+    const value = workload.labels?.[key]
+    if (value) return value
+  }
+  return ''
+}
+
+/** The environment a workload says or was told it is in; empty when unknown. */
+export const environmentOf = (workload: WorkloadRecord): string => firstLabel(workload, ENVIRONMENT_KEYS)
+
+/** The cluster, from labels or from the workload's identity; empty when unknown. */
+export const clusterOf = (workload: WorkloadRecord): string =>
+  firstLabel(workload, CLUSTER_KEYS) || workload.fingerprint_keys?.['cluster'] || ''
+
+/** What tells workloads of one name apart: namespace or host. */
+export const placeOf = (workload: WorkloadRecord): string =>
+  workload.fingerprint_keys?.['namespace'] ?? workload.fingerprint_keys?.['host.name'] ?? ''
+
+/** A name to show, also for workloads that never gave one. */
+export const nameOf = (workload: WorkloadRecord): string =>
+  workload.display_name || workload.fingerprint_keys?.['name'] || workload.id
+
+/** Why nothing can be pushed; null when something can. */
+export function readOnlyReason(workload: WorkloadRecord): ReadOnlyReason | null {
+  if (workload.type !== 'collector') return 'not_a_collector'
+  return workload.accepts_remote_config ? null : 'no_remote_config'
+}
+
+/** The state of a workload's config in one word. */
+export type ConfigState = 'not_managed' | 'none' | 'failed' | 'applying' | 'drifted' | 'in_sync' | 'unknown'
+
+/** What the config column says. */
+export function configStateOf(workload: WorkloadRecord): ConfigState {
+  if (readOnlyReason(workload) !== null) return 'not_managed'
+  const push = workload.current_config_push
+  if (push?.status === 'failed' && push.config_hash === workload.active_config_hash) return 'failed'
+  if (push?.status === 'pending' && push.phase !== 'superseded' && push.target_count > 0) return 'applying'
+  if (!workload.active_config_hash)
+    return workload.remote_config_status?.status === 'failed' ? 'failed' : 'none'
+  if (workload.applying_instance_count > 0) return 'applying'
+  if (workload.drifted_instance_count > 0) return 'drifted'
+  return workload.status === 'disconnected' ? 'unknown' : 'in_sync'
+}
+
+/** The counters of the fleet page, each a filter. */
+export const FLEET_FILTERS = {
+  connected: (w) => w.status === 'connected',
+  degraded: (w) => w.status === 'degraded',
+  disconnected: (w) => w.status === 'disconnected',
+  drifted: (w) => w.drifted_instance_count > 0,
+  applying: (w) => w.applying_instance_count > 0,
+  outdated: (w) => w.version_outdated === true,
+  alerts: (w) => w.open_alert_count > 0,
+  approval: (w) => w.waiting_approval_count > 0,
+} satisfies Record<string, (workload: WorkloadRecord) => boolean>
+
+export type FleetFilter = keyof typeof FLEET_FILTERS
+
+const STATUS_RANK = { disconnected: 0, degraded: 1, connected: 2 } as const
+const CONFIG_RANK: Record<ConfigState, number> = {
+  failed: 0,
+  drifted: 1,
+  applying: 2,
+  unknown: 3,
+  in_sync: 4,
+  none: 5,
+  not_managed: 6,
+}
+
+/** Compare versions part by part, so that 0.98 comes before 0.149. */
+export function compareVersions(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
+
+/** Every column that can be sorted by. */
+export const FLEET_SORTS = {
+  status: (a, b) => STATUS_RANK[a.status] - STATUS_RANK[b.status],
+  name: () => 0,
+  type: (a, b) => a.type.localeCompare(b.type),
+  environment: (a, b) => environmentOf(a).localeCompare(environmentOf(b)),
+  cluster: (a, b) => clusterOf(a).localeCompare(clusterOf(b)),
+  instances: (a, b) => a.connected_instance_count - b.connected_instance_count,
+  config: (a, b) =>
+    CONFIG_RANK[configStateOf(a)] - CONFIG_RANK[configStateOf(b)] ||
+    (a.active_config_hash ?? '').localeCompare(b.active_config_hash ?? ''),
+  version: (a, b) => compareVersions(a.version, b.version),
+  alerts: (a, b) => b.open_alert_count - a.open_alert_count,
+  seen: (a, b) => (a.last_seen_at < b.last_seen_at ? 1 : a.last_seen_at > b.last_seen_at ? -1 : 0),
+} satisfies Record<string, (a: WorkloadRecord, b: WorkloadRecord) => number>
+
+export type FleetSort = keyof typeof FLEET_SORTS
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+
+/** Sorted copies never change their order for equal rows: name, then id, decides. */
+export function sortWorkloads(
+  rows: readonly WorkloadRecord[],
+  sort: FleetSort,
+  isDescending: boolean,
+): WorkloadRecord[] {
+  const compare = FLEET_SORTS[sort] as (a: WorkloadRecord, b: WorkloadRecord) => number
+  const sign = isDescending ? -1 : 1
+  return [...rows].sort((a, b) => {
+    const main = sort === 'name' ? sign * collator.compare(nameOf(a), nameOf(b)) : sign * compare(a, b)
+    return main || collator.compare(nameOf(a), nameOf(b)) || (a.id < b.id ? -1 : 1)
+  })
+}
+
+/** What the fleet can be grouped by, beside `label:<key>`. */
+export function groupValueOf(workload: WorkloadRecord, group: string): string {
+  if (group === 'version') return workload.version
+  if (group === 'cluster') return clusterOf(workload)
+  if (group === 'config') return workload.active_config_hash?.slice(0, 7) ?? ''
+  if (group === 'environment') return environmentOf(workload)
+  if (group.startsWith('label:')) return workload.labels?.[group.slice(6)] ?? ''
+  return ''
+}

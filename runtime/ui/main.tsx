@@ -1,0 +1,32 @@
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { tick } from './i18n/format.ts'
+import { followFleet, forgetFleet } from './state/fleet.ts'
+import { connectHub, disconnectHub } from './state/hub.ts'
+import { interceptLinks } from './state/router.ts'
+import { applyRemembered, loadSession, me, serverAway } from './state/session.ts'
+
+applyRemembered()
+interceptLinks()
+followFleet()
+setInterval(() => {
+  if (!document.hidden) tick.value = Date.now()
+}, 5000)
+document.addEventListener('visibilitychange', () => {
+  tick.value = Date.now()
+})
+// One live connection for as long as somebody is signed in.
+me.subscribe((user) => {
+  if (user) connectHub()
+  else {
+    disconnectHub()
+    forgetFleet()
+  }
+})
+serverAway.subscribe((isAway) => {
+  if (isAway) setTimeout(() => void loadSession(), 3000)
+})
+void loadSession()
+
+const root = document.getElementById('app')
+if (root) render(<App />, root)

@@ -1,0 +1,104 @@
+import { useEffect } from 'preact/hooks'
+import { approvalTexts } from '../i18n/approvals.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { say } from '../i18n/define.ts'
+import { shortHash } from '../i18n/format.ts'
+import { nameOf } from '../logic/workloads.ts'
+import { Loaded } from '../parts/failure.tsx'
+import { Head, Sheet, Tabs } from '../parts/page.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { hrefWith, query } from '../state/router.ts'
+import { useResource } from '../state/use-resource.ts'
+import { ApprovalMark } from './review.tsx'
+
+const STATUSES = ['pending', 'approved', 'pushed'] as const
+
+/** Everything that waits for somebody, with age and risk. */
+export function ApprovalsPage() {
+  const words = say(approvalTexts)
+  const { column } = words
+  const wanted = query.value.get('status')
+  const status = STATUSES.find((id) => id === wanted) ?? 'pending'
+  const only = query.value.get('workload')
+  void fleetVersion.value
+  const approvals = useResource(
+    `approvals:${status}`,
+    (abort) => api.approvals(status, abort),
+    (frame) => frame.type === 'approval_update',
+  )
+  useEffect(() => {
+    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
+  }, [])
+  return (
+    <>
+      <Head title={words.title} />
+      <Tabs
+        label={words.title}
+        tabs={STATUSES.map((id) => ({
+          href: hrefWith({ status: id === 'pending' ? null : id }),
+          text: words.tab[id],
+          isCurrent: id === status,
+        }))}
+      />
+      <Loaded of={approvals}>
+        {(all) => {
+          const shown = all.filter((approval) => only === null || approval.workload_id === only)
+          if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
+          return (
+            <Sheet
+              label={words.title}
+              head={
+                <>
+                  <th scope="col">{column.change}</th>
+                  <th scope="col">{column.workload}</th>
+                  <th scope="col">{column.requester}</th>
+                  <th scope="col">{column.age}</th>
+                  <th scope="col">{column.reach}</th>
+                  <th scope="col">{column.state}</th>
+                </>
+              }
+            >
+              {shown.map((approval) => {
+                const workload = workloads.get(approval.workload_id)
+                return (
+                  <tr key={approval.id}>
+                    <td class="text">
+                      <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
+                        {approval.request_comment.split('\n')[0] || shortHash(approval.draft_hash)}
+                      </a>
+                    </td>
+                    <td>
+                      <a href={`/workloads/${approval.workload_id}`}>
+                        {workload ? nameOf(workload) : approval.workload_id.slice(0, 8)}
+                      </a>
+                    </td>
+                    <td>{approval.requester}</td>
+                    <td class="muted">
+                      <Ago at={approval.created_at} />
+                    </td>
+                    <td>
+                      {approval.prod_target ? (
+                        <Mark tone="warn" shape="triangle">
+                          {say(changeTexts).production}
+                        </Mark>
+                      ) : (
+                        <span class="muted">{approval.target_env || '–'}</span>
+                      )}
+                    </td>
+                    <td>
+                      <ApprovalMark status={approval.status} />
+                      {approval.break_glass && <span class="bad"> · {say(changeTexts).breakGlass}</span>}
+                      {approval.self_approved && <span class="warn"> · {say(changeTexts).self}</span>}
+                    </td>
+                  </tr>
+                )
+              })}
+            </Sheet>
+          )
+        }}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,145 @@
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
+import type { ValidationCheck, ValidationResult } from '../../../lib/wire/validation.ts'
+import { changeTexts, translated } from '../i18n/change.ts'
+import { say } from '../i18n/define.ts'
+import { formatNumber } from '../i18n/format.ts'
+import type { Tone } from '../logic/diagnosis.ts'
+import { FailureNotice } from '../parts/failure.tsx'
+import { Icon, type Shape } from '../parts/icons.tsx'
+import type { Resource } from '../state/use-resource.ts'
+
+const LOOK: Record<ValidationCheck['status'], readonly [Tone, Shape]> = {
+  passed: ['ok', 'tick'],
+  warning: ['warn', 'triangle'],
+  failed: ['bad', 'cross'],
+  skipped: ['idle', 'ring'],
+}
+
+/** The five checks of a draft, each with what it found. */
+export function Checks({ of, isStale }: { of: Resource<ValidationResult>; isStale: boolean }) {
+  const words = say(changeTexts)
+  return (
+    <section class="pane" aria-label={words.checks} aria-busy={isStale || of.isLoading}>
+      <h2>
+        {words.checks} {(isStale || of.isLoading) && <span class="faint">{words.checking}</span>}
+      </h2>
+      {of.failure && <FailureNotice failure={of.failure} retry={of.reload} />}
+      <ul class="list" role="status">
+        {of.data?.checks.map((check) => {
+          const [tone, shape] = LOOK[check.status]
+          const messages = check.messages?.filter(({ severity }) => severity !== 'info') ?? []
+          return (
+            <li key={check.id} class={tone}>
+              <Icon shape={shape} />
+              <div>
+                <span style={{ color: 'var(--ink)' }}>{words.check[check.id] ?? check.label}</span>
+                {check.status === 'skipped' && <span class="muted"> · {words.skipped}</span>}
+                {messages.map((message) => (
+                  <div key={`${message.code}${message.path}${message.message}`}>
+                    {translated(words.finding, message.code, message.message)}
+                    {message.path && <div class="mono muted">{message.path}</div>}
+                  </div>
+                ))}
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+/** What the policies say about a draft. */
+export function PolicyPane({ plan }: { plan: ConfigPlan }) {
+  const words = say(changeTexts)
+  const { findings } = plan.policy
+  return (
+    <section class="pane" aria-label={words.policy}>
+      <h2>{words.policy}</h2>
+      {findings.length === 0 ? (
+        <p class="st ok">
+          <Icon shape="tick" />
+          <span>{words.policyPass}</span>
+        </p>
+      ) : (
+        <>
+          <p class="bad">
+            {words.policyBlocks(findings.filter(({ decision }) => decision === 'block').length)}
+          </p>
+          <ul class="list">
+            {findings.map((finding) => (
+              <li
+                key={`${finding.rule_code}${finding.path}`}
+                class={finding.decision === 'block' ? 'bad' : 'warn'}
+              >
+                <Icon shape={finding.decision === 'block' ? 'cross' : 'triangle'} />
+                <div>
+                  {translated(words.rule, finding.rule_code, finding.message)}
+                  <div class="mono muted">{finding.path}</div>
+                  {Object.keys(words.rule).length === 0 && <div class="muted">{finding.remediation}</div>}
+                </div>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Which instances a push would reach, and who is left out and why. */
+export function ReachPane({
+  plan,
+  liveCount,
+  environment,
+}: {
+  plan: ConfigPlan
+  liveCount: number
+  environment: string
+}) {
+  const words = say(changeTexts)
+  const excluded = plan.excluded_instances ?? []
+  const excludedCount = plan.summary.excluded_instance_count ?? excluded.length
+  const reached = plan.summary.reached_instance_count ?? Math.max(0, liveCount - excludedCount)
+  const reasons = plan.targets.flatMap((target) => target.exclusion_reasons)
+  return (
+    <section class="pane" aria-label={words.reach}>
+      <h2>{words.reach}</h2>
+      <div class="quant">
+        <span>
+          <b>{formatNumber(reached)}</b>
+          {words.instancesWord}
+        </span>
+        <span>
+          <b>{formatNumber(excludedCount)}</b>
+          {words.excludedWord}
+        </span>
+        <span>
+          <b>{environment || '–'}</b>
+          {plan.prod_target ? words.production : words.environmentWord}
+        </span>
+      </div>
+      {reasons.length > 0 && (
+        <p class="warn">
+          {[...new Set(reasons)].map((reason) => words.excluded[reason] ?? reason).join(' · ')}
+        </p>
+      )}
+      {excluded.length > 0 && (
+        <ul class="list">
+          {excluded.slice(0, 20).map((instance) => (
+            <li key={instance.instance_uid} class="warn">
+              <Icon shape="triangle" />
+              <div>
+                <span class="mono">{instance.pod_name ?? instance.instance_uid}</span>
+                <div class="muted">
+                  {words.excluded[instance.reason] ?? instance.reason}
+                  {instance.missing_components?.length ? `: ${instance.missing_components.join(', ')}` : ''}
+                </div>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,252 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { say } from '../i18n/define.ts'
+import { environmentOf, nameOf } from '../logic/workloads.ts'
+import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
+import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Head } from '../parts/page.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import type { Result } from '../state/api.ts'
+import { keepDraft, readDraft } from '../state/drafts.ts'
+import { api } from '../state/endpoints.ts'
+import { navigate, query, setQuery } from '../state/router.ts'
+import { can } from '../state/session.ts'
+import { textKey, useDebounced } from '../state/use-debounced.ts'
+import { type Resource, useResource } from '../state/use-resource.ts'
+import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
+import { DiffSummary } from './diff-summary.tsx'
+
+interface Base {
+  /** The text that is active now; empty when none is. */
+  active: string
+  /** What the draft starts from. */
+  start: string
+}
+
+/** The active config, and what the address says to start from. */
+async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<Result<Base>> {
+  const { id, active_config_hash: hash } = workload
+  const revision = hash ? await api.revision(id, hash, abort) : null
+  if (revision?.ok === false && revision.status !== 404) return revision
+  const active = revision?.ok === true ? (revision.value.content ?? '') : ''
+  const done = (start: string): Result<Base> => ({
+    ok: true,
+    value: { active, start },
+    headers: new Headers(),
+  })
+  const template = query.peek().get('template')
+  if (template) {
+    const found = await api.template(template, abort)
+    return found.ok ? done(found.value.content ?? '') : found
+  }
+  const wanted = query.peek().get('hash')
+  if (wanted && wanted !== hash) {
+    const found = await api.revision(id, wanted, abort)
+    return found.ok ? done(found.value.content ?? '') : found
+  }
+  if (active !== '') return done(active)
+  const topology = await api.topology(id, abort)
+  const first = topology.ok ? topology.value.instances[0] : undefined
+  const detail = first ? await api.instance(id, first.instance_uid, abort) : null
+  return done(detail?.ok === true ? (detail.value.effective_config ?? '') : '')
+}
+
+/** All that is asked about a draft while it is typed. */
+function useChecks(workload: WorkloadRecord, draft: string) {
+  const rested = useDebounced(draft, 450)
+  const isEmpty = rested.trim() === ''
+  const key = `${workload.id}:${textKey(rested)}`
+  const validation = useResource(isEmpty ? null : `validate:${key}`, (abort) =>
+    api.validate(workload.id, rested, abort),
+  )
+  const plan = useResource(isEmpty || !can('config_safety.policy_preview') ? null : `plan:${key}`, (abort) =>
+    api.plan(workload.id, rested, abort),
+  )
+  return { validation, plan, rested, isStale: rested !== draft }
+}
+
+function toMarks(validation: Resource<{ errors: unknown[]; warnings: unknown[] }>): CodeMark[] {
+  const errors = (validation.data?.errors ?? []) as Omit<CodeMark, 'severity'>[]
+  const warnings = (validation.data?.warnings ?? []) as Omit<CodeMark, 'severity'>[]
+  return [
+    ...errors.map((mark) => ({ ...mark, severity: 'error' as const })),
+    ...warnings
+      .filter((mark) => mark.path !== undefined)
+      .map((mark) => ({ ...mark, severity: 'warning' as const })),
+  ]
+}
+
+function RequestForm({
+  workload,
+  draft,
+  blocker,
+  isProduction,
+}: {
+  workload: WorkloadRecord
+  draft: string
+  blocker: string | null
+  isProduction: boolean
+}) {
+  const words = say(changeTexts)
+  const comment = useSignal('')
+  const group = useSignal('')
+  const environment = useSignal(environmentOf(workload))
+  const isConfirmed = useSignal(false)
+  const asksProduction = useSignal(false)
+  const isBusy = useSignal(false)
+  const mayReachProduction =
+    isProduction || asksProduction.value || /\bprod/i.test(`${environment.value} ${group.value}`)
+  const reason =
+    unless('workload:push_config') ??
+    (draft.trim() === '' ? words.mustChange : blocker) ??
+    (mayReachProduction && !isConfirmed.value ? words.mustConfirm : null)
+  const submit = async () => {
+    if (isBusy.value) return
+    isBusy.value = true
+    const result = await api.requestApproval(workload.id, {
+      draft_yaml: draft,
+      target_group: group.value.trim(),
+      target_env: environment.value.trim(),
+      comment: comment.value.trim(),
+      prod_confirmation: isConfirmed.value,
+    })
+    isBusy.value = false
+    if (result.ok) {
+      keepDraft(workload.id, null)
+      toast(words.requested)
+      return navigate(`/workloads/${workload.id}/changes/${result.value.id}`)
+    }
+    // The server judges production by more than we see here; then it asks for the confirmation.
+    if (result.status === 400 && /confirm/i.test(result.body.error)) asksProduction.value = true
+    toastFailure(result)
+  }
+  return (
+    <form
+      class="pane stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (reason === null) void submit()
+      }}
+    >
+      <TextArea label={words.comment} value={comment.value} onValue={(value) => (comment.value = value)} />
+      <TextField
+        label={words.environment}
+        value={environment.value}
+        onValue={(value) => (environment.value = value)}
+      />
+      <TextField
+        label={words.group}
+        hint={words.groupHint}
+        value={group.value}
+        onValue={(value) => (group.value = value)}
+      />
+      {mayReachProduction && (
+        <Checkbox checked={isConfirmed.value} onValue={(value) => (isConfirmed.value = value)}>
+          {words.prodConfirm}
+        </Checkbox>
+      )}
+      <div class="actions">
+        <Action kind="primary" isSubmit reason={reason}>
+          {words.request}
+        </Action>
+      </div>
+    </form>
+  )
+}
+
+function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
+  const words = say(changeTexts)
+  const hasOwnStart = query.value.has('template') || query.value.has('hash')
+  const draft = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
+  const { validation, plan, rested, isStale } = useChecks(workload, draft.value)
+  const isComparing = query.value.get('view') === 'compare'
+  const marks = useMemo(() => toMarks(validation), [validation.data])
+  useEffect(
+    () => keepDraft(workload.id, draft.value === base.start ? null : draft.value),
+    [draft.value, base],
+  )
+  const blocker = validation.data && !validation.data.valid ? words.mustBeValid : null
+  return (
+    <div class="two" style={{ marginTop: 24 }}>
+      <div class="stack">
+        <div class="pane flush">
+          <div class="pane-head">
+            <Action isPressed={!isComparing} onClick={() => setQuery({ view: null })}>
+              {words.edit}
+            </Action>
+            <Action isPressed={isComparing} onClick={() => setQuery({ view: 'compare' })}>
+              {words.compare}
+            </Action>
+            <span class="grow" />
+            <Action
+              kind="plain"
+              onClick={() => {
+                draft.value = base.active || base.start
+              }}
+            >
+              {words.discard}
+            </Action>
+          </div>
+          {isComparing ? (
+            <CompareView before={base.active} after={draft.value} label={words.compare} />
+          ) : (
+            <CodeEditor
+              text={draft.value}
+              label={words.draft}
+              marks={marks}
+              components={workload.available_components?.components}
+              onText={(text) => {
+                draft.value = text
+              }}
+            />
+          )}
+        </div>
+        <DiffSummary workloadId={workload.id} before={base.active} after={rested} />
+      </div>
+      <div>
+        <Checks of={validation} isStale={isStale} />
+        {plan.data && <PolicyPane plan={plan.data} />}
+        {plan.data && (
+          <ReachPane
+            plan={plan.data}
+            liveCount={workload.connected_instance_count}
+            environment={environmentOf(workload)}
+          />
+        )}
+        <RequestForm
+          workload={workload}
+          draft={draft.value}
+          blocker={blocker}
+          isProduction={plan.data?.prod_target === true}
+        />
+      </div>
+    </div>
+  )
+}
+
+/** A pull request for a config. */
+export function ChangePage({ params }: { params: Record<string, string> }) {
+  const words = say(changeTexts)
+  const id = params['id'] ?? ''
+  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
+  const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
+  const base = useResource(workload.data ? `base:${id}:${start}` : null, (abort) =>
+    loadBase(workload.data!, abort),
+  )
+  return (
+    <Loaded of={workload}>
+      {(data) => (
+        <>
+          <Head title={words.title(nameOf(data))}>
+            <ActionLink href={`/workloads/${id}`}>← {nameOf(data)}</ActionLink>
+            <ActionLink href={`/templates?for=${id}`}>{`${words.start} ${words.startTemplate}`}</ActionLink>
+          </Head>
+          <Loaded of={base}>{(loaded) => <Draft key={start} workload={data} base={loaded} />}</Loaded>
+        </>
+      )}
+    </Loaded>
+  )
+}

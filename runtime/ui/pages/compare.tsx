@@ -1,0 +1,65 @@
+import { say } from '../i18n/define.ts'
+import { shortHash } from '../i18n/format.ts'
+import { historyTexts } from '../i18n/history.ts'
+import { CompareView } from '../parts/code.tsx'
+import { ActionLink, unless } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Head } from '../parts/page.tsx'
+import { api } from '../state/endpoints.ts'
+import { query } from '../state/router.ts'
+import { can } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+import { DiffSummary } from './diff-summary.tsx'
+
+/** Two revisions of one workload, in words and line by line. */
+export function ComparePage({ params }: { params: Record<string, string> }) {
+  const words = say(historyTexts)
+  const id = params['id'] ?? ''
+  const from = query.value.get('from') ?? ''
+  const to = query.value.get('to') ?? ''
+  const before = useResource(`revision:${id}:${from}`, (abort) => api.revision(id, from, abort))
+  const after = useResource(`revision:${id}:${to}`, (abort) => api.revision(id, to, abort))
+  return (
+    <>
+      <Head
+        title={words.compareTitle}
+        beside={
+          <span class="mono muted">
+            {shortHash(from)} → {shortHash(to)}
+          </span>
+        }
+      >
+        <ActionLink href={`/workloads/${id}/history`}>←</ActionLink>
+        {can('config_safety.approvals') && (
+          <ActionLink href={`/workloads/${id}/change?hash=${to}`} reason={unless('workload:push_config')}>
+            {words.use}
+          </ActionLink>
+        )}
+      </Head>
+      <div class="stack" style={{ marginTop: 24 }}>
+        <Loaded of={before}>
+          {(a) => (
+            <Loaded of={after}>
+              {(b) =>
+                a.content === b.content ? (
+                  <p class="empty">{words.same}</p>
+                ) : (
+                  <>
+                    <DiffSummary workloadId={id} before={a.content ?? ''} after={b.content ?? ''} />
+                    <div class="pane flush">
+                      <CompareView
+                        before={a.content ?? ''}
+                        after={b.content ?? ''}
+                        label={words.compareTitle}
+                      />
+                    </div>
+                  </>
+                )
+              }
+            </Loaded>
+          )}
+        </Loaded>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,131 @@
+import type { ConfigDiff } from '../../../lib/wire/diff.ts'
+import type { RiskLevel } from '../../../lib/wire/plan.ts'
+import { changeTexts, translated } from '../i18n/change.ts'
+import { say } from '../i18n/define.ts'
+import { formatList } from '../i18n/format.ts'
+import type { Tone } from '../logic/diagnosis.ts'
+import { type DiffWord, listDiffWords } from '../logic/diff-words.ts'
+import { FailureNotice } from '../parts/failure.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Mark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { textKey } from '../state/use-debounced.ts'
+import { useResource } from '../state/use-resource.ts'
+
+const TONES: Record<RiskLevel, Tone> = { none: 'ok', low: 'ok', medium: 'warn', high: 'bad' }
+
+/** How risky a change is, as a shape and a word. */
+export function RiskMark({ risk }: { risk: RiskLevel }) {
+  const shape = risk === 'high' || risk === 'medium' ? 'triangle' : 'tick'
+  return (
+    <Mark tone={TONES[risk] ?? 'idle'} shape={shape}>
+      {say(changeTexts).risk[risk] ?? risk}
+    </Mark>
+  )
+}
+
+function toText(word: DiffWord): string {
+  const words = say(changeTexts).summary
+  switch (word.kind) {
+    case 'changesField':
+      return words.changesField(word.path)
+    case 'keeps':
+      return words.keeps(word.signal)
+    case 'routes':
+    case 'unroutes':
+      return words[word.kind](word.signal, word.name)
+    default:
+      return words[word.kind](word.name)
+  }
+}
+
+function Risks({ diff }: { diff: ConfigDiff }) {
+  const words = say(changeTexts)
+  const items = diff.risk_items.filter(({ risk }) => risk === 'high' || risk === 'medium')
+  if (items.length === 0) return null
+  return (
+    <ul class="list">
+      {items.map((item) => (
+        <li key={item.id} class={item.risk === 'high' ? 'bad' : 'warn'}>
+          <Icon shape="triangle" />
+          <div>
+            {translated(words.rule, item.rule, item.title)}
+            <div class="muted mono">{item.affected_paths.join(' ')}</div>
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What a change does, in words: added, removed, rerouted, risky. */
+export function DiffSummary({
+  workloadId,
+  before,
+  after,
+}: {
+  workloadId: string
+  before: string
+  after: string
+}) {
+  const words = say(changeTexts)
+  const hasBoth = before.trim() !== '' && after.trim() !== '' && before !== after
+  const diff = useResource(
+    hasBoth ? `diff:${workloadId}:${textKey(before)}:${textKey(after)}` : null,
+    (abort) =>
+      api.diff({ base_yaml: before, target_yaml: after, context: { workload_id: workloadId } }, abort),
+  )
+  if (before.trim() === '') return <p class="muted">{words.firstConfig}</p>
+  if (before === after) return <p class="muted">{words.nothingChanged}</p>
+  if (diff.failure) return <FailureNotice failure={diff.failure} retry={diff.reload} />
+  if (diff.data === null) return <p class="muted">{words.checking}</p>
+  const { data } = diff
+  const lines = listDiffWords(data)
+  return (
+    <section class="pane" aria-label={words.what}>
+      <div class="head" style={{ marginBottom: 8 }}>
+        <h2 style={{ margin: 0 }}>{words.what}</h2>
+        <RiskMark risk={data.summary.overall_risk} />
+      </div>
+      {data.diagnostics.length > 0 && (
+        <ul class="list">
+          {data.diagnostics.map((item) => (
+            <li key={`${item.side}${item.code}`} class="bad">
+              <div>{translated(words.finding, item.code, item.message)}</div>
+            </li>
+          ))}
+        </ul>
+      )}
+      {lines.length > 0 && <p class="wrap">{formatList(lines.map(toText))}</p>}
+      <Risks diff={data} />
+    </section>
+  )
+}
+
+/** Whom else a change touches, as far as labels tell. */
+export function Reach({ diff }: { diff: ConfigDiff }) {
+  const words = say(changeTexts)
+  const {
+    affected_signals: signals,
+    touched_exporters: exporters,
+    impacted_services: services,
+  } = diff.blast_radius
+  const names = [...new Set(services.map(({ service_name: name }) => name))]
+  const rows = [
+    [words.signals, signals],
+    [words.exporters, exporters],
+    [words.services, names.slice(0, 12)],
+  ] as const
+  return (
+    <dl class="pairs">
+      {rows.map(([title, list]) =>
+        list.length === 0 ? null : (
+          <>
+            <dt key={title}>{title}</dt>
+            <dd key={`${title}-list`}>{list.join(', ')}</dd>
+          </>
+        ),
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,205 @@
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
+import { formatNumber, shortHash } from '../i18n/format.ts'
+import {
+  clusterOf,
+  configStateOf,
+  environmentOf,
+  nameOf,
+  placeOf,
+  readOnlyReason,
+} from '../logic/workloads.ts'
+import type { Column } from '../parts/big-table.tsx'
+import { Ago, StatusMark, Track } from '../parts/state.tsx'
+
+const statusOf = (workload: WorkloadRecord) => (workload.archived_at ? 'archived' : workload.status)
+
+/** What the workload's config is and does, in one line. */
+export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
+  const words = say(fleetTexts)
+  const state = configStateOf(workload)
+  const push = workload.current_config_push
+  if (push && (state === 'applying' || (state === 'failed' && push.target_count > 0))) {
+    const parts = [
+      ['ok', push.applied_count],
+      ['bad', push.failed_count],
+      ['busy', state === 'applying' ? workload.applying_instance_count : 0],
+    ] as const
+    return (
+      <>
+        <Track isSmall parts={parts} total={push.target_count} />
+        {push.failed_count > 0 ? (
+          <span class="bad">{words.failedCount(push.failed_count)}</span>
+        ) : (
+          words.applyingCount(push.applied_count, push.target_count)
+        )}
+      </>
+    )
+  }
+  if (state === 'not_managed' || state === 'none') return <span class="muted">{words.config[state]}</span>
+  const text = state === 'drifted' ? words.driftedCount(workload.drifted_instance_count) : words.config[state]
+  const tone = { drifted: 'warn', failed: 'bad' }[state as string] ?? 'muted'
+  return (
+    <>
+      <span class="mono muted">{shortHash(workload.active_config_hash)}</span>
+      <span class={tone}> · {text}</span>
+    </>
+  )
+}
+
+function NameCell({ workload }: { workload: WorkloadRecord }) {
+  const words = say(fleetTexts)
+  const reason = readOnlyReason(workload)
+  return (
+    <>
+      <a class="name" href={`/workloads/${workload.id}`}>
+        {nameOf(workload)}
+      </a>
+      <span class="sub">{placeOf(workload)}</span>
+      {reason && (
+        <span class="sub" title={words.readOnlyLong[reason]}>
+          {words.readOnly[reason]}
+        </span>
+      )}
+    </>
+  )
+}
+
+function VersionCell({ workload }: { workload: WorkloadRecord }) {
+  const words = say(fleetTexts)
+  return (
+    <span class="mono">
+      {workload.version || '–'}
+      {workload.version_outdated && (
+        <span class="warn" title={words.outdated1}>
+          {' '}
+          ▲<span class="sr"> {words.outdated1}</span>
+        </span>
+      )}
+    </span>
+  )
+}
+
+function LabelsCell({ workload }: { workload: WorkloadRecord }) {
+  const entries = Object.entries(workload.labels ?? {}).filter(([key]) => !/^(host|os|service)\./.test(key))
+  return (
+    <span class="muted" title={entries.map(([key, value]) => `${key}=${value}`).join('\n')}>
+      {entries
+        .slice(0, 3)
+        .map(([key, value]) => `${key}=${value}`)
+        .join('  ')}
+    </span>
+  )
+}
+
+/** The columns of the wide table, all of them; the chooser leaves some out. */
+export function listColumns(): Column<WorkloadRecord>[] {
+  const { column, alertCount } = say(fleetTexts)
+  return [
+    {
+      id: 'status',
+      title: column.status,
+      width: '132px',
+      render: (workload) => <StatusMark status={statusOf(workload)} />,
+    },
+    { id: 'name', title: column.name, render: (workload) => <NameCell workload={workload} /> },
+    { id: 'type', title: column.type, width: '90px', render: (workload) => workload.type },
+    {
+      id: 'environment',
+      title: column.environment,
+      width: '112px',
+      render: (workload) => environmentOf(workload) || <span class="faint">–</span>,
+    },
+    {
+      id: 'cluster',
+      title: column.cluster,
+      width: '120px',
+      render: (workload) => clusterOf(workload) || <span class="faint">–</span>,
+    },
+    {
+      id: 'instances',
+      title: column.instances,
+      width: '92px',
+      isNumeric: true,
+      render: (workload) => formatNumber(workload.connected_instance_count),
+    },
+    {
+      id: 'config',
+      title: column.config,
+      width: '204px',
+      render: (workload) => <ConfigCell workload={workload} />,
+    },
+    {
+      id: 'version',
+      title: column.version,
+      width: '104px',
+      render: (workload) => <VersionCell workload={workload} />,
+    },
+    {
+      id: 'alerts',
+      title: column.alerts,
+      width: '92px',
+      render: (workload) =>
+        workload.open_alert_count > 0 ? (
+          <a class="bad" href={`/workloads/${workload.id}/alerts`}>
+            {alertCount(workload.open_alert_count)}
+          </a>
+        ) : (
+          <span class="faint">–</span>
+        ),
+    },
+    {
+      id: 'labels',
+      title: column.labels,
+      width: '220px',
+      isSortable: false,
+      render: (workload) => <LabelsCell workload={workload} />,
+    },
+    {
+      id: 'seen',
+      title: column.seen,
+      width: '104px',
+      isNumeric: true,
+      render: (workload) => (
+        <span class="muted">
+          <Ago at={workload.last_seen_at} />
+        </span>
+      ),
+    },
+  ]
+}
+
+/** Shown unless somebody chose otherwise. */
+export const DEFAULT_COLUMNS = [
+  'status',
+  'name',
+  'environment',
+  'instances',
+  'config',
+  'version',
+  'alerts',
+  'seen',
+]
+
+/** The one column of the narrow table: two lines for each workload. */
+export function narrowColumn(): Column<WorkloadRecord> {
+  return {
+    id: 'name',
+    title: say(fleetTexts).column.name,
+    render: (workload) => (
+      <div class="narrow-row">
+        <div>
+          <StatusMark status={statusOf(workload)} />{' '}
+          <a class="name" href={`/workloads/${workload.id}`}>
+            {nameOf(workload)}
+          </a>
+        </div>
+        <div class="second">
+          {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} /> ·{' '}
+          {workload.version}
+        </div>
+      </div>
+    ),
+  }
+}

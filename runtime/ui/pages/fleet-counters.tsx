@@ -1,0 +1,57 @@
+import { useMemo } from 'preact/hooks'
+import { say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
+import { formatNumber } from '../i18n/format.ts'
+import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
+import { fleetVersion, workloads } from '../state/fleet.ts'
+import { hrefWith } from '../state/router.ts'
+
+const TONES: Partial<Record<FleetFilter, string>> = {
+  degraded: 'warn',
+  disconnected: 'bad',
+  drifted: 'warn',
+  alerts: 'bad',
+}
+
+function count(): { all: number; by: Record<FleetFilter, number> } {
+  const by = Object.fromEntries(Object.keys(FLEET_FILTERS).map((id) => [id, 0])) as Record<
+    FleetFilter,
+    number
+  >
+  let all = 0
+  for (const workload of workloads.values()) {
+    if (workload.archived_at) continue
+    all++
+    for (const [id, passes] of Object.entries(FLEET_FILTERS)) if (passes(workload)) by[id as FleetFilter]++
+  }
+  return { all, by }
+}
+
+/** What is wrong, in numbers; each number leads to its workloads. */
+export function FleetCounters({ current }: { current: FleetFilter | null }) {
+  const words = say(fleetTexts)
+  const version = fleetVersion.value
+  // The version stands for the workloads.
+  const { all, by } = useMemo(count, [version])
+  const isAll = current === null
+  return (
+    <nav aria-label={words.counters}>
+      <ul class="counters">
+        <li>
+          <a href={hrefWith({ show: null })} aria-current={isAll ? 'true' : undefined}>
+            <strong>{formatNumber(all)}</strong>
+            <span>{words.all}</span>
+          </a>
+        </li>
+        {(Object.keys(FLEET_FILTERS) as FleetFilter[]).map((id) => (
+          <li key={id} class={by[id] === 0 ? 'zero' : (TONES[id] ?? '')}>
+            <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
+              <strong>{formatNumber(by[id])}</strong>
+              <span>{words[id]}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}

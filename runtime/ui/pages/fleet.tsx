@@ -1,0 +1,190 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { language, say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
+import { matchesSearch, parseSearch } from '../logic/search.ts'
+import {
+  FLEET_FILTERS,
+  FLEET_SORTS,
+  type FleetFilter,
+  type FleetSort,
+  groupValueOf,
+  sortWorkloads,
+} from '../logic/workloads.ts'
+import { BigTable, type TableLine } from '../parts/big-table.tsx'
+import { FailureNotice } from '../parts/failure.tsx'
+import { useTitle } from '../parts/page.tsx'
+import { fleetFailure, fleetLoaded, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { query, setQuery } from '../state/router.ts'
+import { isNarrow } from '../state/viewport.ts'
+import { DEFAULT_COLUMNS, listColumns, narrowColumn } from './fleet-columns.tsx'
+import { FleetCounters } from './fleet-counters.tsx'
+import { FleetEmpty } from './fleet-empty.tsx'
+import { COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
+
+const ROW_HEIGHT = 35
+const NARROW_ROW_HEIGHT = 56
+
+const isFilter = (text: string | null): text is FleetFilter => text !== null && text in FLEET_FILTERS
+const isSort = (text: string | null): text is FleetSort => text !== null && text in FLEET_SORTS
+
+interface View {
+  filter: FleetFilter | null
+  search: string
+  sort: FleetSort
+  isDescending: boolean
+  group: string
+  hasArchived: boolean
+}
+
+/** What the address asks for. */
+function readView(): View {
+  const wanted = query.value
+  const filter = wanted.get('show')
+  const [sort, direction] = (wanted.get('sort') ?? 'name').split(':')
+  return {
+    filter: isFilter(filter) ? filter : null,
+    search: wanted.get('q') ?? '',
+    sort: isSort(sort ?? null) ? (sort as FleetSort) : 'name',
+    isDescending: direction === 'desc',
+    group: wanted.get('group') ?? '',
+    hasArchived: wanted.get('archived') === 'true',
+  }
+}
+
+function selectRows(view: View): WorkloadRecord[] {
+  const terms = parseSearch(view.search)
+  const passes = view.filter === null ? () => true : FLEET_FILTERS[view.filter]
+  const rows: WorkloadRecord[] = []
+  for (const workload of workloads.values()) {
+    if (workload.archived_at && !view.hasArchived) continue
+    if (passes(workload) && matchesSearch(workload, terms)) rows.push(workload)
+  }
+  return sortWorkloads(rows, view.sort, view.isDescending)
+}
+
+function toLines(rows: readonly WorkloadRecord[], group: string): TableLine<WorkloadRecord>[] {
+  const toLine = (row: WorkloadRecord): TableLine<WorkloadRecord> => ({ kind: 'row', key: row.id, row })
+  if (group === '') return rows.map(toLine)
+  const groups = new Map<string, WorkloadRecord[]>()
+  for (const row of rows) {
+    const value = groupValueOf(row, group)
+    const members = groups.get(value)
+    if (members) members.push(row)
+    else groups.set(value, [row])
+  }
+  const sorted = [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+  const words = say(fleetTexts)
+  return sorted.flatMap(([value, members]) => [
+    { kind: 'group' as const, key: `group:${value}`, title: words.groupTitle(value, members.length) },
+    ...members.map(toLine),
+  ])
+}
+
+/**
+ * The rows in their order. While the pointer is over the table the order stands still: rows change in place,
+ * and new ones wait.
+ */
+function useRows(view: View) {
+  const isOver = useSignal(false)
+  const isHeld = isOver.value
+  const order = useRef<string[]>([])
+  const version = fleetVersion.value
+  const key = JSON.stringify([view, language.value])
+  const heldKey = useRef(key)
+  // Version and key stand for workloads and view.
+  return useMemo(() => {
+    const rows = selectRows(view)
+    const isSameView = heldKey.current === key
+    heldKey.current = key
+    if (!isHeld || !isSameView || order.current.length === 0) {
+      order.current = rows.map(({ id }) => id)
+      return { rows, waiting: 0, isOver }
+    }
+    const known = new Set(order.current)
+    const held = order.current.flatMap((id) => workloads.get(id) ?? [])
+    return { rows: held, waiting: rows.filter(({ id }) => !known.has(id)).length, isOver }
+  }, [version, key, isHeld, isOver])
+}
+
+function chosenColumns(): string[] {
+  const stored = query.value.get('cols') ?? localStorage.getItem(COLUMNS_KEY)
+  const ids = stored?.split(',').filter((id) => id !== '') ?? []
+  return ids.length > 0 ? ids : DEFAULT_COLUMNS
+}
+
+/** The fleet: counters that are filters, and the table. */
+export function FleetPage() {
+  const words = say(fleetTexts)
+  useTitle(words.title)
+  const view = readView()
+  useEffect(() => {
+    void loadFleet({ withArchived: view.hasArchived })
+  }, [view.hasArchived])
+  const { rows, waiting, isOver } = useRows(view)
+  const lines = useMemo(() => toLines(rows, view.group), [rows, view.group])
+  const narrow = isNarrow.value
+  const chosen = chosenColumns()
+  const columns = narrow ? [narrowColumn()] : listColumns().filter(({ id }) => chosen.includes(id))
+  const isEmpty = fleetLoaded.value && workloads.size === 0
+  return (
+    <>
+      <h1 class="sr">{words.title}</h1>
+      {fleetFailure.value && <FailureNotice failure={fleetFailure.value} retry={() => void loadFleet()} />}
+      {isEmpty && <FleetEmpty />}
+      {!isEmpty && workloads.size > 0 && (
+        <>
+          <FleetCounters current={view.filter} />
+          <FleetTools view={view} chosenColumns={chosen} shown={rows.length} />
+          {waiting > 0 && (
+            <div class="pill">
+              <button
+                type="button"
+                class="btn"
+                onClick={() => {
+                  isOver.value = false
+                }}
+              >
+                {say(commonTexts).newRows(waiting)}
+              </button>
+            </div>
+          )}
+          {rows.length === 0 ? (
+            <div class="sheet empty">
+              <p>{words.nothing}</p>
+              <p>
+                <a class="link" href="/">
+                  {words.clear}
+                </a>
+              </p>
+            </div>
+          ) : (
+            <BigTable
+              label={words.title}
+              columns={columns}
+              lines={lines}
+              rowHeight={narrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
+              sort={view.sort}
+              isDescending={view.isDescending}
+              onSort={(id) =>
+                setQuery({
+                  sort: view.sort === id && !view.isDescending ? `${id}:desc` : id === 'name' ? null : id,
+                })
+              }
+              onHover={(over) => {
+                isOver.value = over
+              }}
+            />
+          )}
+        </>
+      )}
+      {!fleetLoaded.value && workloads.size === 0 && !fleetFailure.value && (
+        <p class="empty" role="status">
+          {say(commonTexts).loading}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,142 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { AuthMethod, AuthMethods } from '../../../lib/wire/identity.ts'
+import { language, say } from '../i18n/define.ts'
+import { loginTexts } from '../i18n/login.ts'
+import { Action, TextField } from '../parts/controls.tsx'
+import { FailureNotice } from '../parts/failure.tsx'
+import { useTitle } from '../parts/page.tsx'
+import { call, type Failure } from '../state/api.ts'
+import { navigate, query } from '../state/router.ts'
+import { chooseLanguage, signIn } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+
+/** Three failures, three texts: what was typed, how often, and a server that is not there. */
+function describe(failure: Failure): string {
+  const words = say(loginTexts)
+  if (failure.status === 401) return words.wrong
+  if (failure.status === 429) return words.limited(failure.retryAfterSeconds ?? null)
+  if (failure.status === 400) return words.required
+  return failure.status === 0 ? words.away : words.unavailable
+}
+
+/** Only addresses of this console; never another host. */
+function nextAddress(): string {
+  const next = query.peek().get('next') ?? '/'
+  return /^\/(?![/\\])/.test(next) && !next.startsWith('/login') ? next : '/'
+}
+
+function PasswordForm({ method }: { method: AuthMethod }) {
+  const words = say(loginTexts)
+  const email = useSignal('')
+  const password = useSignal('')
+  const isBusy = useSignal(false)
+  const failure = useSignal<Failure | null>(null)
+  const isMissing = useSignal(false)
+  // The wait counts down, so that nobody has to guess.
+  useEffect(() => {
+    const seconds = failure.value?.retryAfterSeconds
+    if (seconds === undefined || seconds <= 1) return
+    const timer = setTimeout(() => {
+      const now = failure.peek()
+      if (now) failure.value = { ...now, retryAfterSeconds: seconds - 1 }
+    }, 1000)
+    return () => clearTimeout(timer)
+  }, [failure.value, failure])
+  const submit = async () => {
+    isMissing.value = email.value.trim() === '' || password.value === ''
+    if (isMissing.value || isBusy.value) return
+    isBusy.value = true
+    const result = await signIn(method.login_url, email.value.trim(), password.value)
+    isBusy.value = false
+    if (result.ok) return navigate(nextAddress(), { replace: true })
+    failure.value = result
+    password.value = ''
+  }
+  const error = isMissing.value ? words.required : failure.value ? describe(failure.value) : null
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      {error && (
+        <div class="notice" role="alert">
+          <div>{error}</div>
+        </div>
+      )}
+      <TextField
+        label={words.email}
+        type="email"
+        autoComplete="username"
+        autofocus
+        value={email.value}
+        onValue={(value) => {
+          email.value = value
+        }}
+      />
+      <TextField
+        label={words.password}
+        type="password"
+        autoComplete="current-password"
+        value={password.value}
+        onValue={(value) => {
+          password.value = value
+        }}
+      />
+      <Action kind="primary" isSubmit>
+        {isBusy.value ? words.busy : words.submit}
+      </Action>
+    </form>
+  )
+}
+
+export function LoginPage() {
+  const words = say(loginTexts)
+  useTitle(words.title)
+  const methods = useResource('methods', (abort) =>
+    call<AuthMethods>('GET', '/api/auth/methods', { signal: abort, keepsSession: true }),
+  )
+  const list = methods.data?.methods ?? []
+  const password = list.find(({ type }) => type === 'password')
+  return (
+    <main class="login" id="main">
+      <div class="stack" style={{ width: 'min(340px, 100%)' }}>
+        <div>
+          <p class="brand">
+            muster<i>.</i>
+          </p>
+          <p class="muted">{words.lead}</p>
+          <h1 class="sr">{words.title}</h1>
+        </div>
+        {query.value.get('expired') === '1' && (
+          <div class="notice t-warn" role="status">
+            <div>{words.expired}</div>
+          </div>
+        )}
+        {methods.failure && <FailureNotice failure={methods.failure} retry={methods.reload} />}
+        {password && <PasswordForm method={password} />}
+        {list
+          .filter(({ type }) => type !== 'password')
+          .map(({ id, display_name: name, login_url: url }) => (
+            <a key={id} class="btn" href={url} target="_self">
+              {words.with(name)}
+            </a>
+          ))}
+        {methods.data && list.length === 0 && <p class="muted">{words.noMethods}</p>}
+        <p>
+          <button
+            type="button"
+            class="btn plain"
+            lang={language.value === 'en' ? 'fr' : 'en'}
+            onClick={() => chooseLanguage(language.value === 'en' ? 'fr' : 'en')}
+          >
+            {words.language}
+          </button>
+        </p>
+      </div>
+    </main>
+  )
+}

@@ -1,0 +1,260 @@
+import { useEffect } from 'preact/hooks'
+import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { say } from '../i18n/define.ts'
+import { formatDuration, formatNumber, shortHash } from '../i18n/format.ts'
+import { pushTexts } from '../i18n/push.ts'
+import type { Tone } from '../logic/diagnosis.ts'
+import { nameOf } from '../logic/workloads.ts'
+import { ActionLink } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Icon } from '../parts/icons.tsx'
+import { Head, Sheet } from '../parts/page.tsx'
+import { Ago, PushMark, Track } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { query } from '../state/router.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
+
+const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
+
+/** The bar, its words, and the times to 50, 90, 99 and 100 percent. */
+export function ConvergenceBar({ of }: { of: Convergence }) {
+  const words = say(pushTexts)
+  return (
+    <section class="pane stack tight" aria-label={words.counts(of.applied_count, of.failed_count, 0, 0)}>
+      <Track
+        parts={[
+          ['ok', of.applied_count],
+          ['bad', of.failed_count],
+          ['busy', of.applying_count],
+        ]}
+        total={of.target_count}
+      />
+      <p class="muted" role="status">
+        {words.counts(of.applied_count, of.failed_count, of.applying_count, of.waiting_count)}{' '}
+        {words.of(of.target_count)}
+      </p>
+      <div class="quant">
+        {QUANTILES.map((key) => (
+          <span key={key}>
+            <b>{of.times_ms[key] === null ? '–' : formatDuration(of.times_ms[key])}</b>
+            {words.timeTo(key.slice(1))}
+          </span>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function sentenceOf(of: Convergence): { tone: Tone; text: string } {
+  const words = say(pushTexts)
+  if (of.phase === 'superseded') return { tone: 'idle', text: words.superseded }
+  if (of.failed_count > 0) return { tone: 'bad', text: words.someFailed(of.failed_count, of.target_count) }
+  if (of.phase === 'no_status') return { tone: 'warn', text: words.noStatus }
+  if (of.status === 'applied' && of.times_ms.p100 !== null)
+    return { tone: 'ok', text: words.allDone(formatDuration(of.times_ms.p100)) }
+  return { tone: 'busy', text: words.running }
+}
+
+/** What happened in one sentence, and what the automatic rollback did about it. */
+function Sentence({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
+  const words = say(pushTexts)
+  const { tone, text } = sentenceOf(of)
+  const answer = of.rolled_back_by
+  const rollback = answer
+    ? (answer.status === 'applied' ? words.rolledBack : words.rollingBack)(shortHash(answer.config_hash))
+    : of.status === 'failed' && push?.pushed_by !== 'auto-rollback'
+      ? words.noTarget
+      : ''
+  const isRollback = push?.failed_config_hash ? words.isRollback(shortHash(push.failed_config_hash)) : ''
+  return (
+    <div class={`say t-${tone}`} role="status">
+      <p>
+        <b>{text}</b> {rollback} {isRollback}
+      </p>
+      {answer && (
+        <ActionLink href={`/workloads/${of.workload_id}/pushes/${answer.config_hash}?push=${answer.push_id}`}>
+          {words.seeRollback}
+        </ActionLink>
+      )}
+    </div>
+  )
+}
+
+function Targets({
+  label,
+  rows,
+  workloadId,
+}: {
+  label: string
+  rows: readonly ConvergenceTarget[]
+  workloadId: string
+}) {
+  const words = say(pushTexts)
+  const { column } = words
+  return (
+    <Sheet
+      label={label}
+      head={
+        <>
+          <th scope="col">{column.instance}</th>
+          <th scope="col">{column.state}</th>
+          <th scope="col" class="n">
+            {column.time}
+          </th>
+          <th scope="col">{column.version}</th>
+          <th scope="col">{column.error}</th>
+        </>
+      }
+    >
+      {rows.map((row) => (
+        <tr key={row.instance_uid}>
+          <td>
+            <a class="mono" href={`/workloads/${workloadId}/health?instance=${row.instance_uid}`}>
+              {row.pod_name ?? row.instance_uid}
+            </a>
+          </td>
+          <td>
+            <PushMark state={row.state} />
+          </td>
+          <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
+          <td class="mono">{row.version ?? '–'}</td>
+          <td class="text">{row.error_message ?? row.error_title ?? ''}</td>
+        </tr>
+      ))}
+    </Sheet>
+  )
+}
+
+function Causes({ push }: { push: RevisionRecord }) {
+  const words = say(pushTexts)
+  if (!push.error_groups?.length) return null
+  return (
+    <section class="pane" style={{ marginTop: 0 }}>
+      <h2>{words.causes}</h2>
+      <ul class="list">
+        {push.error_groups.map((group) => (
+          <li key={group.cause} class="bad">
+            <Icon shape="cross" />
+            <div>
+              <b>{group.title}</b> · {formatNumber(group.count)}
+              {group.sample_message && <div class="muted">{group.sample_message}</div>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Body({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
+  const words = say(pushTexts)
+  return (
+    <div class="stack">
+      <Sentence of={of} push={push} />
+      <ConvergenceBar of={of} />
+      {push && <Causes push={push} />}
+      <section>
+        <h2>{words.stragglers}</h2>
+        {of.stragglers_share.map((shared) => (
+          <p key={`${shared.key}${shared.value}`} class="warn">
+            {words.share(shared.key, shared.value, shared.count)}
+          </p>
+        ))}
+        {of.stragglers.length === 0 ? (
+          <p class="muted">{words.noStragglers}</p>
+        ) : (
+          <Targets label={words.stragglers} rows={of.stragglers} workloadId={of.workload_id} />
+        )}
+      </section>
+      {of.targets.length > 0 && (
+        <section>
+          <h2>{words.targets}</h2>
+          {of.targets.length < of.target_count && (
+            <p class="muted">{words.more(of.targets.length, of.target_count)}</p>
+          )}
+          <Targets label={words.targets} rows={of.targets} workloadId={of.workload_id} />
+        </section>
+      )}
+      {of.joiners.length > 0 && (
+        <section>
+          <h2>{words.joined}</h2>
+          <Targets label={words.joined} rows={of.joiners} workloadId={of.workload_id} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Title({
+  workload,
+  hash,
+  push,
+}: {
+  workload: WorkloadRecord
+  hash: string
+  push: RevisionRecord | null
+}) {
+  const words = say(pushTexts)
+  const who = push?.pushed_by === 'auto-rollback' ? words.auto : (push?.pushed_by ?? '')
+  return (
+    <Head
+      title={words.title(shortHash(hash))}
+      beside={
+        <>
+          {push && <PushMark state={push.phase} />}
+          <span class="muted">
+            <a href={`/workloads/${workload.id}`}>{nameOf(workload)}</a>
+            {push && (
+              <>
+                {' · '}
+                {words.by(who)} · <Ago at={push.submitted_at} />
+                {push.excluded_count ? ` · ${words.excluded(push.excluded_count)}` : ''}
+              </>
+            )}
+          </span>
+        </>
+      }
+    >
+      {push?.rollout_id && (
+        <ActionLink href={`/workloads/${workload.id}/rollouts/${push.rollout_id}`}>Rollout</ActionLink>
+      )}
+      <ActionLink href={`/workloads/${workload.id}/history`}>← {nameOf(workload)}</ActionLink>
+    </Head>
+  )
+}
+
+/** One push while it converges, and ever after. */
+export function PushPage({ params }: { params: Record<string, string> }) {
+  const id = params['id'] ?? ''
+  const hash = params['hash'] ?? ''
+  const pushId = query.value.get('push') ?? undefined
+  const touches = touchesWorkload(id)
+  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
+  const history = useResource(`history:${id}`, (abort) => api.revisions(id, abort), touches)
+  const convergence = useResource(
+    `convergence:${id}:${hash}:${pushId ?? ''}`,
+    (abort) => api.convergence(id, hash, pushId, abort),
+    touches,
+  )
+  const isOpen = convergence.data?.status === 'pending' && convergence.data.phase !== 'superseded'
+  // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
+  useEffect(() => {
+    if (!isOpen) return
+    const timer = setInterval(convergence.reload, 2000)
+    return () => clearInterval(timer)
+  }, [isOpen, hash, pushId])
+  const push =
+    history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
+  return (
+    <Loaded of={workload}>
+      {(data) => (
+        <>
+          <Title workload={data} hash={hash} push={push} />
+          <Loaded of={convergence}>{(of) => <Body of={of} push={push} />}</Loaded>
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,299 @@
+import { useSignal } from '@preact/signals'
+import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
+import { ROLLOUT_GATES, type RolloutGateName } from '../../../lib/wire/rollouts.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { readShares } from '../logic/stages.ts'
+import { nameOf } from '../logic/workloads.ts'
+import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { keepDraft } from '../state/drafts.ts'
+import { api } from '../state/endpoints.ts'
+import { navigate } from '../state/router.ts'
+import { can } from '../state/session.ts'
+
+interface DecisionProps {
+  workload: WorkloadRecord
+  approval: ApprovalRecord
+  plan: ConfigPlan | null
+  reload: () => void
+}
+
+function Approve({ workload, approval, reload }: DecisionProps) {
+  const words = say(changeTexts)
+  const comment = useSignal('')
+  const isBusy = useSignal(false)
+  const reason =
+    unless('workload:push_config') ?? (comment.value.trim() === '' ? words.approveNeedsComment : null)
+  const approve = async () => {
+    if (reason !== null || isBusy.value) return
+    isBusy.value = true
+    const result = await api.approve(workload.id, approval.id, comment.value.trim())
+    isBusy.value = false
+    if (!result.ok) return toastFailure(result)
+    toast(words.approved)
+    reload()
+  }
+  return (
+    <form
+      class="stack tight"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void approve()
+      }}
+    >
+      <TextArea
+        label={words.approveComment}
+        value={comment.value}
+        onValue={(value) => {
+          comment.value = value
+        }}
+      />
+      <div class="actions">
+        <Action kind="primary" isSubmit reason={reason}>
+          {words.approve}
+        </Action>
+      </div>
+    </form>
+  )
+}
+
+/** Stages as the form holds them. */
+function useStages() {
+  const isOn = useSignal(false)
+  const shares = useSignal('10, 50')
+  const dwell = useSignal('120')
+  const gates = useSignal<RolloutGateName[]>([...ROLLOUT_GATES])
+  const toRequest = () =>
+    isOn.value
+      ? readShares(shares.value).map((percentage) => ({
+          percentage,
+          dwell_seconds: Math.max(0, Math.round(Number(dwell.value) || 0)),
+          gates: gates.value,
+        }))
+      : undefined
+  return { isOn, shares, dwell, gates, toRequest }
+}
+
+function Stages({ of }: { of: ReturnType<typeof useStages> }) {
+  const words = say(changeTexts)
+  return (
+    <>
+      <Checkbox
+        checked={of.isOn.value}
+        onValue={(value) => {
+          of.isOn.value = value
+        }}
+      >
+        {words.stages}
+      </Checkbox>
+      {of.isOn.value && (
+        <div class="stack tight">
+          <TextField
+            label={words.stageShares}
+            hint={words.stageHint}
+            value={of.shares.value}
+            onValue={(value) => {
+              of.shares.value = value
+            }}
+          />
+          <TextField
+            label={words.stageDwell}
+            type="number"
+            value={of.dwell.value}
+            onValue={(value) => {
+              of.dwell.value = value
+            }}
+          />
+          <fieldset class="field">
+            <legend class="label muted">{words.stageGates}</legend>
+            {ROLLOUT_GATES.map((gate) => (
+              <Checkbox
+                key={gate}
+                checked={of.gates.value.includes(gate)}
+                onValue={(isOn) => {
+                  of.gates.value = ROLLOUT_GATES.filter((id) =>
+                    id === gate ? isOn : of.gates.value.includes(id),
+                  )
+                }}
+              >
+                {words.gates[gate]}
+              </Checkbox>
+            ))}
+          </fieldset>
+        </div>
+      )}
+    </>
+  )
+}
+
+function PushDialog({
+  workload,
+  approval,
+  isProduction,
+  isBreakGlass,
+  onClose,
+  reload,
+}: Omit<DecisionProps, 'plan'> & { isProduction: boolean; isBreakGlass: boolean; onClose: () => void }) {
+  const words = say(changeTexts)
+  const comment = useSignal('')
+  const typed = useSignal('')
+  const why = useSignal('')
+  const isBusy = useSignal(false)
+  const asksProduction = useSignal(isProduction)
+  const stages = useStages()
+  const name = nameOf(workload)
+  const needsComment = asksProduction.value || isBreakGlass
+  const reason =
+    isBreakGlass && (why.value.trim() === '' || comment.value.trim() === '')
+      ? words.breakGlassNeeds
+      : needsComment && comment.value.trim() === ''
+        ? words.pushNeedsComment
+        : asksProduction.value && typed.value.trim() !== name
+          ? words.pushTyped(name)
+          : null
+  const push = async () => {
+    if (reason !== null || isBusy.value) return
+    isBusy.value = true
+    const wantedStages = isBreakGlass ? undefined : stages.toRequest()
+    const request: ApprovalPushRequest = {
+      comment: comment.value.trim(),
+      prod_double_confirmed: asksProduction.value && typed.value.trim() === name,
+      ...(isBreakGlass ? { break_glass: true, break_glass_reason: why.value.trim() } : {}),
+      ...(wantedStages ? { stages: wantedStages } : {}),
+    }
+    const result = await api.push(workload.id, approval.id, request)
+    isBusy.value = false
+    if (!result.ok) {
+      if (result.status === 400 && /confirm/i.test(result.body.error)) asksProduction.value = true
+      return toastFailure(result)
+    }
+    toast(words.pushed)
+    reload()
+    const { config_hash: hash, push_id: pushId } = result.value
+    navigate(
+      `/workloads/${workload.id}/pushes/${hash ?? approval.draft_hash}${pushId ? `?push=${pushId}` : ''}`,
+    )
+  }
+  return (
+    <Dialog title={isBreakGlass ? words.breakGlass : words.push} onClose={onClose}>
+      <form
+        class={isBreakGlass ? 'stack pane alarm' : 'stack'}
+        onSubmit={(event) => {
+          event.preventDefault()
+          void push()
+        }}
+      >
+        {isBreakGlass && (
+          <>
+            <p class="bad">{words.breakGlassLead}</p>
+            <TextArea
+              label={words.breakGlassReason}
+              value={why.value}
+              onValue={(value) => {
+                why.value = value
+              }}
+            />
+          </>
+        )}
+        <TextArea
+          label={words.pushComment}
+          value={comment.value}
+          onValue={(value) => {
+            comment.value = value
+          }}
+        />
+        {!isBreakGlass && can('config_safety.canary_rollout') && <Stages of={stages} />}
+        {asksProduction.value && (
+          <TextField
+            label={words.pushTyped(name)}
+            autoComplete="off"
+            value={typed.value}
+            onValue={(value) => {
+              typed.value = value
+            }}
+          />
+        )}
+        <div class="actions">
+          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
+          <Action kind={isBreakGlass ? 'danger primary' : 'primary'} isSubmit reason={reason}>
+            {isBreakGlass ? words.breakGlassGo : words.pushNow}
+          </Action>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** What can be decided about a request now. */
+export function ReviewDecision(props: DecisionProps) {
+  const { workload, approval, plan } = props
+  const words = say(changeTexts)
+  const open = useSignal<'push' | 'glass' | null>(null)
+  const isProduction = approval.prod_target || plan?.prod_target === true
+  const close = () => {
+    open.value = null
+  }
+  const editAgain = () => {
+    keepDraft(workload.id, approval.draft_yaml)
+    navigate(`/workloads/${workload.id}/change`)
+  }
+  if (approval.status === 'pushed') {
+    const hash = approval.config_hash ?? approval.draft_hash
+    return (
+      <section class="pane actions">
+        <ActionLink
+          kind="primary"
+          href={`/workloads/${workload.id}/pushes/${hash}${approval.push_id ? `?push=${approval.push_id}` : ''}`}
+        >
+          {words.seePush}
+        </ActionLink>
+        <Action reason={unless('workload:push_config')} onClick={editAgain}>
+          {words.editAgain}
+        </Action>
+      </section>
+    )
+  }
+  const pushReason =
+    unless('workload:push_config') ??
+    (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
+    (plan?.policy.decision === 'block' ? words.policyBlocks(plan.policy.summary.block_count) : null)
+  return (
+    <section class="pane stack">
+      {approval.status === 'pending' && <Approve {...props} />}
+      <div class="actions">
+        {approval.status === 'approved' && (
+          <Action kind="primary" reason={pushReason} onClick={() => (open.value = 'push')}>
+            {words.push}
+          </Action>
+        )}
+        <Action reason={unless('workload:push_config')} onClick={editAgain}>
+          {words.editAgain}
+        </Action>
+        {approval.status === 'pending' && (
+          <Action
+            kind="danger"
+            reason={unless('workload:push_config')}
+            onClick={() => (open.value = 'glass')}
+          >
+            ▲ {words.breakGlass}
+          </Action>
+        )}
+      </div>
+      {open.value && (
+        <PushDialog
+          workload={workload}
+          approval={approval}
+          reload={props.reload}
+          isProduction={isProduction}
+          isBreakGlass={open.value === 'glass'}
+          onClose={close}
+        />
+      )}
+    </section>
+  )
+}

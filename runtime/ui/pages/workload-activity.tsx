@@ -1,0 +1,174 @@
+import { useMemo } from 'preact/hooks'
+import { EVENT_STATS_WINDOWS, type EventStats, type EventStatsWindow } from '../../../lib/wire/events.ts'
+import { say } from '../i18n/define.ts'
+import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
+import { historyTexts } from '../i18n/history.ts'
+import type { Tone } from '../logic/diagnosis.ts'
+import { mergeTimeline, type TimelineEntry } from '../logic/timeline.ts'
+import type { ChartProps } from '../parts/chart.tsx'
+import { Select } from '../parts/controls.tsx'
+import { Icon, type Shape } from '../parts/icons.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { PushMark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { query, setQuery } from '../state/router.ts'
+import { may } from '../state/session.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import type { TabProps } from './workload.tsx'
+
+const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
+
+function Stats({ stats }: { stats: EventStats }) {
+  const words = say(historyTexts)
+  const times = useMemo(() => stats.buckets.map(({ start }) => Date.parse(start) / 1000), [stats])
+  const series = useMemo(
+    () => [
+      // Bars lie over each other: the sum first, then what is part of it.
+      {
+        name: words.connects,
+        values: stats.buckets.map(({ connected, disconnected }) => connected + disconnected),
+        color: '--ok',
+      },
+      {
+        name: words.disconnects,
+        values: stats.buckets.map(({ disconnected }) => disconnected),
+        color: '--bad',
+      },
+    ],
+    [stats, words],
+  )
+  return (
+    <>
+      <p class="muted">
+        {words.stats(stats.connected, stats.disconnected, stats.version_changed)} ·{' '}
+        {words.churn(formatNumber(stats.churn_rate_per_hour, 2))}
+      </p>
+      {times.length > 1 && <Chart label={words.chart} times={times} series={series} />}
+    </>
+  )
+}
+
+function describe(entry: TimelineEntry): { tone: Tone; shape: Shape; text: string } {
+  const words = say(historyTexts).event
+  if (entry.kind === 'event') {
+    const { event } = entry
+    const who = event.pod_name ?? event.instance_uid.slice(0, 12)
+    if (event.event_type === 'connected')
+      return { tone: 'ok', shape: 'full', text: words.connected(who, event.version ?? '') }
+    if (event.event_type === 'disconnected')
+      return { tone: 'idle', shape: 'ring', text: words.disconnected(who) }
+    return {
+      tone: 'busy',
+      shape: 'dot',
+      text: words.version_changed(who, event.prev_version ?? '?', event.version ?? '?'),
+    }
+  }
+  if (entry.kind === 'push') {
+    const { push } = entry
+    const isAuto = push.pushed_by === 'auto-rollback'
+    const who = isAuto ? say(historyTexts).autoRollback : (push.pushed_by ?? '?')
+    const text = words.push(shortHash(push.config_hash), who)
+    return {
+      tone: push.status === 'failed' ? 'bad' : 'busy',
+      shape: push.status === 'failed' ? 'cross' : 'clock',
+      text,
+    }
+  }
+  if (entry.kind === 'alert') {
+    const { rule } = entry.alert
+    return entry.isEnd
+      ? { tone: 'ok', shape: 'tick', text: words.alertResolved(rule) }
+      : { tone: 'bad', shape: 'triangle', text: words.alertFired(rule) }
+  }
+  return { tone: 'idle', shape: 'dot', text: words.audit(entry.audit.action, entry.audit.email ?? '–') }
+}
+
+function Entry({ entry, workloadId }: { entry: TimelineEntry; workloadId: string }) {
+  const { tone, shape, text } = describe(entry)
+  return (
+    <li>
+      <time class="faint" dateTime={entry.at} title={formatExact(entry.at)}>
+        {formatClock(entry.at)}
+      </time>
+      <span class={tone}>
+        <Icon shape={shape} />
+      </span>
+      <div class="wrap">
+        {entry.kind === 'push' ? (
+          <>
+            <a href={`/workloads/${workloadId}/pushes/${entry.push.config_hash}?push=${entry.push.push_id}`}>
+              {text}
+            </a>{' '}
+            <PushMark state={entry.push.phase} />
+          </>
+        ) : (
+          text
+        )}
+      </div>
+    </li>
+  )
+}
+
+/** Everything that happened, in one line of time. */
+export function ActivityTab({ workload, history }: TabProps) {
+  const words = say(historyTexts)
+  const wanted = query.value.get('window') as EventStatsWindow | null
+  const window = wanted && EVENT_STATS_WINDOWS.includes(wanted) ? wanted : '24h'
+  const touches = touchesWorkload(workload.id)
+  const stats = useResource(
+    `stats:${workload.id}:${window}`,
+    (abort) => api.eventStats(workload.id, window, abort),
+    (frame) => frame.type === 'workload_event' && touches(frame),
+  )
+  const events = useResource(
+    `events:${workload.id}`,
+    (abort) => api.events(workload.id, 200, abort),
+    (frame) => frame.type === 'workload_event' && touches(frame),
+  )
+  const alerts = useResource(
+    'alerts:all',
+    (abort) => api.alerts(true, abort),
+    (frame) => frame.type === 'alert_update' && touches(frame),
+  )
+  const audit = useResource(may('audit:view') ? `audit:${workload.id}` : null, (abort) =>
+    api.audit({ workload_id: workload.id, limit: 100 }, abort),
+  )
+  const entries = mergeTimeline({
+    events: events.data ?? [],
+    pushes: history.data ?? [],
+    alerts: (alerts.data ?? []).filter((alert) => alert.workload_id === workload.id),
+    audit: audit.data?.events ?? [],
+  })
+  const days = new Map<string, TimelineEntry[]>()
+  for (const entry of entries) {
+    const day = formatDay(entry.at)
+    days.set(day, [...(days.get(day) ?? []), entry])
+  }
+  return (
+    <div class="stack">
+      <section class="pane stack tight">
+        <div class="tools" style={{ margin: 0 }}>
+          <Select
+            isBare
+            label={words.window}
+            value={window}
+            options={EVENT_STATS_WINDOWS.map((id) => [id, words.windows[id]])}
+            onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
+          />
+        </div>
+        {stats.data && <Stats stats={stats.data} />}
+      </section>
+      {entries.length === 0 && !events.isLoading && <p class="empty">{words.noEvents}</p>}
+      {[...days].map(([day, list]) => (
+        <section key={day}>
+          <h3>{day}</h3>
+          <ul class="timeline pane">
+            {list.map((entry) => (
+              <Entry key={entry.key} entry={entry} workloadId={workload.id} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
+}

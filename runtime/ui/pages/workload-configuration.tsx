@@ -1,0 +1,106 @@
+import { say } from '../i18n/define.ts'
+import { shortHash } from '../i18n/format.ts'
+import { historyTexts } from '../i18n/history.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { CodeView } from '../parts/code.tsx'
+import { ActionLink, unless } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Pipelines } from '../parts/pipelines.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { can, may } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+import type { TabProps } from './workload.tsx'
+
+function Wanted({ workload }: Pick<TabProps, 'workload'>) {
+  const words = say(historyTexts)
+  const hash = workload.active_config_hash ?? ''
+  const revision = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
+    api.revision(workload.id, hash, abort),
+  )
+  if (hash === '') return <p class="muted">{words.noWanted}</p>
+  return (
+    <Loaded of={revision}>
+      {(data) => (
+        <div class="stack">
+          {data.content && (
+            <div class="pane">
+              <Pipelines yaml={data.content} failing={[]} />
+            </div>
+          )}
+          <div class="pane flush">
+            <div class="pane-head">
+              <b>{words.wanted}</b>
+              <span class="mono muted" title={hash}>
+                {shortHash(hash)}
+              </span>
+              {data.label && <span>“{data.label}”</span>}
+              <span class="muted grow">
+                {data.pushed_by} · <Ago at={data.submitted_at} />
+              </span>
+              {can('config_safety.approvals') && (
+                <ActionLink href={`/workloads/${workload.id}/change`} reason={unless('workload:push_config')}>
+                  {say(workloadTexts).propose}
+                </ActionLink>
+              )}
+            </div>
+            <CodeView text={data.content ?? ''} label={words.wanted} />
+          </div>
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>) {
+  const words = say(historyTexts)
+  const instances = topology.data?.instances ?? []
+  const odd = instances.filter((instance) => instance.effective_matches === false)
+  const shown = odd[0] ?? instances[0]
+  const detail = useResource(shown ? `instance:${workload.id}:${shown.instance_uid}` : null, (abort) =>
+    api.instance(workload.id, shown?.instance_uid ?? '', abort),
+  )
+  const text = detail.data?.effective_config
+  return (
+    <section class="stack tight">
+      {odd.length > 0 ? (
+        <Mark tone="warn" shape="triangle">
+          {words.disagree(odd.length)}
+        </Mark>
+      ) : (
+        instances.some((instance) => instance.effective_matches === true) && (
+          <Mark tone="ok" shape="tick">
+            {words.agree}
+          </Mark>
+        )
+      )}
+      {odd[0]?.effective_mismatch_paths?.map((path) => (
+        <code key={path}>{path}</code>
+      ))}
+      {text ? (
+        <div class="pane flush">
+          <div class="pane-head">
+            <b>{words.running}</b>
+            <span class="mono muted">{shown?.pod_name ?? shown?.instance_uid}</span>
+            <span class="muted">{words.runningHint}</span>
+          </div>
+          <CodeView text={text} label={words.running} />
+        </div>
+      ) : (
+        <p class="muted">{words.noRunning}</p>
+      )}
+    </section>
+  )
+}
+
+/** What we want, what it runs, and the picture. */
+export function ConfigurationTab({ workload, topology }: TabProps) {
+  const words = say(historyTexts)
+  if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
+  return (
+    <div class="stack">
+      <Wanted workload={workload} />
+      <Running workload={workload} topology={topology} />
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+import type { HealthNode, InstanceDetail } from '../../../lib/wire/instances.ts'
+import { say } from '../i18n/define.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { CodeView } from '../parts/code.tsx'
+import { Select } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { Ago, HealthMark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { query, setQuery } from '../state/router.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import type { TabProps } from './workload.tsx'
+
+function Node({ name, node }: { name: string; node: HealthNode }) {
+  const words = say(workloadTexts).health
+  const error = node.last_error ?? node.error_title
+  const children = Object.entries(node.components ?? {}).sort(
+    ([a, x], [b, y]) => Number(x.healthy) - Number(y.healthy) || a.localeCompare(b),
+  )
+  return (
+    <li>
+      <div class="row">
+        <HealthMark healthy={node.healthy} />
+        <span class="mono">{name}</span>
+        {node.status && <span class="muted">{node.status}</span>}
+        {node.updated_at && (
+          <span class="faint">
+            {words.reported} <Ago at={node.updated_at} />
+          </span>
+        )}
+      </div>
+      {error && <div class={node.healthy ? 'muted wrap' : 'bad wrap'}>{error}</div>}
+      {children.length > 0 && (
+        <ul>
+          {children.map(([id, child]) => (
+            <Node key={id} name={id} node={child} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function Detail({ instance }: { instance: InstanceDetail }) {
+  const words = say(workloadTexts)
+  return (
+    <div class="two">
+      <section class="pane">
+        <h2>{words.tabs.health}</h2>
+        {instance.health ? (
+          <ul class="tree">
+            <Node name={instance.pod_name ?? instance.instance_uid} node={instance.health} />
+          </ul>
+        ) : (
+          <p class="muted">{words.health.none}</p>
+        )}
+      </section>
+      <div>
+        <section class="pane">
+          <h2>{words.health.attributes}</h2>
+          <Pairs
+            of={Object.entries(instance.attributes ?? {}).map(
+              ([key, value]) => [key, <span class="mono">{value}</span>] as const,
+            )}
+          />
+        </section>
+        {instance.effective_config && (
+          <section class="pane flush">
+            <div class="pane-head">
+              <b>{words.health.effective}</b>
+            </div>
+            <CodeView text={instance.effective_config} label={words.health.effective} />
+          </section>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The component tree of one instance as it reported it. */
+export function HealthTab({ workload, topology }: TabProps) {
+  const words = say(workloadTexts)
+  const instances = topology.data?.instances ?? []
+  const sick = instances.find((instance) => !instance.healthy) ?? instances[0]
+  const wanted = query.value.get('instance') ?? sick?.instance_uid ?? null
+  const detail = useResource(
+    wanted === null ? null : `instance:${workload.id}:${wanted}`,
+    (abort) => api.instance(workload.id, wanted ?? '', abort),
+    touchesWorkload(workload.id),
+  )
+  return (
+    <Loaded of={topology}>
+      {() =>
+        instances.length === 0 && wanted === null ? (
+          <p class="empty">{words.health.noInstance}</p>
+        ) : (
+          <div class="stack">
+            <div class="tools">
+              <Select
+                label={words.health.of}
+                value={wanted ?? ''}
+                options={instances.map((instance) => [
+                  instance.instance_uid,
+                  `${instance.healthy ? '' : '▲ '}${instance.pod_name ?? instance.instance_uid}`,
+                ])}
+                onValue={(uid) => setQuery({ instance: uid })}
+              />
+            </div>
+            <Loaded of={detail}>{(instance) => <Detail instance={instance} />}</Loaded>
+          </div>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,244 @@
+import { useSignal } from '@preact/signals'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { formatNumber, shortHash } from '../i18n/format.ts'
+import { historyTexts } from '../i18n/history.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { Action, ActionLink, TextField, unless } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Sheet } from '../parts/page.tsx'
+import { Ago, PushMark } from '../parts/state.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { query, setQuery } from '../state/router.ts'
+import { can, may } from '../state/session.ts'
+import { RollbackDialog } from './rollback-dialog.tsx'
+import type { TabProps } from './workload.tsx'
+
+type Open = { kind: 'label' | 'rollback'; row: RevisionRecord } | null
+
+function LabelDialog({
+  row,
+  onClose,
+  onDone,
+}: {
+  row: RevisionRecord
+  onClose: () => void
+  onDone: () => void
+}) {
+  const words = say(historyTexts)
+  const common = say(commonTexts)
+  const text = useSignal(row.label ?? '')
+  const save = async () => {
+    const result = await api.setLabel(row.workload_id, row.config_hash, text.value.trim())
+    if (!result.ok) return toastFailure(result)
+    toast(common.saved)
+    onDone()
+  }
+  return (
+    <Dialog title={`${words.editLabel} ${shortHash(row.config_hash)}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <TextField
+          label={words.label}
+          hint={words.labelHint}
+          maxLength={128}
+          value={text.value}
+          onValue={(value) => {
+            text.value = value
+          }}
+        />
+        <div class="actions">
+          <Action onClick={onClose}>{common.cancel}</Action>
+          <Action kind="primary" isSubmit>
+            {common.save}
+          </Action>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function Marks({ row }: { row: RevisionRecord }) {
+  const words = say(historyTexts)
+  return (
+    <span class="chips">
+      {row.label && <span class="chip">{row.label}</span>}
+      {row.is_current && <span class="chip quiet">{words.current}</span>}
+      {row.is_last_known_good && <span class="chip quiet">{words.pinned}</span>}
+    </span>
+  )
+}
+
+function RowActions({
+  row,
+  onOpen,
+  reload,
+}: {
+  row: RevisionRecord
+  onOpen: (open: Open) => void
+  reload: () => void
+}) {
+  const words = say(historyTexts)
+  const applied = row.status === 'applied' ? null : words.rollBackOnlyApplied
+  const pin = async () => {
+    const result = row.is_last_known_good
+      ? await api.clearKnownGood(row.workload_id)
+      : await api.pinKnownGood(row.workload_id, row.config_hash, { force: true })
+    if (!result.ok) return toastFailure(result)
+    reload()
+  }
+  return (
+    <span class="actions" style={{ flexWrap: 'nowrap' }}>
+      <Action
+        kind="plain"
+        reason={unless('workload:push_config')}
+        onClick={() => onOpen({ kind: 'label', row })}
+      >
+        {words.editLabel}
+      </Action>
+      {can('config_safety.guided_rollback') && (
+        <>
+          <Action
+            kind="plain"
+            reason={
+              unless('workload:push_config') ??
+              (row.status === 'applied' || row.is_last_known_good ? null : words.pinOnlyApplied)
+            }
+            onClick={() => void pin()}
+          >
+            {row.is_last_known_good ? words.unpin : words.pin}
+          </Action>
+          <Action
+            kind="plain"
+            reason={unless('workload:push_config') ?? (row.is_current ? words.rollBackHere : applied)}
+            onClick={() => onOpen({ kind: 'rollback', row })}
+          >
+            {words.rollBack}
+          </Action>
+        </>
+      )}
+    </span>
+  )
+}
+
+/** Every push, newest first: compare any two, label, pin, roll back. */
+export function HistoryTab({ workload, history }: TabProps) {
+  const words = say(historyTexts)
+  const { column } = say(workloadTexts)
+  const open = useSignal<Open>(null)
+  const chosen = (query.value.get('compare') ?? '').split(',').filter((hash) => hash !== '')
+  const toggle = (hash: string, isOn: boolean) => {
+    const next = isOn ? [...chosen, hash].slice(-2) : chosen.filter((other) => other !== hash)
+    setQuery({ compare: next.join(',') })
+  }
+  const close = () => {
+    open.value = null
+  }
+  const done = () => {
+    close()
+    history.reload()
+  }
+  return (
+    <Loaded of={history}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <p class="empty">{words.nothing}</p>
+        ) : (
+          <>
+            <div class="tools">
+              {may('config:read_content') && (
+                <ActionLink
+                  href={`/workloads/${workload.id}/compare?from=${chosen[0] ?? ''}&to=${chosen[1] ?? ''}`}
+                  reason={chosen.length === 2 ? null : words.compareHint}
+                >
+                  {words.compare}
+                </ActionLink>
+              )}
+              <span class="muted">
+                {query.value.get('rollback') ? words.rollBackChoose : words.compareHint}
+              </span>
+            </div>
+            <Sheet
+              label={say(workloadTexts).tabs.history}
+              head={
+                <>
+                  <th scope="col">
+                    <span class="sr">{words.compare}</span>
+                  </th>
+                  <th scope="col">{column.hash}</th>
+                  <th scope="col">{column.when}</th>
+                  <th scope="col">{column.author}</th>
+                  <th scope="col">{column.status}</th>
+                  <th scope="col" class="n">
+                    {column.counts}
+                  </th>
+                  <th scope="col">{column.label}</th>
+                  <th scope="col">
+                    <span class="sr">{say(commonTexts).actions}</span>
+                  </th>
+                </>
+              }
+            >
+              {rows.map((row) => (
+                <tr key={row.push_id}>
+                  <td>
+                    <input
+                      type="checkbox"
+                      aria-label={words.choose(shortHash(row.config_hash))}
+                      checked={chosen.includes(row.config_hash)}
+                      onChange={(event) => toggle(row.config_hash, event.currentTarget.checked)}
+                    />
+                  </td>
+                  <td>
+                    <a
+                      class="mono name"
+                      href={`/workloads/${workload.id}/pushes/${row.config_hash}?push=${row.push_id}`}
+                    >
+                      {shortHash(row.config_hash)}
+                    </a>
+                  </td>
+                  <td class="muted">
+                    <Ago at={row.submitted_at} />
+                  </td>
+                  <td>{row.pushed_by === 'auto-rollback' ? words.autoRollback : row.pushed_by}</td>
+                  <td>
+                    <PushMark state={row.phase} />
+                    {row.error_groups?.[0] && <span class="bad"> {row.error_groups[0].title}</span>}
+                  </td>
+                  <td class="n">
+                    {formatNumber(row.applied_count)}
+                    <span class="muted"> / {formatNumber(row.target_count)}</span>
+                  </td>
+                  <td>
+                    <Marks row={row} />
+                  </td>
+                  <td>
+                    <RowActions
+                      row={row}
+                      reload={history.reload}
+                      onOpen={(next) => {
+                        open.value = next
+                      }}
+                    />
+                  </td>
+                </tr>
+              ))}
+            </Sheet>
+            {open.value?.kind === 'label' && (
+              <LabelDialog row={open.value.row} onClose={close} onDone={done} />
+            )}
+            {open.value?.kind === 'rollback' && <RollbackDialog row={open.value.row} onClose={close} />}
+          </>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,165 @@
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { say } from '../i18n/define.ts'
+import { formatDuration, shortHash } from '../i18n/format.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { oddnessOf } from '../logic/instances.ts'
+import { Icon } from '../parts/icons.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { Ago, PushMark, Track } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { may } from '../state/session.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import type { TabProps } from './workload.tsx'
+
+const Pipelines = lazy<{ yaml: string; failing: readonly string[] }>(
+  async () => (await import('../parts/pipelines.tsx')).Pipelines,
+)
+
+function PipelinesPane({ workload }: Pick<TabProps, 'workload'>) {
+  const words = say(workloadTexts)
+  const hash = workload.active_config_hash
+  const revision = useResource(
+    hash && may('config:read_content') ? `revision:${workload.id}:${hash}` : null,
+    (abort) => api.revision(workload.id, hash ?? '', abort),
+  )
+  const yaml = revision.data?.content
+  return (
+    <section>
+      <h2>{words.pipelines}</h2>
+      <div class="pane">
+        {yaml ? (
+          <Pipelines yaml={yaml} failing={[]} />
+        ) : (
+          <p class="muted">{may('config:read_content') ? words.noPipelines : words.pipelinesHidden}</p>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** The shares of a push and how long they took. */
+function LastPush({ push, workloadId }: { push: RevisionRecord; workloadId: string }) {
+  const words = say(workloadTexts)
+  const convergence = useResource(
+    `convergence:${push.push_id}`,
+    (abort) => api.convergence(workloadId, push.config_hash, push.push_id, abort),
+    touchesWorkload(workloadId),
+  )
+  const times = convergence.data?.times_ms
+  return (
+    <div class="stack tight">
+      <div>
+        <a
+          class="mono link"
+          href={`/workloads/${workloadId}/pushes/${push.config_hash}?push=${push.push_id}`}
+        >
+          {shortHash(push.config_hash)}
+        </a>{' '}
+        <PushMark state={push.phase} /> <Ago at={push.submitted_at} />
+      </div>
+      <Track
+        parts={[
+          ['ok', push.applied_count],
+          ['bad', push.failed_count],
+        ]}
+        total={push.target_count}
+      />
+      <div class="muted">{words.pushCounts(push.applied_count, push.failed_count, push.pending_count)}</div>
+      {times && (
+        <div class="quant">
+          {(['p50', 'p90', 'p99', 'p100'] as const).map((key) => (
+            <span key={key}>
+              <b>{times[key] === null ? '–' : formatDuration(times[key])}</b>
+              {key.slice(1)} %
+            </span>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function OddInstances({ workload, topology }: TabProps) {
+  const words = say(workloadTexts)
+  const summary = topology.data?.summary
+  if (!summary) return null
+  const odd = (topology.data?.instances ?? [])
+    .map((instance) => ({ instance, oddness: oddnessOf(instance, summary) }))
+    .filter(({ oddness }) => oddness > 0)
+    .sort((a, b) => b.oddness - a.oddness)
+  if (odd.length === 0) return <p class="muted">{words.noneDiffer}</p>
+  return (
+    <ul class="list">
+      {odd.slice(0, 6).map(({ instance }) => {
+        const isBad = instance.remote_config_status?.status === 'failed'
+        const about = [
+          instance.remote_config_status?.error_title,
+          instance.effective_config_hash && shortHash(instance.effective_config_hash),
+          instance.version,
+        ].filter(Boolean)
+        return (
+          <li key={instance.instance_uid}>
+            <span class={isBad ? 'bad' : 'warn'}>
+              <Icon shape={isBad ? 'cross' : 'triangle'} />
+            </span>
+            <div>
+              <a class="mono" href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}>
+                {instance.pod_name ?? instance.instance_uid}
+              </a>
+              <div class="muted">{about.join(' · ')}</div>
+            </div>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** The pipelines, the last push, and what stands out. */
+export function OverviewTab(props: TabProps) {
+  const { workload, history } = props
+  const words = say(workloadTexts)
+  const push = workload.current_config_push ?? history.data?.[0]
+  const labels = Object.entries(workload.labels ?? {})
+  return (
+    <div class="two">
+      <div class="stack">
+        <PipelinesPane workload={workload} />
+        {labels.length > 0 && (
+          <section>
+            <h2>{words.labels}</h2>
+            <div class="chips">
+              {labels.map(([key, value]) => (
+                <a key={key} class="chip quiet wrap" href={`/?q=${encodeURIComponent(`${key}:${value}`)}`}>
+                  {key}={value}
+                </a>
+              ))}
+            </div>
+          </section>
+        )}
+      </div>
+      <div>
+        <section class="pane">
+          <h2>{words.lastPush}</h2>
+          {push ? <LastPush push={push} workloadId={workload.id} /> : <p class="muted">{words.noPush}</p>}
+        </section>
+        <section class="pane">
+          <h2>{words.differ}</h2>
+          <OddInstances {...props} />
+        </section>
+        <section class="pane">
+          <h2>{words.identity}</h2>
+          <Pairs
+            of={[
+              ...Object.entries(workload.fingerprint_keys ?? {}).map(
+                ([key, value]) => [key, <span class="mono">{value}</span>] as const,
+              ),
+              ['id', <span class="mono">{workload.id}</span>],
+            ]}
+          />
+        </section>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,93 @@
+import { say } from '../i18n/define.ts'
+import { formatAgo } from '../i18n/format.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
+import { ActionLink } from '../parts/controls.tsx'
+import { can, may } from '../state/session.ts'
+import type { TabProps } from './workload.tsx'
+
+function toSentence(diagnosis: Diagnosis): [string, string] {
+  const words = say(workloadTexts).say
+  switch (diagnosis.kind) {
+    case 'archived':
+      return words.archived
+    case 'disconnected':
+      return words.disconnected(formatAgo(diagnosis.since))
+    case 'rolled_back': {
+      const failed = diagnosis.failed
+      return words.rolledBack(
+        failed?.failed_count ?? 0,
+        failed?.target_count ?? 0,
+        failed?.error_groups?.[0]?.title ?? '',
+      )
+    }
+    case 'push_failed': {
+      const { push } = diagnosis
+      return words.pushFailed(push.failed_count, push.target_count, push.error_groups?.[0]?.title ?? '')
+    }
+    case 'some_failed':
+      return words.someFailed(diagnosis.push.failed_count, diagnosis.push.target_count, diagnosis.cause ?? '')
+    case 'unhealthy':
+      return words.unhealthy(diagnosis.count, diagnosis.total, diagnosis.first)
+    case 'applying':
+      return words.applying(diagnosis.push.applied_count, diagnosis.push.target_count)
+    case 'drifted':
+      return words.drifted(diagnosis.count, diagnosis.total)
+    case 'degraded':
+      return words.degraded
+    case 'approval':
+      return words.approval(diagnosis.count)
+    case 'read_only':
+      return words.readOnly[diagnosis.reason]
+    case 'outdated':
+      return words.outdated(diagnosis.version)
+    case 'nothing_assigned':
+      return words.nothingAssigned
+    case 'fine':
+      return words.fine(diagnosis.total)
+  }
+}
+
+function toAction(diagnosis: Diagnosis, id: string): { href: string; text: string } | null {
+  const { see } = say(workloadTexts)
+  const base = `/workloads/${id}`
+  const pushHref = (hash: string, pushId: string) => `${base}/pushes/${hash}?push=${pushId}`
+  switch (diagnosis.kind) {
+    case 'rolled_back':
+      return diagnosis.failed
+        ? { href: pushHref(diagnosis.failed.config_hash, diagnosis.failed.push_id), text: see.push }
+        : { href: `${base}/history`, text: see.history }
+    case 'push_failed':
+    case 'some_failed':
+    case 'applying':
+      return { href: pushHref(diagnosis.push.config_hash, diagnosis.push.push_id), text: see.push }
+    case 'unhealthy':
+    case 'degraded':
+      return { href: `${base}/health`, text: see.health }
+    case 'drifted':
+      return { href: `${base}/instances`, text: see.instances }
+    case 'approval':
+      return can('config_safety.approvals') && may('workload:push_config')
+        ? { href: `/approvals?workload=${id}`, text: see.approval }
+        : null
+    case 'outdated':
+      return can('config_safety.version_intelligence') ? { href: '/versions', text: see.versions } : null
+    default:
+      return null
+  }
+}
+
+/** One sentence that says what is wrong and what to do next. */
+export function WorkloadSentence({ workload, topology, history }: TabProps) {
+  const diagnosis = diagnose(workload, topology.data, history.data ?? [])
+  const [what, next] = toSentence(diagnosis)
+  const action = toAction(diagnosis, workload.id)
+  return (
+    <div class={`say t-${toneOf(diagnosis)}`} role="status">
+      <p>
+        <b>{what}</b> {next}
+      </p>
+      {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
+    </div>
+  )
+}

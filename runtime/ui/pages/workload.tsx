@@ -1,0 +1,153 @@
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
+import { formatNumber, shortHash } from '../i18n/format.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { environmentOf, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
+import { ActionLink, unless } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { Head, Pairs, Tabs } from '../parts/page.tsx'
+import { Ago, StatusMark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { can } from '../state/session.ts'
+import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
+import { WorkloadActions } from './workload-actions.tsx'
+import { InstancesTab } from './workload-instances.tsx'
+import { OverviewTab } from './workload-overview.tsx'
+import { WorkloadSentence } from './workload-sentence.tsx'
+
+/** What every tab of a workload gets. */
+export interface TabProps {
+  workload: WorkloadRecord
+  topology: Resource<WorkloadTopology>
+  history: Resource<RevisionRecord[]>
+}
+
+const TABS = {
+  overview: OverviewTab,
+  instances: InstancesTab,
+  configuration: lazy<TabProps>(async () => (await import('./workload-configuration.tsx')).ConfigurationTab),
+  health: lazy<TabProps>(async () => (await import('./workload-health.tsx')).HealthTab),
+  history: lazy<TabProps>(async () => (await import('./workload-history.tsx')).HistoryTab),
+  activity: lazy<TabProps>(async () => (await import('./workload-activity.tsx')).ActivityTab),
+  alerts: lazy<TabProps>(async () => (await import('./workload-alerts.tsx')).AlertsTab),
+}
+
+function Facts({ workload }: { workload: WorkloadRecord }) {
+  const words = say(workloadTexts)
+  const push = workload.current_config_push
+  const isManaged = readOnlyReason(workload) === null
+  const config = !isManaged ? (
+    words.notManaged
+  ) : workload.active_config_hash ? (
+    <span>
+      <span class="mono">{shortHash(workload.active_config_hash)}</span>
+      {push?.label && push.config_hash === workload.active_config_hash && ` “${push.label}”`}
+    </span>
+  ) : (
+    words.noneActive
+  )
+  const who = push?.pushed_by === 'auto-rollback' ? words.byRollback : words.pushedBy(push?.pushed_by ?? '–')
+  return (
+    <Pairs
+      isInline
+      of={[
+        [words.facts.instances, formatNumber(workload.connected_instance_count)],
+        [words.facts.version, <span class="mono">{workload.version || '–'}</span>],
+        [words.facts.config, config],
+        ...(push
+          ? [
+              [
+                words.facts.pushed,
+                <span>
+                  <Ago at={push.submitted_at} /> {who}
+                </span>,
+              ] as const,
+            ]
+          : []),
+        [words.facts.seen, <Ago at={workload.last_seen_at} />],
+      ]}
+    />
+  )
+}
+
+function Heading({ workload }: { workload: WorkloadRecord }) {
+  const words = say(workloadTexts)
+  const reason = readOnlyReason(workload)
+  const control = reason === null ? words.managed : words.readOnly
+  const around = [placeOf(workload), environmentOf(workload), control].filter((text) => text !== '')
+  const readOnly = reason === null ? null : say(fleetTexts).readOnlyLong[reason]
+  return (
+    <Head
+      title={nameOf(workload)}
+      beside={
+        <>
+          <StatusMark status={workload.archived_at ? 'archived' : workload.status} />
+          <span class="muted">{around.join(' · ')}</span>
+        </>
+      }
+    >
+      <WorkloadActions workload={workload} />
+      {can('config_safety.approvals') && (
+        <ActionLink
+          kind="primary"
+          href={`/workloads/${workload.id}/change`}
+          reason={unless('workload:push_config') ?? readOnly}
+        >
+          {words.propose}
+        </ActionLink>
+      )}
+    </Head>
+  )
+}
+
+function WorkloadTabs({ current, of }: { current: keyof typeof TABS; of: TabProps }) {
+  const words = say(workloadTexts)
+  const { workload, history } = of
+  const counts: Partial<Record<keyof typeof TABS, number>> = {
+    instances: workload.connected_instance_count,
+    history: history.data?.length ?? 0,
+    alerts: workload.open_alert_count,
+  }
+  const tabs = (Object.keys(TABS) as (keyof typeof TABS)[]).map((id) => ({
+    href: `/workloads/${workload.id}${id === 'overview' ? '' : `/${id}`}`,
+    text: counts[id] ? `${words.tabs[id]} ${formatNumber(counts[id])}` : words.tabs[id],
+    isCurrent: id === current,
+  }))
+  return <Tabs label={words.tabsLabel} tabs={tabs} />
+}
+
+/** One workload: what is wrong with it, what it is, and seven views. */
+export function WorkloadPage({ params }: { params: Record<string, string> }) {
+  const id = params['id'] ?? ''
+  const touches = touchesWorkload(id)
+  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touches)
+  const topology = useResource(`topology:${id}`, (abort) => api.topology(id, abort), touches)
+  const history = useResource(
+    `history:${id}`,
+    (abort) => api.revisions(id, abort),
+    (frame) => frame.type !== 'workload_update' && touches(frame),
+  )
+  const wanted = params['tab'] ?? 'overview'
+  const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
+  const Tab = TABS[current]
+  return (
+    <Loaded of={workload}>
+      {(data) => {
+        const props = { workload: data, topology, history }
+        return (
+          <>
+            <Heading workload={data} />
+            <Facts workload={data} />
+            <WorkloadSentence {...props} />
+            <WorkloadTabs current={current} of={props} />
+            <Tab {...props} />
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}

@@ -1,0 +1,233 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { may } from '../state/session.ts'
+import { toast } from './toast.tsx'
+
+/** Why whoever is signed in may not do something; null when he may. */
+export const unless = (permission: string): string | null =>
+  may(permission) ? null : say(commonTexts).needs(permission)
+
+interface ActionProps {
+  /** Why this cannot be done now; the button stays visible and says so. */
+  reason?: string | null | undefined
+  kind?: '' | 'primary' | 'danger' | 'danger primary' | 'plain'
+  isPressed?: boolean
+  isSubmit?: boolean
+  label?: string
+  onClick?: () => void
+  children: ComponentChildren
+}
+
+/** A button. One that may not be used is still found by keyboard, and says why. */
+export function Action({ reason, kind = '', isPressed, isSubmit, label, onClick, children }: ActionProps) {
+  const id = useId()
+  return (
+    <>
+      <button
+        type={isSubmit === true ? 'submit' : 'button'}
+        class={`btn ${kind}`}
+        aria-disabled={reason ? 'true' : undefined}
+        aria-describedby={reason ? id : undefined}
+        aria-pressed={isPressed}
+        aria-label={label}
+        title={reason ?? undefined}
+        onClick={(event) => {
+          if (!reason) return onClick?.()
+          event.preventDefault()
+          toast(reason, 'bad')
+        }}
+      >
+        {children}
+      </button>
+      {reason && (
+        <span class="sr" id={id}>
+          {reason}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** A link that looks like a button, and like a button that may not be used when there is a reason. */
+export function ActionLink({
+  href,
+  reason,
+  kind = '',
+  children,
+}: {
+  href: string
+  reason?: string | null
+  kind?: ActionProps['kind']
+  children: ComponentChildren
+}) {
+  if (reason)
+    return (
+      <Action reason={reason} kind={kind}>
+        {children}
+      </Action>
+    )
+  return (
+    <a class={`btn ${kind}`} href={href}>
+      {children}
+    </a>
+  )
+}
+
+interface FieldProps {
+  label: string
+  hint?: string | undefined
+  error?: string | null | undefined
+  children: (attributes: {
+    id: string
+    'aria-describedby': string | undefined
+    'aria-invalid': 'true' | undefined
+  }) => ComponentChildren
+}
+
+/** A labelled field with its hint and its error. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId()
+  const note = `${id}-note`
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({
+        id,
+        'aria-describedby': hint || error ? note : undefined,
+        'aria-invalid': error ? 'true' : undefined,
+      })}
+      {(error || hint) && (
+        <span id={note} class={error ? 'error' : 'hint'}>
+          {error || hint}
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** A one-line text field with its label. */
+export function TextField({
+  label,
+  value,
+  onValue,
+  hint,
+  error,
+  ...rest
+}: {
+  label: string
+  value: string
+  onValue: (value: string) => void
+  hint?: string
+  error?: string | null
+  type?: string
+  autoComplete?: string
+  placeholder?: string
+  autofocus?: boolean
+  minLength?: number
+  maxLength?: number
+}) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          {...(rest as { type?: 'text' })}
+          class="input"
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** A text field of several lines with its label. */
+export function TextArea({
+  label,
+  value,
+  onValue,
+  hint,
+  isMono = false,
+  rows = 3,
+}: {
+  label: string
+  value: string
+  onValue: (value: string) => void
+  hint?: string
+  isMono?: boolean
+  rows?: number
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(attributes) => (
+        <textarea
+          {...attributes}
+          class={`area ${isMono ? 'mono' : ''}`}
+          rows={rows}
+          spellcheck={!isMono}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+/** One of a few values. */
+export function Select<V extends string>({
+  label,
+  value,
+  options,
+  onValue,
+  isBare = false,
+}: {
+  label: string
+  value: V
+  options: readonly (readonly [V, string])[]
+  onValue: (value: V) => void
+  /** Without a visible label. */
+  isBare?: boolean
+}) {
+  const id = useId()
+  const select = (
+    <select
+      id={id}
+      class="select"
+      aria-label={isBare ? label : undefined}
+      value={value}
+      onChange={(event) => onValue(event.currentTarget.value as V)}
+    >
+      {options.map(([key, text]) => (
+        <option key={key} value={key} selected={key === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+  if (isBare) return select
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {select}
+    </div>
+  )
+}
+
+export function Checkbox({
+  checked,
+  onValue,
+  children,
+}: {
+  checked: boolean
+  onValue: (checked: boolean) => void
+  children: ComponentChildren
+}) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={checked} onChange={(event) => onValue(event.currentTarget.checked)} />
+      <span>{children}</span>
+    </label>
+  )
+}

@@ -1,0 +1,51 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+/** A modal dialog; Escape and the backdrop close it, focus returns where it was. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  isBare = false,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+  /** Without heading and padding; the title is said to screen readers. */
+  isBare?: boolean
+}) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    ref.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the platform.
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === ref.current) onClose()
+      }}
+    >
+      {isBare ? (
+        <>
+          <h2 class="sr" id={id}>
+            {title}
+          </h2>
+          {children}
+        </>
+      ) : (
+        <div class="dialog">
+          <h2 id={id}>{title}</h2>
+          {children}
+        </div>
+      )}
+    </dialog>
+  )
+}

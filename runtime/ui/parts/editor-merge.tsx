@@ -1,0 +1,43 @@
+import { MergeView, unifiedMergeView } from '@codemirror/merge'
+import { EditorState } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { useEffect, useRef } from 'preact/hooks'
+import { language } from '../i18n/define.ts'
+import { isNarrow } from '../state/viewport.ts'
+import type { CompareProps } from './code.tsx'
+import { baseExtensions } from './editor-setup.ts'
+
+const COLLAPSE = { margin: 3, minSize: 6 }
+
+/** Two configs compared line by line: side by side, or in one column on a narrow page. */
+export function Merge({ before, after, label }: CompareProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const narrow = isNarrow.value
+  // The language rebuilds the editor's own words.
+  useEffect(() => {
+    const parent = host.current!
+    const extensions = baseExtensions(label, false)
+    if (narrow) {
+      const view = new EditorView({
+        parent,
+        state: EditorState.create({
+          doc: after,
+          extensions: [
+            extensions,
+            unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: COLLAPSE }),
+          ],
+        }),
+      })
+      return () => view.destroy()
+    }
+    const merge = new MergeView({
+      parent,
+      a: { doc: before, extensions },
+      b: { doc: after, extensions },
+      collapseUnchanged: COLLAPSE,
+      gutter: true,
+    })
+    return () => merge.destroy()
+  }, [before, after, label, narrow, language.value])
+  return <div class="code" ref={host} />
+}

@@ -1,0 +1,113 @@
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { yaml } from '@codemirror/lang-yaml'
+import {
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from '@codemirror/language'
+import { lintKeymap } from '@codemirror/lint'
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
+import { EditorState, type Extension } from '@codemirror/state'
+import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { language } from '../i18n/define.ts'
+
+const COLORS = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--accent)' },
+  { tag: tags.comment, color: 'var(--faint)', fontStyle: 'italic' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--ok)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: 'var(--warn)' },
+  { tag: [tags.punctuation, tags.separator, tags.meta], color: 'var(--muted)' },
+])
+
+const THEME = EditorView.theme({
+  '&': { color: 'var(--ink)', backgroundColor: 'var(--surface)' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--faint)', border: '0' },
+  '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--hover)' },
+  '.cm-selectionBackground, &.cm-focused .cm-selectionBackground, ::selection': {
+    backgroundColor: 'var(--accent-soft) !important',
+  },
+  '.cm-panels, .cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line)',
+  },
+  '.cm-panels input, .cm-panels button': { color: 'var(--ink)', backgroundImage: 'none' },
+  '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)' },
+  '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--ok-soft) !important' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft) !important' },
+  '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--bad-soft) !important' },
+  '.cm-changedText': {
+    background: 'none !important',
+    textDecoration: 'underline',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-deletedText': { background: 'none !important', textDecoration: 'line-through' },
+  '.cm-collapsedLines': { background: 'var(--hover) !important', color: 'var(--muted) !important' },
+})
+
+/** The editor's own words in the reader's language. */
+const FRENCH = {
+  Find: 'Chercher',
+  next: 'suivant',
+  previous: 'précédent',
+  all: 'tous',
+  'match case': 'casse',
+  'by word': 'mot entier',
+  regexp: 'regexp',
+  replace: 'remplacer',
+  Replace: 'Remplacer',
+  'replace all': 'tout remplacer',
+  close: 'fermer',
+  'Folded lines': 'Lignes repliées',
+  'Unfolded lines': 'Lignes dépliées',
+  'Fold line': 'Replier',
+  'Unfold line': 'Déplier',
+  Completions: 'Propositions',
+  Diagnostics: 'Constats',
+  '$ unchanged lines': '$ lignes inchangées',
+}
+
+/** What every YAML view has. Tab leaves a text that is only read; in an editor Escape, then Tab, does. */
+export function baseExtensions(label: string, isEditable: boolean): Extension[] {
+  return [
+    lineNumbers(),
+    foldGutter(),
+    yaml(),
+    syntaxHighlighting(COLORS),
+    THEME,
+    bracketMatching(),
+    highlightSelectionMatches(),
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+    language.peek() === 'fr' ? EditorState.phrases.of(FRENCH) : [],
+    isEditable
+      ? [
+          history(),
+          indentOnInput(),
+          closeBrackets(),
+          highlightActiveLine(),
+          EditorState.tabSize.of(2),
+          keymap.of([
+            ...closeBracketsKeymap,
+            ...defaultKeymap,
+            ...searchKeymap,
+            ...historyKeymap,
+            ...foldKeymap,
+            ...completionKeymap,
+            ...lintKeymap,
+            indentWithTab,
+          ]),
+        ]
+      : [
+          EditorState.readOnly.of(true),
+          EditorView.contentAttributes.of({ tabindex: '0', 'aria-readonly': 'true' }),
+          keymap.of([...searchKeymap, ...foldKeymap]),
+        ],
+  ]
+}

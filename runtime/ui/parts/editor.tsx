@@ -1,0 +1,84 @@
+import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
+import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
+import { EditorState } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { useEffect, useRef } from 'preact/hooks'
+import { language } from '../i18n/define.ts'
+import { suggest } from '../logic/completion.ts'
+import { lineOfPath } from '../logic/yaml-lines.ts'
+import type { CodeMark, EditorProps } from './code.tsx'
+import { baseExtensions } from './editor-setup.ts'
+
+function complete(components: EditorProps['components']) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const line = context.state.doc.lineAt(context.pos)
+    const word = context.matchBefore(/[\w/.-]*/)
+    if (!word || (word.from === word.to && !context.explicit)) return null
+    const lines = context.state.doc.sliceString(0, line.from).split('\n').slice(0, -1)
+    const options = suggest(lines, line.text.slice(0, context.pos - line.from), components ?? {})
+    if (options.length === 0) return null
+    return {
+      from: word.from,
+      options: options.map((label) => ({ label, type: 'property' })),
+      validFor: /^[\w/.-]*$/,
+    }
+  }
+}
+
+function toDiagnostics(state: EditorState, marks: readonly CodeMark[]): Diagnostic[] {
+  const text = state.doc.toString()
+  return marks
+    .filter(({ severity }) => severity !== 'info')
+    .map((mark) => {
+      const number = mark.line ?? (mark.path ? lineOfPath(text, mark.path) : 1)
+      const line = state.doc.line(Math.min(Math.max(number, 1), state.doc.lines))
+      const indent = /^\s*/.exec(line.text)?.[0].length ?? 0
+      return {
+        from: line.from + Math.min(indent, line.length),
+        to: line.to,
+        severity: mark.severity === 'error' ? ('error' as const) : ('warning' as const),
+        message: mark.message,
+      }
+    })
+    .sort((a, b) => a.from - b.from)
+}
+
+/** CodeMirror with YAML; without `onText` it is only read. */
+export function Editor({ text, label, onText, marks, components }: EditorProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView | null>(null)
+  const onTextRef = useRef(onText)
+  onTextRef.current = onText
+  const isEditable = onText !== undefined
+  // The text after the start is synchronised below.
+  useEffect(() => {
+    const created = new EditorView({
+      parent: host.current!,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          baseExtensions(label, isEditable),
+          isEditable ? [autocompletion({ override: [complete(components)] }), lintGutter()] : [],
+          EditorView.updateListener.of((update) => {
+            if (update.docChanged) onTextRef.current?.(update.state.doc.toString())
+          }),
+        ],
+      }),
+    })
+    view.current = created
+    return () => {
+      created.destroy()
+      view.current = null
+    }
+  }, [label, isEditable, components, language.value])
+  useEffect(() => {
+    const now = view.current
+    if (now && now.state.doc.toString() !== text)
+      now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } })
+  }, [text])
+  useEffect(() => {
+    const now = view.current
+    if (now && marks) now.dispatch(setDiagnostics(now.state, toDiagnostics(now.state, marks)))
+  }, [marks])
+  return <div class="code" ref={host} />
+}

@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import type { Failure } from '../state/api.ts'
+import type { Resource } from '../state/use-resource.ts'
+
+/** A failure in the reader's words; the server's own sentence where it says more. */
+export function describeFailure(failure: Failure): string {
+  const words = say(commonTexts)
+  const { status, code, body } = failure
+  if (body.side_effect_status !== undefined) return words.auditAway(body.side_effect_status === 'applied')
+  if (status === 0) return words.noAnswer
+  if (code === 'feature_disabled') return words.featureOff
+  if (status === 403) return words.forbidden
+  if (status === 413) return words.tooLarge
+  if (status === 503) return words.databaseAway
+  if (status >= 500) return words.serverBroke(String((body as { request_id?: string }).request_id ?? ''))
+  const detail = body.validation_errors?.map((finding) => finding.message).join(' · ')
+  if (status === 404) return `${words.missing} (${body.error})`
+  return detail ? `${body.error}: ${detail}` : body.error
+}
+
+/** Why a page or a part of it has nothing to show, with a way to try again. */
+export function FailureNotice({ failure, retry }: { failure: Failure; retry?: () => void }) {
+  return (
+    <div class="notice" role="alert">
+      <div>{describeFailure(failure)}</div>
+      {retry && failure.status !== 404 && failure.status !== 403 && (
+        <button type="button" class="btn" onClick={retry}>
+          {say(commonTexts).retry}
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** A resource once it is there; before, that it loads; instead, why it did not come. */
+export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
+  if (of.data !== null) {
+    return (
+      <>
+        {of.failure && <FailureNotice failure={of.failure} retry={of.reload} />}
+        {children(of.data)}
+      </>
+    )
+  }
+  if (of.failure) return <FailureNotice failure={of.failure} retry={of.reload} />
+  return (
+    <p class="empty" role="status">
+      {say(commonTexts).loading}
+    </p>
+  )
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { location } from '../state/router.ts'
+
+/** Name the page for the browser's tab and for whoever listens. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title === '' ? 'muster' : `${title} · muster`
+  }, [title])
+}
+
+/** The heading of a page, with its actions. */
+export function Head({
+  title,
+  beside,
+  children,
+}: {
+  title: string
+  beside?: ComponentChildren
+  children?: ComponentChildren
+}) {
+  useTitle(title)
+  return (
+    <div class="head">
+      <h1>{title}</h1>
+      {beside}
+      {children && <div class="actions">{children}</div>}
+    </div>
+  )
+}
+
+/** Tabs are links: each has its address. */
+export function Tabs({
+  label,
+  tabs,
+}: {
+  label: string
+  tabs: readonly { href: string; text: string; isCurrent: boolean }[]
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ href, text, isCurrent }) => (
+        <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** Facts as name and value. */
+export function Pairs({
+  of,
+  isInline = false,
+}: {
+  of: readonly (readonly [string, ComponentChildren])[]
+  isInline?: boolean
+}) {
+  return (
+    <dl class={isInline ? 'facts' : 'pairs'}>
+      {of.map(([name, value]) =>
+        isInline ? (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ) : (
+          <>
+            <dt key={name}>{name}</dt>
+            <dd key={`${name}-value`}>{value}</dd>
+          </>
+        ),
+      )}
+    </dl>
+  )
+}
+
+/** A table of modest length; it scrolls by itself where it is wider than the page. */
+export function Sheet({
+  label,
+  head,
+  children,
+}: {
+  label: string
+  head: ComponentChildren
+  children: ComponentChildren
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1).
+    <section class="sheet" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>{head}</tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+/** The address now, for effects that depend on it. */
+export const useHere = () => location.value

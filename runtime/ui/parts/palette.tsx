@@ -1,0 +1,139 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useId, useMemo } from 'preact/hooks'
+import { language, say } from '../i18n/define.ts'
+import { shellTexts } from '../i18n/shell.ts'
+import { matchesSearch, parseSearch } from '../logic/search.ts'
+import { nameOf, placeOf } from '../logic/workloads.ts'
+import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { navigate } from '../state/router.ts'
+import { me, savePreferences, signOut } from '../state/session.ts'
+import { Dialog } from './dialog.tsx'
+
+interface Entry {
+  text: string
+  kind: string
+  run: () => void
+}
+
+const WORKLOADS_MAX = 30
+
+function listActions(): Entry[] {
+  const words = say(shellTexts)
+  const preferences = me.value?.preferences
+  if (!preferences) return []
+  const action = (text: string, run: () => void): Entry => ({ text, kind: words.palette.action, run })
+  const { theme } = preferences
+  return [
+    action(words.palette.light, () => void savePreferences({ ...preferences, theme: 'light' })),
+    action(words.palette.dark, () => void savePreferences({ ...preferences, theme: 'dark' })),
+    action(words.palette.system, () => void savePreferences({ ...preferences, theme: 'system' })),
+    action(
+      words.palette.language,
+      () => void savePreferences({ theme, language: language.value === 'en' ? 'fr' : 'en' }),
+    ),
+    action(words.palette.refresh, () => void loadFleet()),
+    action(words.signOut, () => void signOut()),
+  ]
+}
+
+function listEntries(text: string, pages: readonly { href: string; text: string }[]): Entry[] {
+  const words = say(shellTexts)
+  const wanted = text.trim().toLowerCase()
+  const fits = (entry: Entry) => entry.text.toLowerCase().includes(wanted)
+  const toPage = (page: { href: string; text: string }): Entry => ({
+    text: page.text,
+    kind: words.palette.page,
+    run: () => navigate(page.href),
+  })
+  const all = [...pages, { href: '/settings', text: words.nav.settings }].map(toPage)
+  const fixed = [...all, ...listActions()].filter(fits)
+  if (wanted === '') return fixed
+  const terms = parseSearch(text)
+  const found: Entry[] = []
+  for (const workload of workloads.values()) {
+    if (found.length >= WORKLOADS_MAX) break
+    if (!matchesSearch(workload, terms)) continue
+    const place = placeOf(workload)
+    found.push({
+      text: place ? `${nameOf(workload)} · ${place}` : nameOf(workload),
+      kind: words.palette.workload,
+      run: () => navigate(`/workloads/${workload.id}`),
+    })
+  }
+  return [...found, ...fixed]
+}
+
+/** Finds workloads, pages and actions; all by keyboard. */
+export function Palette({
+  pages,
+  onClose,
+}: {
+  pages: readonly { href: string; text: string }[]
+  onClose: () => void
+}) {
+  const words = say(shellTexts).palette
+  const text = useSignal('')
+  const index = useSignal(0)
+  const listId = useId()
+  useEffect(() => {
+    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
+  }, [])
+  const version = fleetVersion.value
+  // The version stands for the workloads.
+  const entries = useMemo(() => listEntries(text.value, pages), [text.value, version, pages.length])
+  const chosen = Math.min(index.value, entries.length - 1)
+  const run = (entry: Entry | undefined) => {
+    if (entry === undefined) return
+    onClose()
+    entry.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      index.value = (chosen + step + entries.length) % Math.max(entries.length, 1)
+      document.getElementById(`${listId}-${index.value}`)?.scrollIntoView({ block: 'nearest' })
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      run(entries[chosen])
+    }
+  }
+  return (
+    <Dialog title={words.title} onClose={onClose} isBare>
+      <div class="palette">
+        <input
+          role="combobox"
+          aria-label={words.placeholder}
+          aria-expanded="true"
+          aria-controls={listId}
+          aria-activedescendant={entries.length > 0 ? `${listId}-${chosen}` : undefined}
+          aria-autocomplete="list"
+          placeholder={words.placeholder}
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value
+            index.value = 0
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div class="options" id={listId} role="listbox" tabIndex={-1} aria-label={words.title}>
+          {entries.map((entry, at) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the input, as in every combobox.
+            <div
+              key={`${entry.kind}-${entry.text}-${at}`}
+              id={`${listId}-${at}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={at === chosen}
+              onClick={() => run(entry)}
+            >
+              <span>{entry.text}</span>
+              <span class="faint">{entry.kind}</span>
+            </div>
+          ))}
+        </div>
+        {entries.length === 0 && <p class="empty">{words.nothing}</p>}
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,210 @@
+import { Graph, layout } from '@dagrejs/dagre'
+import { useMemo } from 'preact/hooks'
+import { defineTexts, say } from '../i18n/define.ts'
+import { formatList } from '../i18n/format.ts'
+import { type PipelineLane, type PipelinePicture, readPipelines } from '../logic/pipelines.ts'
+
+const pipelineTexts = defineTexts({
+  en: {
+    kind: { receiver: 'receiver', processor: 'processor', exporter: 'exporter', connector: 'connector' },
+    lane: (name: string, from: string, through: string, to: string) =>
+      `${name}: from ${from}${through ? ` through ${through}` : ''} to ${to}.`,
+    broken: 'The pipelines cannot be read from this config.',
+    nothing: 'nothing',
+  },
+  fr: {
+    kind: { receiver: 'récepteur', processor: 'processeur', exporter: 'exporteur', connector: 'connecteur' },
+    lane: (name: string, from: string, through: string, to: string) =>
+      `${name} : de ${from}${through ? ` par ${through}` : ''} vers ${to}.`,
+    broken: 'Les pipelines ne se lisent pas dans cette config.',
+    nothing: 'rien',
+  },
+})
+
+type Kind = 'receiver' | 'processor' | 'exporter' | 'connector'
+
+interface Box {
+  id: string
+  kind: Kind
+  x: number
+  y: number
+  width: number
+}
+
+interface LaidOutLane {
+  name: string
+  boxes: Map<string, Box>
+  paths: string[]
+  top: number
+  height: number
+}
+
+const BOX_HEIGHT = 34
+const LANE_GAP = 22
+const LANE_TITLE = 22
+const MARGIN = 4
+
+const widthOf = (id: string) => Math.max(92, Math.min(220, id.length * 7.3 + 22))
+
+function listBoxes(lane: PipelineLane, connectors: ReadonlySet<string>) {
+  const toKind = (id: string, kind: Kind): Kind => (connectors.has(id) ? 'connector' : kind)
+  return [
+    ...lane.receivers.map((id) => ({ key: `r:${id}`, id, kind: toKind(id, 'receiver') })),
+    ...lane.processors.map((id, at) => ({ key: `p${at}:${id}`, id, kind: 'processor' as const })),
+    ...lane.exporters.map((id) => ({ key: `e:${id}`, id, kind: toKind(id, 'exporter') })),
+  ]
+}
+
+function listEdges(lane: PipelineLane): [string, string][] {
+  const chain = lane.processors.map((id, at) => `p${at}:${id}`)
+  const edges: [string, string][] = []
+  const receivers = lane.receivers.map((id) => `r:${id}`)
+  const exporters = lane.exporters.map((id) => `e:${id}`)
+  const first = chain[0]
+  const last = chain.at(-1)
+  if (first === undefined || last === undefined)
+    return receivers.flatMap((from) => exporters.map((to): [string, string] => [from, to]))
+  for (const from of receivers) edges.push([from, first])
+  for (const [at, from] of chain.entries())
+    if (chain[at + 1] !== undefined) edges.push([from, chain[at + 1]!])
+  for (const to of exporters) edges.push([last, to])
+  return edges
+}
+
+/** A calm curve from the right of one box to the left of another. */
+function curve(from: Box, to: Box, dy = 0): string {
+  const x1 = from.x + from.width
+  const y1 = from.y + BOX_HEIGHT / 2
+  const y2 = to.y + BOX_HEIGHT / 2 + dy
+  const bend = Math.max(16, (to.x - x1) / 2)
+  return `M${x1} ${y1}C${x1 + bend} ${y1} ${to.x - bend} ${y2} ${to.x} ${y2}`
+}
+
+function layOutLane(lane: PipelineLane, connectors: ReadonlySet<string>, top: number): LaidOutLane {
+  const graph = new Graph()
+  graph.setGraph({ rankdir: 'LR', nodesep: 10, ranksep: 44, marginx: MARGIN, marginy: 0 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  const wanted = listBoxes(lane, connectors)
+  for (const { key, id } of wanted) graph.setNode(key, { width: widthOf(id), height: BOX_HEIGHT })
+  const edges = listEdges(lane)
+  for (const [from, to] of edges) graph.setEdge(from, to)
+  layout(graph)
+  const boxes = new Map<string, Box>()
+  let height = BOX_HEIGHT
+  for (const { key, id, kind } of wanted) {
+    const node = graph.node(key) as { x: number; y: number; width: number }
+    boxes.set(key, {
+      id,
+      kind,
+      width: node.width,
+      x: node.x - node.width / 2,
+      y: top + LANE_TITLE + node.y - BOX_HEIGHT / 2,
+    })
+    height = Math.max(height, node.y + BOX_HEIGHT / 2)
+  }
+  const paths = edges.map(([from, to]) => curve(boxes.get(from)!, boxes.get(to)!))
+  return { name: lane.name, boxes, paths, top, height: height + LANE_TITLE }
+}
+
+/** Where a connector leaves one lane and enters another. */
+function listBridges(lanes: readonly LaidOutLane[], connectors: ReadonlySet<string>): string[] {
+  const bridges: string[] = []
+  for (const id of connectors) {
+    for (const from of lanes) {
+      const out = from.boxes.get(`e:${id}`)
+      if (!out) continue
+      for (const to of lanes) {
+        const into = to === from ? undefined : to.boxes.get(`r:${id}`)
+        if (!into) continue
+        const isBelow = into.y > out.y
+        const x1 = out.x + out.width / 2
+        const y1 = isBelow ? out.y + BOX_HEIGHT : out.y
+        const x2 = into.x + into.width / 2
+        const y2 = isBelow ? into.y : into.y + BOX_HEIGHT
+        const middle = (y1 + y2) / 2
+        bridges.push(`M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`)
+      }
+    }
+  }
+  return bridges
+}
+
+function layOut(picture: PipelinePicture) {
+  const lanes: LaidOutLane[] = []
+  let top = 0
+  for (const lane of picture.lanes) {
+    const laidOut = layOutLane(lane, picture.connectors, top)
+    lanes.push(laidOut)
+    top += laidOut.height + LANE_GAP
+  }
+  const boxes = lanes.flatMap((lane) => [...lane.boxes.values()])
+  const width = Math.max(...boxes.map((box) => box.x + box.width), 120) + MARGIN
+  return {
+    lanes,
+    bridges: listBridges(lanes, picture.connectors),
+    width,
+    height: Math.max(top - LANE_GAP, 40),
+  }
+}
+
+function describe(picture: PipelinePicture): string {
+  const words = say(pipelineTexts)
+  const names = (ids: string[]) => (ids.length > 0 ? formatList(ids) : words.nothing)
+  return picture.lanes
+    .map((lane) =>
+      words.lane(
+        lane.name,
+        names(lane.receivers),
+        lane.processors.length > 0 ? formatList(lane.processors) : '',
+        names(lane.exporters),
+      ),
+    )
+    .join(' ')
+}
+
+/** A picture of a config's pipelines, one lane each; `failing` marks component ids. */
+export function Pipelines({ yaml, failing }: { yaml: string; failing: readonly string[] }) {
+  const words = say(pipelineTexts)
+  const picture = useMemo(() => readPipelines(yaml), [yaml])
+  const drawn = useMemo(() => (picture ? layOut(picture) : null), [picture])
+  if (picture === null || drawn === null) return <p class="muted">{words.broken}</p>
+  const { width, height } = drawn
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    <div style={{ overflowX: 'auto' }} tabIndex={0}>
+      <svg
+        class="pipe"
+        viewBox={`0 0 ${width} ${height}`}
+        role="img"
+        aria-label={describe(picture)}
+        style={{ maxWidth: width, minWidth: Math.min(width, 520) }}
+      >
+        {drawn.bridges.map((path) => (
+          <path key={path} class="bridge" d={path} />
+        ))}
+        {drawn.lanes.map((lane) => (
+          <g key={lane.name}>
+            <text class="lane" x={MARGIN} y={lane.top + 13}>
+              {lane.name}
+            </text>
+            {lane.paths.map((path) => (
+              <path key={path} d={path} />
+            ))}
+            {[...lane.boxes].map(([key, box]) => (
+              <g key={key} class={failing.includes(box.id) ? 'x' : ''}>
+                <title>{box.id}</title>
+                <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
+                <text class="k" x={box.x + 10} y={box.y + 14}>
+                  {words.kind[box.kind]}
+                </text>
+                <text x={box.x + 10} y={box.y + 27}>
+                  {box.id.length > 28 ? `${box.id.slice(0, 27)}…` : box.id}
+                </text>
+              </g>
+            ))}
+          </g>
+        ))}
+      </svg>
+    </div>
+  )
+}

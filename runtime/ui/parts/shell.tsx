@@ -1,0 +1,165 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { shellTexts } from '../i18n/shell.ts'
+import { api } from '../state/endpoints.ts'
+import { hubState } from '../state/hub.ts'
+import { path } from '../state/router.ts'
+import { can, may, me, signOut } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+import { Icon } from './icons.tsx'
+import { Palette } from './palette.tsx'
+
+/** Whether the palette is open. */
+export const isPaletteOpen = signal(false)
+
+interface NavItem {
+  href: string
+  text: string
+  count?: number
+}
+
+/** The pages that this edition has and this person may open. */
+export function listPages(counts: { approvals?: number; alerts?: number } = {}): NavItem[] {
+  const { nav } = say(shellTexts)
+  const items: (NavItem | false)[] = [
+    { href: '/', text: nav.fleet },
+    can('config_safety.approvals') &&
+      may('workload:push_config') && {
+        href: '/approvals',
+        text: nav.approvals,
+        count: counts.approvals ?? 0,
+      },
+    { href: '/alerts', text: nav.alerts, count: counts.alerts ?? 0 },
+    can('config_safety.version_intelligence') && { href: '/versions', text: nav.versions },
+    can('config_safety.drift_dashboard') && { href: '/drift', text: nav.drift },
+    { href: '/templates', text: nav.templates },
+    may('reports:export') && { href: '/reports', text: nav.reports },
+    may('audit:view') && { href: '/audit', text: nav.audit },
+  ]
+  return items.filter((item) => item !== false)
+}
+
+function useCounts() {
+  const seesApprovals = can('config_safety.approvals') && may('workload:push_config')
+  const approvals = useResource(
+    seesApprovals ? 'nav-approvals' : null,
+    (abort) => api.approvals('pending', abort),
+    (frame) => frame.type === 'approval_update',
+  )
+  const alerts = useResource(
+    'nav-alerts',
+    (abort) => api.alerts(false, abort),
+    (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
+  )
+  return { approvals: approvals.data?.length ?? 0, alerts: alerts.data?.length ?? 0 }
+}
+
+function LiveMark() {
+  const words = say(shellTexts)
+  const state = hubState.value
+  return (
+    <span class="live" role="status" title={state === 'live' ? words.liveTitle : words.awayTitle}>
+      <span class={state === 'live' ? 'ok' : state === 'away' ? 'bad' : 'idle'}>
+        <Icon shape={state === 'live' ? 'full' : state === 'away' ? 'ring' : 'half'} />
+      </span>
+      {state === 'live' ? words.live : state === 'away' ? words.away : words.connecting}
+    </span>
+  )
+}
+
+/** Closes an open menu when the focus or the pointer goes elsewhere, or on Escape. */
+export function closeMenu(event: { currentTarget: HTMLDetailsElement; relatedTarget?: EventTarget | null }) {
+  const { currentTarget: menu, relatedTarget } = event
+  if (relatedTarget instanceof Node && menu.contains(relatedTarget)) return
+  // The focus may only be on its way to what was clicked inside.
+  setTimeout(() => {
+    if (!menu.contains(document.activeElement)) menu.open = false
+  }, 120)
+}
+
+function Account() {
+  const words = say(shellTexts)
+  return (
+    <details
+      class="menu"
+      onFocusOut={closeMenu}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.open = false
+      }}
+    >
+      <summary class="btn plain" aria-label={words.account}>
+        <span class="who muted">{me.value?.email}</span>
+        <span aria-hidden="true">⌄</span>
+      </summary>
+      <div class="menu-body">
+        <a href="/settings/profile">{words.profile}</a>
+        <a href="/settings">{words.nav.settings}</a>
+        <button type="button" onClick={() => void signOut()}>
+          {words.signOut}
+        </button>
+      </div>
+    </details>
+  )
+}
+
+const isCurrent = (href: string) =>
+  href === '/' ? path.value === '/' || path.value.startsWith('/workloads') : path.value.startsWith(href)
+
+/** What is around every page once somebody is signed in. */
+export function Shell({ children }: { children: ComponentChildren }) {
+  const words = say(shellTexts)
+  const counts = useCounts()
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        isPaletteOpen.value = !isPaletteOpen.value
+      }
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <>
+      <a class="skip" href="#main">
+        {say(commonTexts).skip}
+      </a>
+      <header class="bar">
+        <a class="brand" href="/">
+          muster<i>.</i>
+        </a>
+        <nav class="nav" aria-label={words.main}>
+          {listPages(counts).map(({ href, text, count }) => (
+            <a key={href} href={href} aria-current={isCurrent(href) ? 'page' : undefined}>
+              {text}
+              {count ? <b>{count}</b> : null}
+            </a>
+          ))}
+        </nav>
+        <div class="side">
+          <button
+            type="button"
+            class="find"
+            aria-keyshortcuts="Control+K"
+            aria-label={words.find}
+            onClick={() => {
+              isPaletteOpen.value = true
+            }}
+          >
+            <span>{words.find}</span>
+            <kbd>{navigator.platform.startsWith('Mac') ? '⌘ K' : 'Ctrl K'}</kbd>
+          </button>
+          <LiveMark />
+          <Account />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      {isPaletteOpen.value && <Palette pages={listPages()} onClose={() => (isPaletteOpen.value = false)} />}
+    </>
+  )
+}

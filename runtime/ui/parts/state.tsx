@@ -1,0 +1,96 @@
+import type { ComponentChildren } from 'preact'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { formatAgo, formatExact } from '../i18n/format.ts'
+import type { Tone } from '../logic/diagnosis.ts'
+import { Icon, type Shape } from './icons.tsx'
+
+/** A state: its shape, its colour and its word. */
+export function Mark({ tone, shape, children }: { tone: Tone; shape: Shape; children: ComponentChildren }) {
+  return (
+    <span class={`st ${tone}`}>
+      <Icon shape={shape} />
+      <span>{children}</span>
+    </span>
+  )
+}
+
+const STATUS = {
+  connected: ['ok', 'full'],
+  degraded: ['warn', 'half'],
+  disconnected: ['bad', 'ring'],
+  archived: ['idle', 'box'],
+} as const
+
+/** The status of a workload. */
+export function StatusMark({ status }: { status: keyof typeof STATUS }) {
+  const [tone, shape] = STATUS[status] ?? STATUS.disconnected
+  return (
+    <Mark tone={tone} shape={shape}>
+      {say(commonTexts).status[status] ?? status}
+    </Mark>
+  )
+}
+
+const PUSH: Record<string, readonly [Tone, Shape]> = {
+  applied: ['ok', 'tick'],
+  failed: ['bad', 'cross'],
+  applying: ['busy', 'half'],
+  superseded: ['idle', 'dot'],
+  aborted: ['idle', 'cross'],
+  no_status: ['warn', 'ring'],
+}
+
+/** How far a push, or one instance of it, got. */
+export function PushMark({ state }: { state: string }) {
+  const [tone, shape] = PUSH[state] ?? ['busy', 'clock']
+  const words = say(commonTexts).push as Record<string, string>
+  return (
+    <Mark tone={tone} shape={shape}>
+      {words[state] ?? state}
+    </Mark>
+  )
+}
+
+/** What an instance or a component says of its health. */
+export function HealthMark({ healthy }: { healthy: boolean }) {
+  const words = say(commonTexts)
+  return healthy ? (
+    <Mark tone="ok" shape="full">
+      {words.healthy}
+    </Mark>
+  ) : (
+    <Mark tone="warn" shape="half">
+      {words.unhealthy}
+    </Mark>
+  )
+}
+
+/** How long ago, with the exact time on hover. */
+export function Ago({ at }: { at: string | undefined | null }) {
+  if (!at) return <span class="faint">–</span>
+  return (
+    <time dateTime={at} title={formatExact(at)}>
+      {formatAgo(at)}
+    </time>
+  )
+}
+
+/** Parts of a whole as one bar; always beside words that say the same. */
+export function Track({
+  parts,
+  total,
+  isSmall = false,
+}: {
+  parts: readonly (readonly ['ok' | 'busy' | 'bad' | 'idle', number])[]
+  total: number
+  isSmall?: boolean
+}) {
+  return (
+    <span class={isSmall ? 'meter' : 'track'} aria-hidden="true">
+      {parts.map(([tone, count]) => (
+        <i key={tone} class={`f-${tone}`} style={{ width: `${total > 0 ? (100 * count) / total : 0}%` }} />
+      ))}
+    </span>
+  )
+}

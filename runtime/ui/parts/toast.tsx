@@ -1,0 +1,48 @@
+import { signal } from '@preact/signals'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import type { Failure } from '../state/api.ts'
+import { describeFailure } from './failure.tsx'
+
+interface Toast {
+  id: number
+  tone: 'ok' | 'bad'
+  text: string
+}
+
+const toasts = signal<Toast[]>([])
+let nextId = 1
+
+const dismiss = (id: number) => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id)
+}
+
+/** Say something in passing; failures stay until they are closed. */
+export function toast(text: string, tone: 'ok' | 'bad' = 'ok'): void {
+  const id = nextId++
+  toasts.value = [...toasts.value.slice(-3), { id, tone, text }]
+  if (tone === 'ok') setTimeout(() => dismiss(id), 5000)
+}
+
+/** Say why something did not work. */
+export const toastFailure = (failure: Failure): void => toast(describeFailure(failure), 'bad')
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, tone, text }) => (
+        <div key={id} class={`notice t-${tone}`}>
+          <div>{text}</div>
+          <button
+            type="button"
+            class="btn plain"
+            aria-label={say(commonTexts).close}
+            onClick={() => dismiss(id)}
+          >
+            ×
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,146 @@
+import type { AlertRecord, AlertResolved } from '../../../lib/wire/alerts.ts'
+import type {
+  ApprovalCreateRequest,
+  ApprovalPushRequest,
+  ApprovalRecord,
+} from '../../../lib/wire/approvals.ts'
+import type { AuditPage, AuditVerification } from '../../../lib/wire/audit.ts'
+import type { Convergence } from '../../../lib/wire/convergence.ts'
+import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
+import type { DriftOverview } from '../../../lib/wire/drift.ts'
+import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
+import type { InstanceDetail } from '../../../lib/wire/instances.ts'
+import type { MigrationPreview, MigrationPreviewRequest } from '../../../lib/wire/migration.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
+import type {
+  PushActivityDay,
+  PushGroup,
+  PushGroupRequest,
+  PushPreview,
+  PushPreviewRequest,
+} from '../../../lib/wire/pushes.ts'
+import type { EvidencePack, ReportExportRequest, ReportFormat } from '../../../lib/wire/reports.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type {
+  DefaultRollbackAccepted,
+  KnownGoodMarked,
+  KnownGoodRecord,
+  KnownGoodRequest,
+  RollbackAccepted,
+  RollbackPrepare,
+} from '../../../lib/wire/rollback.ts'
+import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import type { DatabaseCounters } from '../../../lib/wire/system.ts'
+import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/templates.ts'
+import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
+import type { ValidationResult } from '../../../lib/wire/validation.ts'
+import type { VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { call, download } from './api.ts'
+
+const e = encodeURIComponent
+const w = (id: string) => `/api/workloads/${e(id)}`
+type Signal = AbortSignal | undefined
+
+/** Every call of the public API that the pages make, typed by the bodies the functions answer. */
+export const api = {
+  workload: (id: string, signal?: Signal) => call<WorkloadRecord>('GET', w(id), { signal }),
+  topology: (id: string, signal?: Signal) => call<WorkloadTopology>('GET', `${w(id)}/topology`, { signal }),
+  instance: (id: string, uid: string, signal?: Signal) =>
+    call<InstanceDetail>('GET', `${w(id)}/instances/${e(uid)}`, { signal }),
+  archive: (id: string) => call<void>('POST', `${w(id)}/archive`),
+  deleteWorkload: (id: string) => call<void>('DELETE', w(id)),
+  events: (id: string, limit: number, signal?: Signal) =>
+    call<WorkloadEventRecord[]>('GET', `${w(id)}/events`, { signal, query: { limit } }),
+  eventStats: (id: string, window: EventStatsWindow, signal?: Signal) =>
+    call<EventStats>('GET', `${w(id)}/events/stats`, { signal, query: { window } }),
+  setTrustedLabels: (id: string, labels: Record<string, string>) =>
+    call<TrustedLabels>('PUT', `${w(id)}/trusted-labels`, { json: { labels } }),
+
+  revisions: (id: string, signal?: Signal) =>
+    call<RevisionRecord[]>('GET', `${w(id)}/configs`, { signal, query: { limit: 200 } }),
+  revision: (id: string, hash: string, signal?: Signal) =>
+    call<RevisionRecord>('GET', `${w(id)}/configs/${e(hash)}`, { signal }),
+  convergence: (id: string, hash: string, pushId: string | undefined, signal?: Signal) =>
+    call<Convergence>('GET', `${w(id)}/configs/${e(hash)}/convergence`, {
+      signal,
+      query: { push_id: pushId, limit: 200 },
+    }),
+  setLabel: (id: string, hash: string, label: string) =>
+    call<{ label: string }>('POST', `${w(id)}/configs/${e(hash)}/label`, { json: { label } }),
+
+  validate: (id: string, yaml: string, signal?: Signal) =>
+    call<ValidationResult>('POST', `${w(id)}/config/validate`, { signal, text: yaml }),
+  plan: (id: string, yaml: string, signal?: Signal) =>
+    call<ConfigPlan>('POST', `${w(id)}/config/plan`, { signal, text: yaml }),
+  diff: (request: DiffRequest, signal?: Signal) =>
+    call<ConfigDiff>('POST', '/api/configs/diff', { signal, json: request }),
+
+  workloadApprovals: (id: string, signal?: Signal) =>
+    call<ApprovalRecord[]>('GET', `${w(id)}/config/approvals`, { signal }),
+  approvals: (status: string | undefined, signal?: Signal) =>
+    call<ApprovalRecord[]>('GET', '/api/approvals', { signal, query: { status } }),
+  requestApproval: (id: string, request: ApprovalCreateRequest) =>
+    call<ApprovalRecord>('POST', `${w(id)}/config/approvals`, { json: request }),
+  approve: (id: string, approval: string, comment: string) =>
+    call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/approve`, { json: { comment } }),
+  push: (id: string, approval: string, request: ApprovalPushRequest) =>
+    call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/push`, { json: request }),
+
+  rollbackTo: (id: string, hash: string) =>
+    call<RollbackAccepted>('POST', `${w(id)}/configs/${e(hash)}/rollback`),
+  rollback: (id: string) => call<DefaultRollbackAccepted>('POST', `${w(id)}/rollback`),
+  prepareRollback: (id: string, hash: string, signal?: Signal) =>
+    call<RollbackPrepare>('GET', `${w(id)}/rollback/prepare`, { signal, query: { target_hash: hash } }),
+  knownGood: (id: string, signal?: Signal) => call<KnownGoodRecord>('GET', `${w(id)}/known-good`, { signal }),
+  pinKnownGood: (id: string, hash: string, request: KnownGoodRequest) =>
+    call<KnownGoodMarked>('POST', `${w(id)}/configs/${e(hash)}/known-good`, { json: request }),
+  clearKnownGood: (id: string) => call<void>('DELETE', `${w(id)}/known-good`),
+  rollout: (id: string, rollout: string, signal?: Signal) =>
+    call<RolloutRecord>('GET', `${w(id)}/config/canary/${e(rollout)}`, { signal }),
+  steerRollout: (id: string, rollout: string, action: 'promote' | 'abort' | 'rollback') =>
+    call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`),
+
+  alerts: (includeResolved: boolean, signal?: Signal) =>
+    call<AlertRecord[]>('GET', '/api/alerts', {
+      signal,
+      query: { include_resolved: includeResolved || undefined },
+    }),
+  resolveAlert: (id: string) => call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`),
+
+  templates: (signal?: Signal) => call<TemplateRecord[]>('GET', '/api/configs', { signal }),
+  template: (id: string, signal?: Signal) => call<TemplateRecord>('GET', `/api/configs/${e(id)}`, { signal }),
+  createTemplate: (request: TemplateCreateRequest) =>
+    call<TemplateRecord>('POST', '/api/configs', { json: request }),
+  previewMigration: (request: MigrationPreviewRequest, signal?: Signal) =>
+    call<MigrationPreview>('POST', '/api/configs/migration-assistant/preview', { signal, json: request }),
+
+  versions: (recommended: string, signal?: Signal) =>
+    call<VersionIntelligence>('GET', '/api/workloads/version-intelligence', {
+      signal,
+      query: { recommended_version: recommended === '' ? undefined : recommended },
+    }),
+  drift: (signal?: Signal) => call<DriftOverview>('GET', '/api/config-safety/drift', { signal }),
+  pushActivity: (signal?: Signal) =>
+    call<PushActivityDay[]>('GET', '/api/pushes/activity', { signal, query: { window: '7d' } }),
+  pushGroups: (signal?: Signal) => call<PushGroup[]>('GET', '/api/push-groups', { signal }),
+  savePushGroup: (id: string | null, group: PushGroupRequest) =>
+    id === null
+      ? call<PushGroup>('POST', '/api/push-groups', { json: group })
+      : call<PushGroup>('PUT', `/api/push-groups/${e(id)}`, { json: group }),
+  deletePushGroup: (id: string) => call<void>('DELETE', `/api/push-groups/${e(id)}`),
+  previewPush: (request: PushPreviewRequest, signal?: Signal) =>
+    call<PushPreview>('POST', '/api/pushes/preview', { signal, json: request }),
+
+  evidencePack: (request: ReportExportRequest, signal?: Signal) =>
+    call<EvidencePack>('POST', '/api/reports/evidence-pack', { signal, json: request }),
+  exportPack: (request: ReportExportRequest, format: ReportFormat) =>
+    download('POST', '/api/reports/evidence-pack/export', { json: request, query: { format } }),
+
+  audit: (query: Record<string, string | number | undefined>, signal?: Signal) =>
+    call<AuditPage>('GET', '/api/audit/events', { signal, query }),
+  exportAudit: (query: Record<string, string | number | undefined>) =>
+    download('GET', '/api/audit/events.csv', { query }),
+  verifyAudit: () => call<AuditVerification>('GET', '/api/audit/verify'),
+  database: (signal?: Signal) => call<DatabaseCounters>('GET', '/api/system/database', { signal }),
+}

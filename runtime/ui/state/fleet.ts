@@ -1,0 +1,117 @@
+import { signal } from '@preact/signals'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { call, type Failure, nextPage } from './api.ts'
+import { onFrame, resyncCount } from './hub.ts'
+
+/** Every workload we know, archived ones included only when they were asked for. */
+export const workloads = new Map<string, WorkloadRecord>()
+/** Counts up after each batch of changes to `workloads`. */
+export const fleetVersion = signal(0)
+export const fleetLoading = signal(false)
+/** True once the whole list came in at least once. */
+export const fleetLoaded = signal(false)
+export const fleetFailure = signal<Failure | null>(null)
+
+const PAGE_ROWS = 1000
+let withArchived = false
+let run = 0
+let timer: ReturnType<typeof setTimeout> | null = null
+
+/** Frames come in bursts; the pages hear of them together. */
+function publishSoon(): void {
+  if (timer !== null) return
+  timer = setTimeout(() => {
+    timer = null
+    fleetVersion.value++
+  }, 200)
+}
+
+/** Fetch the list page by page, so that the first rows show at once. */
+export async function loadFleet(options: { withArchived?: boolean } = {}): Promise<void> {
+  const mine = ++run
+  withArchived = options.withArchived ?? withArchived
+  fleetLoading.value = true
+  const seen = new Set<string>()
+  let address: string | null =
+    `/api/workloads?limit=${PAGE_ROWS}${withArchived ? '&include_archived=true' : ''}`
+  while (address !== null) {
+    const page: Awaited<ReturnType<typeof call<WorkloadRecord[]>>> = await call<WorkloadRecord[]>(
+      'GET',
+      address,
+    )
+    if (mine !== run) return
+    if (!page.ok) {
+      fleetFailure.value = page
+      fleetLoading.value = false
+      return
+    }
+    for (const workload of page.value ?? []) {
+      seen.add(workload.id)
+      workloads.set(workload.id, workload)
+    }
+    fleetVersion.value++
+    address = nextPage(page.headers)
+  }
+  for (const id of workloads.keys()) if (!seen.has(id)) workloads.delete(id)
+  fleetFailure.value = null
+  fleetLoading.value = false
+  fleetLoaded.value = true
+  fleetVersion.value++
+}
+
+function mergeUpdate(frame: Extract<HubFrame, { type: 'workload_update' }>): void {
+  const before = workloads.get(frame.workload.id)
+  const merged: Record<string, unknown> = { ...before }
+  // A null in a frame is a field that was cleared.
+  for (const [key, value] of Object.entries(frame.workload)) {
+    if (value === null) delete merged[key]
+    else merged[key] = value
+  }
+  merged['connected_instance_count'] = frame.connected_instance_count
+  merged['drifted_instance_count'] = frame.drifted_instance_count
+  const workload = merged as unknown as WorkloadRecord
+  if (workload.archived_at !== undefined && !withArchived) workloads.delete(workload.id)
+  else workloads.set(workload.id, workload)
+}
+
+function patch(id: string, change: (workload: WorkloadRecord) => Partial<WorkloadRecord>): void {
+  const workload = workloads.get(id)
+  if (workload !== undefined) workloads.set(id, { ...workload, ...change(workload) })
+}
+
+function handleFrame(frame: HubFrame): void {
+  if (!fleetLoaded.value && !fleetLoading.value) return
+  if (frame.type === 'workload_update') mergeUpdate(frame)
+  else if (frame.type === 'workload_removed') {
+    if (frame.reason === 'deleted' || !withArchived) workloads.delete(frame.workload_id)
+  } else if (frame.type === 'workload_config_status')
+    patch(frame.workload_id, () => ({ remote_config_status: frame.status }))
+  else if (frame.type === 'auto_rollback_applied')
+    patch(frame.workload_id, () => ({ active_config_hash: frame.to_hash }))
+  else if (frame.type === 'push_update')
+    patch(frame.workload_id, (workload) =>
+      (workload.current_config_push?.seq ?? 0) > frame.push.seq ? {} : { current_config_push: frame.push },
+    )
+  else return
+  publishSoon()
+}
+
+/** Keep the fleet up to date for as long as somebody is signed in. */
+export function followFleet(): void {
+  onFrame(handleFrame)
+  let seen = resyncCount.peek()
+  resyncCount.subscribe((count) => {
+    if (count !== seen && (fleetLoaded.peek() || fleetFailure.peek() !== null)) void loadFleet()
+    seen = count
+  })
+}
+
+/** Forget everything, as on signing out. */
+export function forgetFleet(): void {
+  run++
+  workloads.clear()
+  fleetLoaded.value = false
+  fleetLoading.value = false
+  fleetVersion.value++
+}

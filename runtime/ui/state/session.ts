@@ -1,0 +1,97 @@
+import { computed, signal } from '@preact/signals'
+import type { CapabilityDocument } from '../../../lib/wire/capabilities.ts'
+import type { LoginResponse, Me, Preferences, PreferencesRequest, Theme } from '../../../lib/wire/identity.ts'
+import { language } from '../i18n/define.ts'
+import { readCapabilities } from '../logic/capabilities.ts'
+import { call, onSessionEnded, type Result } from './api.ts'
+import { navigate } from './router.ts'
+
+/** Who is signed in; undefined until the server said, null when nobody is. */
+export const me = signal<Me | null | undefined>(undefined)
+const enabled = signal<ReadonlySet<string>>(new Set())
+/** Set when the server could not be asked who is signed in. */
+export const serverAway = signal(false)
+const THEME_KEY = 'muster.theme'
+const LANGUAGE_KEY = 'muster.language'
+
+const permissions = computed(() => new Set(me.value?.permissions ?? []))
+/** Whether whoever is signed in may do this. */
+export const may = (permission: string): boolean => permissions.value.has(permission)
+/** Whether this edition has the capability enabled. */
+export const can = (capability: string): boolean => enabled.value.has(capability)
+
+/** Show a theme and remember it for the next start. */
+export function applyTheme(theme: Theme): void {
+  document.documentElement.dataset['theme'] = theme
+  localStorage.setItem(THEME_KEY, theme)
+}
+
+function applyLanguage(next: Preferences['language']): void {
+  language.value = next
+  document.documentElement.lang = next
+  localStorage.setItem(LANGUAGE_KEY, next)
+}
+
+function applyPreferences(preferences: PreferencesRequest): void {
+  applyTheme(preferences.theme)
+  applyLanguage(preferences.language)
+}
+
+/** Before anybody is signed in: what this browser showed last, else what it asks for. */
+export function applyRemembered(): void {
+  const theme = localStorage.getItem(THEME_KEY)
+  applyTheme(theme === 'light' || theme === 'dark' ? theme : 'system')
+  const stored = localStorage.getItem(LANGUAGE_KEY)
+  const wished = stored ?? navigator.language.slice(0, 2)
+  applyLanguage(wished === 'fr' ? 'fr' : 'en')
+}
+
+/** Choose a language before signing in. */
+export const chooseLanguage = applyLanguage
+
+async function loadCapabilities(): Promise<void> {
+  const result = await call<CapabilityDocument>('GET', '/api/v1/capabilities')
+  enabled.value = readCapabilities(result.ok ? result.value : null)
+}
+
+/** Ask the server who is signed in and what this edition can do. */
+export async function loadSession(): Promise<void> {
+  const [result] = await Promise.all([call<Me>('GET', '/api/me', { keepsSession: true }), loadCapabilities()])
+  serverAway.value = !result.ok && result.status !== 401
+  if (result.ok) {
+    applyPreferences(result.value.preferences)
+    me.value = result.value
+  } else if (result.status === 401) me.value = null
+}
+
+/** Sign in with a password at the method's address. */
+export async function signIn(url: string, email: string, password: string): Promise<Result<LoginResponse>> {
+  const result = await call<LoginResponse>('POST', url, { json: { email, password }, keepsSession: true })
+  if (result.ok) await loadSession()
+  return result
+}
+
+/** End the session here and on the server. */
+export async function signOut(): Promise<void> {
+  await call('POST', '/api/auth/logout', { keepsSession: true })
+  me.value = null
+  navigate('/login')
+}
+
+/** Store appearance and language for this user. */
+export async function savePreferences(next: PreferencesRequest): Promise<Result<Preferences>> {
+  applyPreferences(next)
+  const result = await call<Preferences>('PUT', '/api/me/preferences', { json: next })
+  if (result.ok && me.value) me.value = { ...me.value, preferences: result.value }
+  return result
+}
+
+/** Drop to the sign-in page and come back here afterwards. */
+export function endSession(): void {
+  if (me.value === null) return
+  me.value = null
+  const here = window.location.pathname + window.location.search
+  navigate(`/login?expired=1&next=${encodeURIComponent(here)}`, { replace: true })
+}
+
+onSessionEnded(endSession)

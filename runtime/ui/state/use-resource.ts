@@ -1,0 +1,116 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { Failure, Result } from './api.ts'
+import { onFrame, resyncCount } from './hub.ts'
+
+/** Something fetched: kept while it is fetched again, so that nothing jumps. */
+export interface Resource<T> {
+  data: T | null
+  failure: Failure | null
+  isLoading: boolean
+  reload(): void
+}
+
+interface State<T> {
+  key: string
+  data: T | null
+  failure: Failure | null
+  isLoading: boolean
+}
+
+/**
+ * Fetch when `key` changes (null: not at all), after a reconnect, and shortly after a hub frame for which
+ * `touches` answers true.
+ */
+export function useResource<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<Result<T>>,
+  touches?: (frame: HubFrame) => boolean,
+): Resource<T> {
+  const state: Signal<State<T>> = useSignal<State<T>>({
+    key: '',
+    data: null,
+    failure: null,
+    isLoading: true,
+  })
+  const loadRef = useRef(load)
+  loadRef.current = load
+  const touchesRef = useRef(touches)
+  touchesRef.current = touches
+  const reloadRef = useRef<() => void>(() => {})
+
+  useEffect(() => {
+    if (key === null) {
+      state.value = { key: '', data: null, failure: null, isLoading: false }
+      return
+    }
+    let controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const run = async () => {
+      controller.abort()
+      const mine = new AbortController()
+      controller = mine
+      const isSame = state.value.key === key
+      state.value = { ...state.value, key, data: isSame ? state.value.data : null, isLoading: true }
+      const result = await loadRef.current(mine.signal)
+      if (mine.signal.aborted) return
+      state.value = result.ok
+        ? { key, data: result.value, failure: null, isLoading: false }
+        : { key, data: result.status === 404 ? null : state.value.data, failure: result, isLoading: false }
+    }
+    const soon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined
+        void run()
+      }, 250)
+    }
+    reloadRef.current = () => void run()
+    void run()
+    const stopFrames = onFrame((frame) => {
+      if (touchesRef.current?.(frame) === true) soon()
+    })
+    let seen = resyncCount.peek()
+    const stopResync = resyncCount.subscribe((count) => {
+      if (count !== seen) soon()
+      seen = count
+    })
+    return () => {
+      controller.abort()
+      clearTimeout(timer)
+      stopFrames()
+      stopResync()
+    }
+  }, [key, state])
+
+  const { data, failure, isLoading } = state.value
+  return {
+    data: state.value.key === key ? data : null,
+    failure,
+    isLoading,
+    reload: () => reloadRef.current(),
+  }
+}
+
+/** Frames that concern one workload. */
+export const touchesWorkload =
+  (id: string) =>
+  (frame: HubFrame): boolean => {
+    switch (frame.type) {
+      case 'workload_update':
+        return frame.workload.id === id
+      case 'workload_event':
+        return frame.event.workload_id === id
+      case 'alert_update':
+        return frame.alert.workload_id === id
+      case 'approval_update':
+        return frame.approval.workload_id === id
+      case 'workload_config_status':
+      case 'auto_rollback_applied':
+      case 'push_update':
+      case 'workload_removed':
+        return frame.workload_id === id
+      default:
+        return false
+    }
+  }

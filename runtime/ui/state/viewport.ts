@@ -1,0 +1,10 @@
+import { signal } from '@preact/signals'
+
+const media = window.matchMedia('(max-width: 760px)')
+
+/** Whether the page is too narrow for a table of columns. */
+export const isNarrow = signal(media.matches)
+
+media.addEventListener('change', () => {
+  isNarrow.value = media.matches
+})
