@@ -25,6 +25,7 @@ import { FUNCTIONS } from './manifest.generated.ts'
 import { createProxyPolicy } from './proxies.ts'
 import { startSchedules } from './scheduler.ts'
 import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
+import { loadStaticFiles } from './static-files.ts'
 import type { Listener } from './uws.ts'
 
 /** What a service is started with. */
@@ -200,7 +201,7 @@ async function serve(
     const proxies = createProxyPolicy(config.trustedProxies, (entry) =>
       log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
     )
-    const api = startApiListener(functions, () => null, ctx, proxies)
+    const api = startApiListener(functions, loadStaticFiles(options.files.ui), ctx, proxies)
     closers.push(() => api.destroy())
     if (config.opampSharedSecret === '')
       log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
