@@ -60,7 +60,7 @@ export class OfferEngine {
           : { pushId: followed.push.pushId, hash: followed.push.hash, generation: followed.push.generation },
       isFrozen: workload?.isFrozen ?? true,
       isCapable: isCapable(instance),
-      isCompatible: followed === null || this.#isCompatible(instance, followed),
+      isCompatible: followed === null || this.isCompatible(instance, followed),
       canReport: canReport(instance),
       isQuarantined: followed !== null && isQuarantined(workload!, followed.push.hash, instance.uid),
       reported: instance.reported,
@@ -71,7 +71,8 @@ export class OfferEngine {
     })
   }
 
-  #isCompatible({ components }: Instance, followed: FollowedPush): boolean {
+  /** Can this instance run the push's config, as far as its component list says? */
+  isCompatible({ components }: Instance, followed: FollowedPush): boolean {
     let verdict = followed.compatibility.get(components)
     if (verdict === undefined) {
       verdict = this.#deps.isCompatible(followed.required, components?.components ?? null)

@@ -97,7 +97,11 @@ export async function countEvents(
   return rows.map((row) => ({ bucket: row.bucket, eventType: row.event_type, count: row.count }))
 }
 
-/** Remove events older than `before`; returns how many. */
-export async function trimEvents(db: Db, before: Date): Promise<number> {
-  return db.execute(`delete from workload_events where occurred_at < $1`, [before])
+/** Remove at most `limit` events older than `before`, the oldest first; returns how many. */
+export async function trimEvents(db: Db, before: Date, limit: number): Promise<number> {
+  return db.execute(
+    `delete from workload_events where id in (
+       select id from workload_events where occurred_at < $1 order by occurred_at limit $2)`,
+    [before, limit],
+  )
 }

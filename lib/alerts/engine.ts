@@ -1,0 +1,148 @@
+import type { Clock } from '../clock.ts'
+import type { FollowedPush, Instance, Workload } from '../fleet/model.ts'
+import { type Random, randomHex, uuidv7 } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { type Alert, endQuiet, insertAlerts, listCurrentAlerts, resolveAlerts } from '../store/alerts.ts'
+import type { Database, Db } from '../store/db.ts'
+import { insertDeliveries } from '../store/webhook-deliveries.ts'
+import { toWebhookBody } from './alert-record.ts'
+import {
+  ALERT_SEVERITY,
+  type AlertAction,
+  type CurrentAlert,
+  decideAlerts,
+  type RuleSettings,
+} from './rules.ts'
+import { AssignmentTimes, type Moment, toWorkloadFacts } from './workload-facts.ts'
+
+/** Who is told of alerts after they are stored. Calls are cheap and never throw. */
+export interface AlertNotices {
+  fired(alert: Alert): void
+  /** By its rule, by an operator, or because its workload left the inventory. */
+  resolved(alert: Alert): void
+}
+
+export interface AlertEngineParts {
+  db: Database
+  clock: Clock
+  random: Random
+  log: Log
+  /** The live fleet; read between turns of the event loop, never changed. */
+  fleet: {
+    state: { workloads: ReadonlyMap<string, Workload>; startedAtMs: number }
+    isCompatible(instance: Instance, assigned: FollowedPush): boolean
+  }
+  settings: RuleSettings
+  /** Whether fired alerts are owed to a webhook. */
+  hasWebhook: boolean
+  /** Throws when another process has taken over. */
+  checkEpoch(tx: Db): Promise<void>
+  notices: AlertNotices
+}
+
+/** Workloads judged, and actions stored, before others get their turn. */
+const CHUNK = 500
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Looks at the whole fleet in memory and stores what the three rules say about it. */
+export class AlertEngine {
+  readonly #parts: AlertEngineParts
+  #times: AssignmentTimes | null = null
+
+  constructor(parts: AlertEngineParts) {
+    this.#parts = parts
+  }
+
+  /** Those who are told of alerts; for whoever resolves one outside the engine. */
+  get notices(): AlertNotices {
+    return this.#parts.notices
+  }
+
+  /** One look at the fleet. Throws when the database is away; nothing is lost, the next look says the same. */
+  async run(signal: AbortSignal): Promise<{ fired: number; resolved: number }> {
+    const { db, clock } = this.#parts
+    const current = groupByWorkload(await listCurrentAlerts(db))
+    const moment = { nowMs: clock.monotonicMs(), now: clock.now() }
+    const actions = await this.#judge(current, moment)
+    const done = { fired: 0, resolved: 0 }
+    for (let i = 0; i < actions.length && !signal.aborted; i += CHUNK) {
+      const { fired, resolved } = await this.#store(actions.slice(i, i + CHUNK), moment.now)
+      done.fired += fired
+      done.resolved += resolved
+    }
+    return done
+  }
+
+  async #judge(current: ReadonlyMap<string, CurrentAlert[]>, moment: Moment): Promise<AlertAction[]> {
+    const { fleet, settings } = this.#parts
+    this.#times ??= new AssignmentTimes(fleet.state.startedAtMs)
+    const actions: AlertAction[] = []
+    let judged = 0
+    for (const workload of [...fleet.state.workloads.values()]) {
+      if (++judged % CHUNK === 0) await nextTurn()
+      if (workload.isDeleted) continue
+      const stored = current.get(workload.id) ?? []
+      if (workload.archivedAt !== null) {
+        // Archiving resolves them itself; this catches what fired at the same moment.
+        actions.push(...stored.map(toEnd))
+        continue
+      }
+      const facts = toWorkloadFacts(workload, (...of) => fleet.isCompatible(...of), this.#times, moment)
+      actions.push(...decideAlerts(facts, stored, settings, moment.nowMs))
+    }
+    this.#times.endLook(moment)
+    return actions
+  }
+
+  /** Store some actions in one transaction, with what is owed to the webhook, and tell of them after. */
+  async #store(actions: readonly AlertAction[], now: Date): Promise<{ fired: number; resolved: number }> {
+    const { db, random, hasWebhook, checkEpoch, notices } = this.#parts
+    const asked = actions.flatMap((action) =>
+      action.kind === 'fire'
+        ? {
+            id: randomHex(16, random),
+            workloadId: action.workloadId,
+            rule: action.rule,
+            severity: ALERT_SEVERITY[action.rule],
+            message: action.message,
+            firedAt: now,
+          }
+        : [],
+    )
+    const idsOf = (kind: 'resolve' | 'end-quiet') =>
+      actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
+    const { fired, resolved } = await db.transaction(async (tx) => {
+      await checkEpoch(tx)
+      const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
+      await endQuiet(tx, idsOf('end-quiet'))
+      const fired = await insertAlerts(tx, asked)
+      if (hasWebhook && fired.length > 0) {
+        const owed = fired.map((alert) => ({
+          id: uuidv7(now, random),
+          alertId: alert.id,
+          body: toWebhookBody(alert),
+        }))
+        await insertDeliveries(tx, owed, now)
+      }
+      return { fired, resolved }
+    })
+    for (const alert of resolved) notices.resolved(alert)
+    for (const alert of fired) notices.fired(alert)
+    return { fired: fired.length, resolved: resolved.length }
+  }
+}
+
+function toEnd(alert: CurrentAlert): AlertAction {
+  return { kind: alert.state === 'open' ? 'resolve' : 'end-quiet', alertId: alert.id }
+}
+
+function groupByWorkload(alerts: readonly CurrentAlert[]): Map<string, CurrentAlert[]> {
+  const groups = new Map<string, CurrentAlert[]>()
+  for (const alert of alerts) {
+    const group = groups.get(alert.workloadId)
+    if (group === undefined) groups.set(alert.workloadId, [alert])
+    else group.push(alert)
+  }
+  return groups
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Database } from '../store/db.ts'
+import {
+  claimDelivery,
+  deleteDelivery,
+  dropStaleDeliveries,
+  type WebhookDelivery,
+} from '../store/webhook-deliveries.ts'
+import { postWebhook, type WebhookNetwork } from './webhook-client.ts'
+import { checkWebhookUrl } from './webhook-url.ts'
+
+/** Attempts at one delivery, all within the age that it may reach. */
+export const ATTEMPTS_MAX = 3
+export const DELIVERY_AGE_MAX_MS = 15 * 60_000
+/** Seconds from an attempt to the next: after the first, the second, and the last, when nothing follows. */
+const DELAYS_SECONDS = [60, 300, 0] as const
+/** Calls at once: a slow endpoint gets no more, the rest waits in its table. */
+const CALLS_MAX = 4
+
+export interface WebhookDeliveryParts {
+  db: Database
+  clock: Clock
+  log: Log
+  /** As configured; empty when there is no webhook. */
+  url: string
+  network: WebhookNetwork
+}
+
+/** Calls the alert webhook for what is owed: at least once each, three times at most, never in a heap. */
+export class WebhookDeliveries {
+  readonly #parts: WebhookDeliveryParts
+  readonly #url: string | null
+
+  /** A URL that breaks the policy is told once, here, and counts as none. */
+  constructor(parts: WebhookDeliveryParts) {
+    this.#parts = parts
+    const checked = parts.url === '' ? null : checkWebhookUrl(parts.url, null, parts.network.judgeAddress)
+    if (checked !== null && !checked.ok) {
+      parts.log.error({ reason: checked.code }, 'WEBHOOK_URL is refused: alerts are not sent anywhere')
+    }
+    this.#url = checked?.ok ? parts.url : null
+  }
+
+  /** Whether there is a webhook to call. */
+  get isEnabled(): boolean {
+    return this.#url !== null
+  }
+
+  /** Make every call that is due. Failures are logged; only a lost database throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { db, clock, log } = this.#parts
+    const now = clock.now()
+    const oldest = new Date(now.getTime() - DELIVERY_AGE_MAX_MS)
+    const stale = await dropStaleDeliveries(db, oldest, now)
+    if (stale > 0) log.warn({ count: stale }, 'webhook deliveries given up: not delivered in time')
+    const url = this.#url
+    if (url === null) return
+    await Promise.all(Array.from({ length: CALLS_MAX }, () => this.#work(url, signal)))
+  }
+
+  /** Take one delivery after the other until none is due. */
+  async #work(url: string, signal: AbortSignal): Promise<void> {
+    const { db, clock } = this.#parts
+    while (!signal.aborted) {
+      const delivery = await claimDelivery(db, clock.now(), DELAYS_SECONDS)
+      if (delivery === null) return
+      await this.#attempt(url, delivery, signal)
+    }
+  }
+
+  async #attempt(url: string, delivery: WebhookDelivery, signal: AbortSignal): Promise<void> {
+    const { db, clock, log, network } = this.#parts
+    const fields = { alert_id: delivery.alertId, attempt: delivery.attempts }
+    if (clock.now().getTime() - delivery.createdAt.getTime() > DELIVERY_AGE_MAX_MS) {
+      log.warn(fields, 'webhook delivery given up: not delivered in time')
+      await deleteDelivery(db, delivery.id)
+      return
+    }
+    const outcome = await postWebhook(url, new TextEncoder().encode(delivery.body), network, signal)
+    // Cut off by our own stop: whoever starts next makes the next attempt.
+    if (!outcome.ok && signal.aborted) return
+    const isLast = delivery.attempts >= ATTEMPTS_MAX
+    if (outcome.ok) log.info({ ...fields, status: outcome.status }, 'alert delivered to the webhook')
+    else if (isLast) log.error({ ...fields, outcome }, 'webhook delivery given up after the last attempt')
+    else log.warn({ ...fields, outcome }, 'webhook delivery failed and will be tried again')
+    if (outcome.ok || isLast) await deleteDelivery(db, delivery.id)
+  }
+}

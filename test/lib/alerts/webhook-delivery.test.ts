@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebhookDeliveries } from '../../../lib/alerts/webhook-delivery.ts'
+import { insertDeliveries } from '../../../lib/store/webhook-deliveries.ts'
+import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from '../../support/fakes.ts'
+import { eventually } from '../../support/fleet-server.ts'
+import { type HttpsEndpoint, startHttpsEndpoint } from '../../support/https-endpoint.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const { pool: db } = await useTestDatabase()
+const never = new AbortController().signal
+const MINUTE_MS = 60_000
+
+let endpoint: HttpsEndpoint | null = null
+let clock: FakeClock
+let log: RecordingLog
+
+afterEach(async () => {
+  await endpoint?.close()
+  endpoint = null
+  await db.execute('delete from webhook_deliveries')
+})
+
+async function deliveriesTo(answer: Parameters<typeof startHttpsEndpoint>[0]) {
+  endpoint = await startHttpsEndpoint(answer)
+  clock = fakeClock()
+  log = recordingLog()
+  const parts = { db, clock, log, url: endpoint.url, network: endpoint.network }
+  return new WebhookDeliveries(parts)
+}
+
+const owe = (...bodies: string[]) =>
+  insertDeliveries(
+    db,
+    bodies.map((body, i) => ({ id: `00000000-0000-7000-8000-0000000${10_000 + i}`, alertId: `a${i}`, body })),
+    clock.now(),
+  )
+
+const left = async () =>
+  (await db.query<{ n: number }>('select count(*)::int as n from webhook_deliveries'))[0]!.n
+
+const said = () => log.lines.map((line) => line.message)
+
+describe('WebhookDeliveries', () => {
+  it('calls once for each delivery that succeeds', async () => {
+    const deliveries = await deliveriesTo((response) => response.writeHead(200).end())
+    await owe('{"n":1}', '{"n":2}')
+    await deliveries.run(never)
+    await deliveries.run(never)
+    expect(endpoint!.bodies.sort()).toEqual(['{"n":1}', '{"n":2}'])
+    expect(await left()).toBe(0)
+  })
+
+  it('tries again after one and after five more minutes, with the same body, and then no more', async () => {
+    const deliveries = await deliveriesTo((response) => response.writeHead(500).end())
+    await owe('{"n":1}')
+    for (let minute = 0; minute < 20; minute++) {
+      await deliveries.run(never)
+      clock.advance(MINUTE_MS)
+    }
+    expect(endpoint!.bodies).toEqual(['{"n":1}', '{"n":1}', '{"n":1}'])
+    expect(await left()).toBe(0)
+    expect(said()).toEqual([
+      'webhook delivery failed and will be tried again',
+      'webhook delivery failed and will be tried again',
+      'webhook delivery given up after the last attempt',
+    ])
+    expect(log.lines[0]!.fields).toEqual({
+      alert_id: 'a0',
+      attempt: 1,
+      outcome: { ok: false, code: 'error-status', status: 500, hop: 0 },
+    })
+  })
+
+  it('delivers at the second attempt what failed at the first', async () => {
+    const deliveries = await deliveriesTo((response, before) =>
+      response.writeHead(before === 0 ? 503 : 204).end(),
+    )
+    await owe('{"n":1}')
+    await deliveries.run(never)
+    clock.advance(MINUTE_MS - 1)
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toHaveLength(1)
+    clock.advance(1)
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toHaveLength(2)
+    expect(await left()).toBe(0)
+  })
+
+  it('makes the attempt again that a crash cut off', async () => {
+    const crashed = await deliveriesTo(() => {})
+    await owe('{"n":1}')
+    const stop = new AbortController()
+    const running = crashed.run(stop.signal)
+    await eventually('the endpoint was called', () => endpoint!.bodies.length === 1)
+    stop.abort()
+    await running
+    expect(await left()).toBe(1)
+    clock.advance(MINUTE_MS)
+    const parts = { db, clock, log, url: endpoint!.url, network: { ...endpoint!.network, timeoutMs: 200 } }
+    await new WebhookDeliveries(parts).run(never)
+    expect(endpoint!.bodies).toEqual(['{"n":1}', '{"n":1}'])
+  })
+
+  it('gives a slow endpoint four calls at a time, and forgets what has waited too long', async () => {
+    const deliveries = await deliveriesTo(() => {})
+    await owe(...Array.from({ length: 10 }, (_, i) => `{"n":${i}}`))
+    const stop = new AbortController()
+    const running = deliveries.run(stop.signal)
+    await eventually('four calls are open', () => endpoint!.bodies.length === 4)
+    stop.abort()
+    await running
+    expect(endpoint!.bodies).toHaveLength(4)
+    expect(await left()).toBe(10)
+    clock.advance(15 * MINUTE_MS + 1)
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toHaveLength(4)
+    expect(await left()).toBe(0)
+    expect(log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { count: 10 } })
+  })
+
+  it('says at start that a URL is refused, never which, and calls nobody', async () => {
+    await deliveriesTo((response) => response.end())
+    const parts = { db, clock, log, network: endpoint!.network }
+    const refused = new WebhookDeliveries({ ...parts, url: 'http://user:s3cret@hooks.example.com/' })
+    expect(refused.isEnabled).toBe(false)
+    expect(log.lines).toMatchObject([{ level: 'error', fields: { reason: 'not-https' } }])
+    expect(JSON.stringify(log.lines)).not.toContain('s3cret')
+    await owe('{"n":1}')
+    await refused.run(never)
+    expect(await left()).toBe(1)
+    const none = new WebhookDeliveries({ ...parts, url: '' })
+    expect(none.isEnabled).toBe(false)
+    expect(log.lines).toHaveLength(1)
+    clock.advance(16 * MINUTE_MS)
+    await none.run(never)
+    expect(await left()).toBe(0)
+  })
+})
