@@ -1,3 +1,5 @@
+import { missingComponents } from '../configs/components.ts'
+import type { ConfigOutline } from '../configs/outline.ts'
 import { compareVersions, isComparable } from '../versions.ts'
 import type {
   BlockingReason,
@@ -7,12 +9,8 @@ import type {
 } from '../wire/version-intelligence.ts'
 
 /** What the config that a workload should run is made of. */
-export interface PostureConfig {
+export interface PostureConfig extends ConfigOutline {
   hash: string
-  /** Everything defined at the top level, used or not: a collector refuses any type that it does not know. */
-  defined: readonly { category: string; type: string }[]
-  /** What pipelines and `service.extensions` refer to. */
-  used: readonly { category: string; type: string; path: string }[]
 }
 
 /** One workload that is not archived, as far as its version and components matter. */
@@ -40,7 +38,7 @@ const GROUP_KEYS = [
   'k8s.statefulset.name',
 ] as const
 
-const CATEGORIES = ['receivers', 'processors', 'exporters', 'extensions', 'connectors']
+const CATEGORIES: readonly string[] = ['receivers', 'processors', 'exporters', 'extensions', 'connectors']
 
 /** The only issue in the local catalogue: older collectors mishandle remote config. */
 const KNOWN_ISSUE = {
@@ -94,10 +92,11 @@ function unsupportedComponents(workload: PostureWorkload): UnsupportedComponent[
   const { config, availableComponents: available } = workload
   if (config === null || available === null) return []
   const seen = new Set<string>()
-  return config.used.flatMap(({ category, type, path }) => {
-    const types = available.components[category]
+  return missingComponents(config.used, new Map(Object.entries(available.components))).flatMap((missing) => {
+    const { category, type, path } = missing
+    const types = available.components[category] ?? []
     const key = `${category}\n${type}\n${path}`
-    if (types === undefined || types.includes(type) || seen.has(key)) return []
+    if (seen.has(key)) return []
     seen.add(key)
     return {
       workload_id: workload.id,

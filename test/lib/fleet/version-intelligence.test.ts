@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { assessCollector, type PostureWorkload } from '../../../lib/fleet/collector-assessment.ts'
+import {
+  assessCollector,
+  type PostureConfig,
+  type PostureWorkload,
+} from '../../../lib/fleet/collector-assessment.ts'
 import { buildVersionIntelligence } from '../../../lib/fleet/version-intelligence.ts'
 
 const HASH = 'a'.repeat(64)
@@ -25,7 +29,9 @@ const collector = (id: string, overrides: Partial<PostureWorkload> = {}): Postur
       { category: 'receivers', type: 'otlp' },
       { category: 'exporters', type: 'otlp' },
     ],
-    used: [{ category: 'exporters', type: 'otlp', path: 'service.pipelines.traces.exporters[0]' }],
+    used: [
+      { category: 'exporters', type: 'otlp', id: 'otlp', path: 'service.pipelines.traces.exporters[0]' },
+    ],
   },
   ...overrides,
 })
@@ -136,12 +142,12 @@ describe('buildVersionIntelligence', () => {
   })
 
   it('pairs each unsupported component with two ways out', () => {
-    const config = {
+    const config: PostureConfig = {
       hash: HASH,
       defined: [{ category: 'exporters', type: 'kafka' }],
       used: [
-        { category: 'exporters', type: 'kafka', path: 'service.pipelines.traces.exporters[0]' },
-        { category: 'exporters', type: 'kafka', path: 'service.pipelines.traces.exporters[0]' },
+        { category: 'exporters', type: 'kafka', id: 'kafka', path: 'service.pipelines.traces.exporters[0]' },
+        { category: 'exporters', type: 'kafka', id: 'kafka', path: 'service.pipelines.traces.exporters[0]' },
       ],
     }
     const report = posture([collector('w1', { config })])
@@ -216,10 +222,10 @@ describe('assessCollector', () => {
   })
 
   it('keeps its reasons in one order', () => {
-    const config = {
+    const config: PostureConfig = {
       hash: HASH,
       defined: [{ category: 'connectors', type: 'spanmetrics' }],
-      used: [{ category: 'exporters', type: 'kafka', path: 'service.pipelines.t.exporters[0]' }],
+      used: [{ category: 'exporters', type: 'kafka', id: 'kafka', path: 'service.pipelines.t.exporters[0]' }],
     }
     const all = collector('w1', {
       config,
