@@ -1,6 +1,9 @@
 import type { AuditTrail } from '../lib/audit/trail.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FleetCounters } from '../lib/fleet/counters.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
+import type { FleetViews } from '../lib/fleet/views/fleet-views.ts'
+import type { Hub } from '../lib/hub/hub.ts'
 import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -30,4 +33,10 @@ export interface Context {
   audit: AuditTrail
   opamp: OpampExchange
   fleet: Fleet
+  /** The fleet as the wire shows it. */
+  views: FleetViews
+  /** The browsers that listen. */
+  hub: Hub
+  /** Open alerts, waiting approvals and labels, in memory. */
+  counters: FleetCounters
 }

@@ -9,6 +9,9 @@ import authLogin from '../functions/auth/login.ts'
 import authLogout from '../functions/auth/logout.ts'
 import authMethods from '../functions/auth/methods.ts'
 import authTrimSessions from '../functions/auth/trim-sessions.ts'
+import browserHubSocket from '../functions/browser/hub-socket.ts'
+import legacyAgents from '../functions/legacy/agents.ts'
+import legacyAgentsPath from '../functions/legacy/agents-path.ts'
 import mePassword from '../functions/me/password.ts'
 import mePreferences from '../functions/me/preferences.ts'
 import meRead from '../functions/me/read.ts'
@@ -31,6 +34,20 @@ import usersCreate from '../functions/users/create.ts'
 import usersList from '../functions/users/list.ts'
 import usersRemove from '../functions/users/remove.ts'
 import usersUpdate from '../functions/users/update.ts'
+import workloadsArchive from '../functions/workloads/archive.ts'
+import workloadsConfig from '../functions/workloads/config.ts'
+import workloadsConfigs from '../functions/workloads/configs.ts'
+import workloadsConvergence from '../functions/workloads/convergence.ts'
+import workloadsDelete from '../functions/workloads/delete.ts'
+import workloadsDirectPush from '../functions/workloads/direct-push.ts'
+import workloadsEventStats from '../functions/workloads/event-stats.ts'
+import workloadsEvents from '../functions/workloads/events.ts'
+import workloadsGet from '../functions/workloads/get.ts'
+import workloadsInstance from '../functions/workloads/instance.ts'
+import workloadsInstances from '../functions/workloads/instances.ts'
+import workloadsLabel from '../functions/workloads/label.ts'
+import workloadsList from '../functions/workloads/list.ts'
+import workloadsTopology from '../functions/workloads/topology.ts'
 import type { AnyFunction } from './define.ts'
 
 /** Every function of the service with its id, which is its path. */
@@ -43,6 +60,9 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auth/logout', definition: authLogout },
   { id: 'auth/methods', definition: authMethods },
   { id: 'auth/trim-sessions', definition: authTrimSessions },
+  { id: 'browser/hub-socket', definition: browserHubSocket },
+  { id: 'legacy/agents', definition: legacyAgents },
+  { id: 'legacy/agents-path', definition: legacyAgentsPath },
   { id: 'me/password', definition: mePassword },
   { id: 'me/preferences', definition: mePreferences },
   { id: 'me/read', definition: meRead },
@@ -65,4 +85,18 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'users/list', definition: usersList },
   { id: 'users/remove', definition: usersRemove },
   { id: 'users/update', definition: usersUpdate },
+  { id: 'workloads/archive', definition: workloadsArchive },
+  { id: 'workloads/config', definition: workloadsConfig },
+  { id: 'workloads/configs', definition: workloadsConfigs },
+  { id: 'workloads/convergence', definition: workloadsConvergence },
+  { id: 'workloads/delete', definition: workloadsDelete },
+  { id: 'workloads/direct-push', definition: workloadsDirectPush },
+  { id: 'workloads/event-stats', definition: workloadsEventStats },
+  { id: 'workloads/events', definition: workloadsEvents },
+  { id: 'workloads/get', definition: workloadsGet },
+  { id: 'workloads/instance', definition: workloadsInstance },
+  { id: 'workloads/instances', definition: workloadsInstances },
+  { id: 'workloads/label', definition: workloadsLabel },
+  { id: 'workloads/list', definition: workloadsList },
+  { id: 'workloads/topology', definition: workloadsTopology },
 ]

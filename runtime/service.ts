@@ -2,9 +2,17 @@ import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { classifyAgentError } from '../lib/configs/agent-error.ts'
 import { isCompatible } from '../lib/configs/components.ts'
+import { effectiveMatches } from '../lib/configs/effective-match.ts'
+import { parseConfig } from '../lib/configs/parse.ts'
+import { FleetCounters } from '../lib/fleet/counters.ts'
 import type { FleetDeps } from '../lib/fleet/deps.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
+import type { AgentError } from '../lib/fleet/model.ts'
 import { systemTimers } from '../lib/fleet/timers.ts'
+import { EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
+import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
+import { Hub } from '../lib/hub/hub.ts'
+import { HubNotices } from '../lib/hub/notices.ts'
 import { seedAdministrator } from '../lib/identity/bootstrap.ts'
 import { openIdentity } from '../lib/identity/identity.ts'
 import { openPasswords } from '../lib/identity/passwords.ts'
@@ -47,19 +55,10 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Nobody is told: there is no browser hub yet. */
-const QUIET: FleetDeps['notices'] = {
-  workloadChanged() {},
-  workloadRemoved() {},
-  eventStored() {},
-  configStatusReported() {},
-  pushChanged() {},
-  autoRolledBack() {},
-}
-
 /** How long a graceful stop may take in all. */
 export const STOP_BUDGET_MS = 10_000
 const GOING_AWAY = 1001
+const DAY_MS = 86_400_000
 
 /** Open the database, become the active process, bring the schema up to date. */
 async function takeDatabase(
@@ -112,17 +111,45 @@ function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clo
     jwtSecret: config.jwtSecret,
     seedAdminEmail: config.seedAdmin?.email ?? null,
   })
-  const fleet = new Fleet(fleetDeps(options, pool, lock, clock, audit))
+  const counters = new FleetCounters()
+  const hub = new Hub({ clock, timers: systemTimers })
+  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
+  const notices = new HubNotices(hub, counters)
+  const fleet = new Fleet(fleetDeps(options, pool, lock, clock, audit, notices))
+  const views = new FleetViews({
+    ...{ fleet, counters, clock },
+    matches: new EffectiveMatches(pool, compareConfigs),
+    classifyError: classifyForFleet,
+    minAgentVersion: config.minAgentVersion,
+    retentionMs: config.retentionDays * DAY_MS,
+  })
+  notices.attach(views)
+  counters.changed = (workloadId) => {
+    const workload = fleet.workload(workloadId)
+    if (workload !== null) notices.workloadChanged(workload)
+  }
   const opamp = createOpampExchange({
     ...{ fleet, clock, log },
     messageBytesMax: config.opampMessageBytesMax,
   })
   const ctx: Context = Object.freeze({
-    ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet },
+    ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
     databaseStatistics: () => pool.statistics(),
     readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
   })
   return { ctx, passwords, passwordWorkers }
+}
+
+/** An agent's error without what the fleet does not keep. */
+function classifyForFleet(raw: string): AgentError {
+  const { cause, title, parameters, text } = classifyAgentError(raw)
+  return { cause, title, parameters: { ...parameters }, text }
+}
+
+async function compareConfigs(asked: string, reported: string) {
+  const [left, right] = [parseConfig(asked), parseConfig(reported)]
+  const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
+  return { matches: match.verdict, paths: match.paths }
 }
 
 function fleetDeps(
@@ -131,19 +158,17 @@ function fleetDeps(
   lock: ProcessLock,
   clock: Clock,
   audit: Context['audit'],
+  notices: FleetDeps['notices'],
 ): FleetDeps {
   return {
     ...{ db, clock, log, random: systemRandom, timers: systemTimers },
-    notices: QUIET,
+    notices,
     mayOffer: () => lock.isHeld(),
     checkEpoch: (tx) => lock.checkEpoch(tx),
     recordAudit: async (tx, event) => {
       await audit.record(tx, event)
     },
-    classifyError(raw) {
-      const { cause, title, parameters, text } = classifyAgentError(raw)
-      return { cause, title, parameters: { ...parameters }, text }
-    },
+    classifyError: classifyForFleet,
     isCompatible,
     normalise: async () => null,
     graceMs: config.disconnectGraceMs,
@@ -196,6 +221,7 @@ async function serve(
   }
   try {
     if (config.seedAdmin !== null) await seedAdministrator(config.seedAdmin, { ...ctx, db: pool, passwords })
+    await ctx.counters.load(pool)
     await ctx.fleet.start()
     closers.push(() => ctx.fleet.stop())
     const proxies = createProxyPolicy(config.trustedProxies, (entry) =>

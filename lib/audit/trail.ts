@@ -146,3 +146,6 @@ async function withTimeLimit(delivery: Promise<void>): Promise<void> {
 class AuditWriteError extends Error {
   override readonly name = 'AuditWriteError'
 }
+
+/** Did a change fail because its audit entry could not be written? */
+export const isAuditWriteError = (error: unknown): boolean => error instanceof AuditWriteError

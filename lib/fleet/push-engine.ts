@@ -181,6 +181,8 @@ export class PushEngine {
         joined: 0,
       },
     }
+    // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
+    if (workload.active !== null) await updatePushProgress(tx, [workload.active.push])
     await supersedePushes(tx, workload.id, now)
     await insertPush(tx, push)
     await insertTargets(

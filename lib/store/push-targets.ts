@@ -157,3 +157,52 @@ export async function listTargetPage(
   )
   return rows.map(toTarget)
 }
+
+/** Failed instances of one push that share a cause. */
+export interface StoredErrorGroup {
+  pushId: string
+  cause: string
+  title: string
+  count: number
+  firstAt: Date
+  lastAt: Date
+  /** Some of them, sorted. */
+  instanceUids: readonly string[]
+  sample: string
+}
+
+/** The failed instances of some pushes, grouped by cause. */
+export async function listErrorGroups(
+  db: Db,
+  pushIds: readonly string[],
+  instancesMax: number,
+): Promise<StoredErrorGroup[]> {
+  const rows = await db.query<{
+    push_id: string
+    cause: string
+    title: string
+    count: number
+    first_at: Date
+    last_at: Date
+    uids: string[]
+    sample: string
+  }>(
+    `select push_id, coalesce(cause, 'unknown') as cause, coalesce(min(title), 'Remote config error') as title,
+       count(*)::int as count, min(coalesce(ended_at, updated_at)) as first_at,
+       max(coalesce(ended_at, updated_at)) as last_at,
+       (array_agg(instance_uid order by instance_uid))[1:$2::int] as uids, coalesce(min(error_text), '') as sample
+     from push_targets where push_id = any($1::uuid[]) and state = 'failed'
+     group by push_id, coalesce(cause, 'unknown') order by push_id, 2`,
+    [pushIds, instancesMax],
+  )
+  return rows.map((row) => ({
+    pushId: row.push_id,
+    cause: row.cause,
+    title: row.title,
+    count: row.count,
+    firstAt: row.first_at,
+    lastAt: row.last_at,
+    instanceUids: row.uids,
+    sample: row.sample,
+  }))
+}

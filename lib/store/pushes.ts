@@ -273,3 +273,23 @@ export async function wasEverApplied(db: Db, workloadId: string, hash: string): 
   )
   return rows[0]?.found ?? false
 }
+
+/** The push that rolled this one back; null when none did. */
+export async function findRollbackOf(db: Db, pushId: string): Promise<Push | null> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from pushes where rollback_of_push_id = $1`, [pushId])
+  return rows[0] === undefined ? null : toPush(rows[0])
+}
+
+/** The newest applied push of a workload whose hash is another one; null when there is none. */
+export async function findNewestAppliedExcept(
+  db: Db,
+  workloadId: string,
+  hash: string,
+): Promise<Push | null> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from pushes where workload_id = $1 and status = 'applied' and config_hash <> $2
+     order by seq desc limit 1`,
+    [workloadId, hash],
+  )
+  return rows[0] === undefined ? null : toPush(rows[0])
+}

@@ -1,0 +1,77 @@
+import type { HubClient } from '../../lib/hub/hub.ts'
+import type { Context } from '../../runtime/context.ts'
+import { readCredential } from '../../runtime/credentials.ts'
+import { defineSocket, type Handshake, signedIn } from '../../runtime/define.ts'
+import { isOriginTrusted } from '../../runtime/origin.ts'
+
+/** What is kept of one browser's socket. */
+interface State {
+  token: string
+  session: { sessionId: string; expiresAt: Date }
+  client: HubClient | null
+}
+
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
+
+/** Header or cookie, and only where there is neither the query's token, for clients that are no browsers. */
+function readToken(handshake: Handshake): string {
+  const credential = readCredential(handshake.header)
+  return credential === null
+    ? (new URLSearchParams(handshake.query).get('token') ?? '').trim()
+    : credential.token
+}
+
+/** A session that ended between the handshake and the opening is nobody's to close but ours. */
+async function checkAgain({ token, session }: State, ctx: Context): Promise<void> {
+  const found = await ctx.identity.authenticate(token)
+  if (!found.ok && found.code === 'unauthorized') ctx.hub.endSessions([session.sessionId])
+}
+
+/** The browser's live channel: frames go one way, what browsers send is read and dropped. */
+export default defineSocket<State>({
+  listener: 'api',
+  path: '/ws',
+  access: signedIn(),
+  limits: {
+    messageBytesMax: () => 4_096,
+    backpressureBytesMax: 1_048_576,
+    idleSeconds: 60,
+    closeOnBackpressure: true,
+  },
+  async admit(handshake, ctx) {
+    const token = readToken(handshake)
+    const found = token === '' ? null : await ctx.identity.authenticate(token)
+    if (found === null || !found.ok) {
+      const isAway = found?.code === 'database-unavailable'
+      return isAway
+        ? { accept: false, status: 503, body: 'Service Unavailable\n', headers: PLAIN }
+        : { accept: false, status: 401, body: 'Unauthorized\n', headers: PLAIN }
+    }
+    const { header } = handshake
+    if (!isOriginTrusted(header('origin'), header('host'), ctx.config.corsOrigins))
+      return { accept: false, status: 403, body: 'Forbidden\n', headers: PLAIN }
+    const { sessionId, expiresAt } = found.user
+    return { accept: true, state: { token, session: { sessionId, expiresAt }, client: null } }
+  },
+  open(socket, state, ctx) {
+    const client: HubClient = {
+      send: (text) => socket.send(text),
+      close: (code, reason) => socket.close(code, reason),
+      drop: () => socket.drop(),
+    }
+    state.client = client
+    ctx.hub.add(client, state.session)
+    void checkAgain(state, ctx).catch((error) =>
+      ctx.log.error({ err: error }, 'session was not checked again'),
+    )
+  },
+  message() {
+    // Browsers have nothing to say here.
+  },
+  drain() {
+    // The hub sends when something happens; it keeps nothing for later.
+  },
+  close(_socket, state, ctx) {
+    if (state.client !== null) ctx.hub.remove(state.client)
+  },
+})

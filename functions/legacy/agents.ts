@@ -1,0 +1,16 @@
+import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { redirectToWorkloads } from './redirect-to-workloads.ts'
+
+/** The former name of the workloads, for clients that still use it. */
+export default defineHttp({
+  route: 'ANY /api/agents',
+  summary: 'Redirects to the same path under /api/workloads.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 307, description: 'The new address.' }],
+  errors: ['bad-request'],
+  handle: ({ target }) => redirectToWorkloads(target),
+})

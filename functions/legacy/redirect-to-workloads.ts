@@ -1,0 +1,16 @@
+import { problem, type Reply } from '../../runtime/reply.ts'
+
+/** The same request under `/api/workloads`. A path that could lead to another host is refused. */
+export function redirectToWorkloads(target: { path: string; query: string }): Reply {
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(target.path)
+  } catch {
+    return problem('bad-request', { error: 'invalid path' })
+  }
+  if (!decoded.startsWith('/') || /^\/[/\\]/.test(decoded) || /[\r\n]/.test(decoded))
+    return problem('bad-request', { error: 'invalid path' })
+  const path = target.path.replace('/api/agents', '/api/workloads')
+  const query = target.query === '' ? '' : `?${target.query}`
+  return { status: 307, headers: { Location: `${path}${query}` }, body: null }
+}

@@ -1,0 +1,42 @@
+import { groupErrors } from '../../lib/fleet/views/errors.ts'
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { toInstanceStatuses } from '../../lib/fleet/views/revision.ts'
+import { findContent } from '../../lib/store/config-contents.ts'
+import { findNewestAppliedExcept, findNewestPushOfHash } from '../../lib/store/pushes.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { currentStateOf, targetsOf } from './push-targets-of.ts'
+import { findWorkload, revisionParams } from './workload-path.ts'
+
+/** The newest push of a hash, with its content and its first instances. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/configs/:hash',
+  summary: 'One config revision with its content.',
+  access: signedIn('config:read_content'),
+  gate: null,
+  params: revisionParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The revision.', contentType: 'application/json' }],
+  errors: ['workload-not-found', 'revision-not-found'],
+  async handle({ params, actor }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    const stored = await findNewestPushOfHash(ctx.db, workload.id, params.hash)
+    if (stored === null) return problem('revision-not-found')
+    const push = currentStateOf(workload, stored)
+    const targets = await targetsOf(ctx, workload, push)
+    const content = await findContent(ctx.db, push.hash)
+    const previous =
+      workload.activeHash === null
+        ? null
+        : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
+    const sight = sightOf(actor.permissions)
+    const isPrevious = previous?.pushId === push.pushId
+    return json({
+      ...ctx.views.revision(workload, push, groupErrors(targets), isPrevious, sight),
+      instance_statuses: toInstanceStatuses(push, targets, ctx.clock.now(), sight),
+      ...(content === null ? { content_available: false } : { content: content.body }),
+    })
+  },
+})

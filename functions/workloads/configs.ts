@@ -1,0 +1,51 @@
+import { type } from 'superstruct'
+import type { Push } from '../../lib/fleet/model.ts'
+import { GROUP_INSTANCES_MAX } from '../../lib/fleet/views/errors.ts'
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { listErrorGroups, type StoredErrorGroup } from '../../lib/store/push-targets.ts'
+import { findNewestAppliedExcept, listPushes } from '../../lib/store/pushes.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from './workload-path.ts'
+
+/** The history of a workload's configs, newest first, without their content. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/configs',
+  summary: 'The config revisions of a workload, newest first.',
+  access: signedIn(),
+  gate: null,
+  params: workloadParams,
+  query: type(pageQuery),
+  body: noBody,
+  replies: [{ status: 200, description: 'The revisions.', contentType: 'application/json' }],
+  errors: ['bad-request', 'workload-not-found'],
+  async handle({ params, query, target, actor }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    // What waits to be written is part of the history as well.
+    await ctx.fleet.writer.flush()
+    const previous =
+      workload.activeHash === null
+        ? null
+        : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
+    const sight = sightOf(actor.permissions)
+    return listReply<{ push: Push; groups: StoredErrorGroup[] }>(query, target, {
+      order: 'pushes.seq',
+      key: ['number'],
+      async fetch({ after, limit }) {
+        const beforeSeq = after === null ? null : Math.trunc(Number(after[0]))
+        const pushes = await listPushes(ctx.db, workload.id, { beforeSeq, limit })
+        const ids = pushes.map((push) => push.pushId)
+        const groups = await listErrorGroups(ctx.db, ids, GROUP_INSTANCES_MAX)
+        return pushes.map((push) => ({
+          push,
+          groups: groups.filter((group) => group.pushId === push.pushId),
+        }))
+      },
+      keyOf: ({ push }) => [push.seq],
+      toWire: ({ push, groups }) =>
+        ctx.views.revision(workload, push, groups, push.pushId === previous?.pushId, sight),
+    })
+  },
+})

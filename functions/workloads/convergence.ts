@@ -1,0 +1,64 @@
+import { optional, string, type } from 'superstruct'
+import type { Workload } from '../../lib/fleet/model.ts'
+import { toConvergence } from '../../lib/fleet/views/convergence.ts'
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { compareTargets } from '../../lib/fleet/views/revision.ts'
+import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
+import { findNewestPushOfHash, findPush, findRollbackOf } from '../../lib/store/pushes.ts'
+import type { Context } from '../../runtime/context.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { currentStateOf, targetsOf } from './push-targets-of.ts'
+import { findWorkload, revisionParams } from './workload-path.ts'
+
+const ORDER = 'push_targets.shown'
+const PAGE_DEFAULT = 200
+const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
+
+/** The newest push of the hash, or the one that is named; null when there is none. */
+async function findWanted(ctx: Context, workload: Workload, hash: string, pushId: string | undefined) {
+  if (pushId === undefined) return findNewestPushOfHash(ctx.db, workload.id, hash)
+  const push = UUID.test(pushId) ? await findPush(ctx.db, pushId) : null
+  return push?.workloadId === workload.id && push.hash === hash ? push : null
+}
+
+/** How far a push got: times, stragglers and what they share, and all its instances in pages. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/configs/:hash/convergence',
+  summary: 'How far a push of this config got.',
+  access: signedIn(),
+  gate: null,
+  params: revisionParams,
+  query: type({ ...pageQuery, push_id: optional(string()) }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The convergence.', contentType: 'application/json' }],
+  errors: ['bad-request', 'workload-not-found', 'revision-not-found'],
+  async handle({ params, query, target, actor }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    const limit = query.limit === undefined ? PAGE_DEFAULT : readLimit(query.limit)
+    if (limit === null) return problem('bad-request', { error: 'invalid limit' })
+    const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['string'], query.cursor)
+    if (query.cursor !== undefined && after === null)
+      return problem('bad-request', { error: 'invalid cursor' })
+    const stored = await findWanted(ctx, workload, params.hash, query.push_id)
+    if (stored === null) return problem('revision-not-found')
+    const push = currentStateOf(workload, stored)
+    const all = await targetsOf(ctx, workload, push)
+    // States move while somebody pages: the pages go by uid, which does not.
+    const byUid = [...all].sort((a, b) => (a.instanceUid < b.instanceUid ? -1 : 1))
+    const rest = after === null ? byUid : byUid.filter((t) => t.instanceUid > String(after[0]))
+    const page = rest.slice(0, limit)
+    const headers =
+      rest.length > limit ? nextLink(target, encodeCursor(ORDER, [page.at(-1)!.instanceUid])) : {}
+    const traits = (uid: string) => {
+      const attributes = ctx.fleet.state.instances.get(uid)?.attributes
+      return attributes === null || attributes === undefined ? null : Object.fromEntries(attributes)
+    }
+    const rollback = push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null
+    const about = { traits, rollback, now: ctx.clock.now() }
+    const shown = page.sort(compareTargets)
+    return json(toConvergence(push, all, shown, about, sightOf(actor.permissions)), 200, headers)
+  },
+})

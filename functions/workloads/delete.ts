@@ -1,0 +1,27 @@
+import { recordAlongside } from '../../lib/audit/alongside.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { workloadParams } from './workload-path.ts'
+
+/** Remove a workload with its history. Instances that live are asked for their state and register as new. */
+export default defineHttp({
+  route: 'DELETE /api/workloads/:id',
+  summary: 'Remove a workload for good.',
+  access: signedIn('workload:delete'),
+  gate: null,
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'The workload is gone.' }],
+  errors: ['workload-not-found', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    const outcome = await recordAlongside(ctx.audit, (record) =>
+      ctx.fleet.remove(params.id, (tx) =>
+        record(tx, { action: 'workload.delete', actor, resource: 'workload', resourceId: params.id }),
+      ),
+    )
+    if (outcome.ok) return noContent()
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
+  },
+})

@@ -1,0 +1,31 @@
+import { optional, string, type } from 'superstruct'
+import { toEventStats, WINDOWS } from '../../lib/fleet/views/event-stats.ts'
+import { countEvents } from '../../lib/store/workload-events.ts'
+import { EVENT_STATS_WINDOWS } from '../../lib/wire/events.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from './workload-path.ts'
+
+/** How often instances came, went and changed their version, in total and in buckets. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/events/stats',
+  summary: 'Event counts of a workload over a window, with buckets for a sparkline.',
+  access: signedIn(),
+  gate: null,
+  params: workloadParams,
+  query: type({ window: optional(string()) }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The counts.', contentType: 'application/json' }],
+  errors: ['bad-request', 'workload-not-found'],
+  async handle({ params, query }, ctx) {
+    if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
+    const window = EVENT_STATS_WINDOWS.find((known) => known === (query.window ?? '24h'))
+    if (window === undefined)
+      return problem('bad-request', {
+        error: `unsupported window; use one of ${EVENT_STATS_WINDOWS.join(', ')}`,
+      })
+    const { seconds, bucketSeconds } = WINDOWS[window]
+    const since = new Date(ctx.clock.now().getTime() - seconds * 1_000)
+    return json(toEventStats(window, since, await countEvents(ctx.db, params.id, since, bucketSeconds)))
+  },
+})

@@ -1,0 +1,59 @@
+import { optional, string, type } from 'superstruct'
+import { toEventRecord } from '../../lib/fleet/views/event.ts'
+import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
+import { listEvents } from '../../lib/store/workload-events.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { nextLink, pageQuery } from '../../runtime/pagination.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from './workload-path.ts'
+
+const ORDER = 'workload_events.occurred_at'
+const LIMIT_DEFAULT = 100
+const LIMIT_MAX = 500
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
+
+/** As the contract has it: anything but 1 to 500 stands for 100. */
+function readEventLimit(text: string | undefined): number {
+  const number = text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : 0
+  return number >= 1 && number <= LIMIT_MAX ? number : LIMIT_DEFAULT
+}
+
+/** A time as sent; null for what is none. */
+function readSince(text: string | undefined): Date | null {
+  if (text === undefined || !TIME.test(text)) return null
+  const time = new Date(text)
+  return Number.isNaN(time.getTime()) ? null : time
+}
+
+/** The lifecycle log of a workload, newest first. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/events',
+  summary: 'The lifecycle events of a workload, newest first.',
+  access: signedIn(),
+  gate: null,
+  params: workloadParams,
+  query: type({ ...pageQuery, since: optional(string()) }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The events.', contentType: 'application/json' }],
+  errors: ['bad-request', 'workload-not-found'],
+  async handle({ params, query, target }, ctx) {
+    if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
+    const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['number', 'number'], query.cursor)
+    if (query.cursor !== undefined && after === null)
+      return problem('bad-request', { error: 'invalid cursor' })
+    const limit = readEventLimit(query.limit)
+    const rows = await listEvents(ctx.db, params.id, {
+      since: readSince(query.since),
+      before:
+        after === null ? null : { occurredAt: new Date(Number(after[0])), id: Math.trunc(Number(after[1])) },
+      limit: limit + 1,
+    })
+    const page = rows.slice(0, limit)
+    const last = page.at(-1)
+    const headers =
+      last === undefined || rows.length <= limit
+        ? {}
+        : nextLink(target, encodeCursor(ORDER, [last.occurredAt.getTime(), last.id]))
+    return json(page.map(toEventRecord), 200, headers)
+  },
+})

@@ -1,0 +1,22 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from './workload-path.ts'
+
+/** One workload, archived ones included. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id',
+  summary: 'One workload.',
+  access: signedIn(),
+  gate: null,
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The workload.', contentType: 'application/json' }],
+  errors: ['workload-not-found'],
+  handle({ params, actor }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    return json(ctx.views.workload(workload, sightOf(actor.permissions)))
+  },
+})

@@ -1,0 +1,22 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from './workload-path.ts'
+
+/** The live instances of a workload; none right after a start, until the agents are back. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/instances',
+  summary: 'The live instances of a workload, by pod, connection time and uid.',
+  access: signedIn(),
+  gate: null,
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The instances.', contentType: 'application/json' }],
+  errors: ['workload-not-found'],
+  async handle({ params, actor }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    return json(await ctx.views.instances(workload, sightOf(actor.permissions)))
+  },
+})

@@ -1,0 +1,34 @@
+import { defaulted, string, type } from 'superstruct'
+import { recordAlongside } from '../../lib/audit/alongside.ts'
+import { labelRevision } from '../../lib/fleet/label-revision.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, revisionParams } from './workload-path.ts'
+
+const LABEL_MAX = 128
+const INVALID = 'invalid JSON body'
+
+/** Name a revision. The label belongs to the hash: all its pushes carry it, later ones included. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/configs/:hash/label',
+  summary: 'Set or clear the label of a config revision.',
+  access: signedIn('workload:push_config'),
+  gate: null,
+  params: revisionParams,
+  query: noQuery,
+  body: jsonBody(type({ label: defaulted(string(), '') }), { bytesMax: 1_024, invalidText: INVALID }),
+  replies: [{ status: 200, description: 'The label as it is now.', contentType: 'application/json' }],
+  errors: ['bad-request', 'workload-not-found', 'revision-not-found', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
+    const label = body.label.trim()
+    if ([...label].length > LABEL_MAX)
+      return problem('bad-request', { error: `label too long (max ${LABEL_MAX} chars)` })
+    if (label.includes('\0')) return problem('bad-request', { error: INVALID })
+    const request = { workloadId: params.id, hash: params.hash, label, actor }
+    const outcome = await recordAlongside(ctx.audit, (record) => labelRevision(ctx, request, record))
+    if (outcome.ok) return json({ label })
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
+  },
+})

@@ -1,0 +1,22 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from './workload-path.ts'
+
+/** The instances of a workload with what they have in common and where they part. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/topology',
+  summary: 'The live instances of a workload and a summary of them.',
+  access: signedIn(),
+  gate: null,
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The topology.', contentType: 'application/json' }],
+  errors: ['workload-not-found'],
+  async handle({ params, actor }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    return json(await ctx.views.topology(workload, sightOf(actor.permissions)))
+  },
+})

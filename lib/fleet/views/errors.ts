@@ -1,0 +1,84 @@
+import type { RevisionErrorGroup } from '../../wire/revisions.ts'
+import type { AgentError, PushTarget } from '../model.ts'
+
+/** Whether the redacted texts of agents are shown: only to those who may read configs. */
+export interface Sight {
+  withTexts: boolean
+}
+
+/** An agent's error as the wire carries it: cause and title for everyone. */
+export function errorFields(
+  error: AgentError | null,
+  { withTexts }: Sight,
+): { error_cause?: string; error_title?: string; error_message?: string } {
+  if (error === null) return {}
+  return {
+    error_cause: error.cause,
+    error_title: error.title,
+    ...(withTexts && error.text !== '' ? { error_message: error.text } : {}),
+  }
+}
+
+/** Instances of one push that failed for the same cause. */
+export interface ErrorGroup {
+  cause: string
+  title: string
+  count: number
+  firstAt: Date
+  lastAt: Date
+  /** Some of them, sorted. */
+  instanceUids: readonly string[]
+  sample: string
+}
+
+/** How many instances a group names. */
+export const GROUP_INSTANCES_MAX = 20
+
+const MEDIUM = ['unknown', 'rollback_unavailable']
+const FINAL = ['capability_mismatch', 'permission_or_policy', 'rollback_unavailable']
+
+/** The failed targets of a push, grouped by cause. */
+export function groupErrors(targets: Iterable<PushTarget>): ErrorGroup[] {
+  const groups = new Map<string, { error: AgentError; times: number[]; uids: string[] }>()
+  for (const target of targets) {
+    if (target.state !== 'failed') continue
+    const error = target.error ?? { cause: 'unknown', title: 'Remote config error', parameters: {}, text: '' }
+    const group = groups.get(error.cause) ?? { error, times: [], uids: [] }
+    group.times.push((target.endedAt ?? target.updatedAt).getTime())
+    group.uids.push(target.instanceUid)
+    groups.set(error.cause, group)
+  }
+  return [...groups.values()].map(({ error, times, uids }) => ({
+    cause: error.cause,
+    title: error.title,
+    count: uids.length,
+    firstAt: new Date(times.reduce((a, b) => Math.min(a, b))),
+    lastAt: new Date(times.reduce((a, b) => Math.max(a, b))),
+    instanceUids: uids.sort().slice(0, GROUP_INSTANCES_MAX),
+    sample: error.text,
+  }))
+}
+
+/** Groups as the wire carries them: high severity first, then the most instances, then by cause. */
+export function toErrorGroups(
+  groups: readonly ErrorGroup[],
+  configHash: string,
+  { withTexts }: Sight,
+): RevisionErrorGroup[] {
+  const records = groups.map(
+    (group): RevisionErrorGroup => ({
+      cause: group.cause,
+      title: group.title,
+      severity: MEDIUM.includes(group.cause) ? 'medium' : 'high',
+      count: group.count,
+      first_seen_at: group.firstAt.toISOString(),
+      last_seen_at: group.lastAt.toISOString(),
+      retryable: !FINAL.includes(group.cause),
+      affected_instances: [...group.instanceUids],
+      ...(withTexts && group.sample !== '' ? { sample_message: group.sample } : {}),
+      config_hash: configHash,
+    }),
+  )
+  const rank = (record: RevisionErrorGroup) => (record.severity === 'high' ? 0 : 1)
+  return records.sort((a, b) => rank(a) - rank(b) || b.count - a.count || (a.cause < b.cause ? -1 : 1))
+}

@@ -1,0 +1,36 @@
+import type { EventType } from '../../store/workload-events.ts'
+import type { EventStats, EventStatsWindow } from '../../wire/events.ts'
+
+/** How long each window is, and each of its buckets. */
+export const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucketSeconds: number }>> = {
+  '1h': { seconds: 3_600, bucketSeconds: 60 },
+  '6h': { seconds: 21_600, bucketSeconds: 300 },
+  '24h': { seconds: 86_400, bucketSeconds: 3_600 },
+  '7d': { seconds: 604_800, bucketSeconds: 21_600 },
+}
+
+/** The totals of a window and its buckets, empty ones included. */
+export function toEventStats(
+  window: EventStatsWindow,
+  since: Date,
+  counts: readonly { bucket: number; eventType: EventType; count: number }[],
+): EventStats {
+  const { seconds, bucketSeconds } = WINDOWS[window]
+  const buckets = Array.from({ length: seconds / bucketSeconds }, (_, index) => ({
+    start: new Date(since.getTime() + index * bucketSeconds * 1_000).toISOString(),
+    ...{ connected: 0, disconnected: 0, version_changed: 0 },
+  }))
+  const totals = { connected: 0, disconnected: 0, version_changed: 0 }
+  for (const { bucket, eventType, count } of counts) {
+    totals[eventType] += count
+    // What happened while this was asked belongs to the last bucket.
+    buckets[Math.min(Math.max(bucket, 0), buckets.length - 1)]![eventType] += count
+  }
+  return {
+    ...totals,
+    churn_rate_per_hour: totals.disconnected / (seconds / 3_600),
+    window,
+    bucket_seconds: bucketSeconds,
+    buckets,
+  }
+}

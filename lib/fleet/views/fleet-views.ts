@@ -1,0 +1,209 @@
+import type { Clock } from '../../clock.ts'
+import { compareVersions } from '../../versions.ts'
+import type { HubFrame } from '../../wire/hub.ts'
+import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
+import type { RevisionRecord } from '../../wire/revisions.ts'
+import type { WorkloadTopology } from '../../wire/topology.ts'
+import type { WorkloadRecord } from '../../wire/workloads.ts'
+import type { FleetCounters } from '../counters.ts'
+import { isDrifted } from '../drift.ts'
+import type { Fleet } from '../fleet.ts'
+import type { AgentError, Instance, Push, Workload } from '../model.ts'
+import { assignmentOf } from '../state.ts'
+import type { EffectiveMatches } from './effective-matches.ts'
+import { type ErrorGroup, groupErrors, type Sight } from './errors.ts'
+import { toInstanceDetail, toLiveInstance } from './instance.ts'
+import { timeoutAt, toRevision } from './revision.ts'
+import { summariseTopology } from './topology.ts'
+import { CLEARABLE, type SettledRecord, toWorkloadRecord } from './workload.ts'
+
+/** What the views are made from. */
+export interface FleetViewsParts {
+  fleet: Fleet
+  counters: FleetCounters
+  clock: Clock
+  matches: EffectiveMatches
+  /** Says in safe words what an agent's raw error text means. */
+  classifyError(raw: string): AgentError
+  /** Empty when no version is too old. */
+  minAgentVersion: string
+  /** How long a disconnected workload stays in the inventory. */
+  retentionMs: number
+}
+
+const ALL: Sight = { withTexts: true }
+const NO_TEXTS: Sight = { withTexts: false }
+
+interface Entry {
+  record: SettledRecord
+  /** The record's JSON without its closing brace; made when a list asks for it. */
+  text: string | null
+  /** Wall-clock time after which it reads differently by itself. */
+  freshUntilMs: number
+}
+
+/** The fleet as the wire shows it. Records are kept until a notice says that they changed. */
+export class FleetViews {
+  readonly #parts: FleetViewsParts
+  readonly #withTexts = new WeakMap<Workload, Entry>()
+  readonly #withoutTexts = new WeakMap<Workload, Entry>()
+
+  constructor(parts: FleetViewsParts) {
+    this.#parts = parts
+  }
+
+  /** Something that the workload's record is made of has changed. */
+  invalidate(workload: Workload): void {
+    this.#withTexts.delete(workload)
+    this.#withoutTexts.delete(workload)
+  }
+
+  /** The full record, with the newest push. */
+  workload(workload: Workload, sight: Sight): WorkloadRecord {
+    return { ...this.#entry(workload, sight).record, last_seen_at: workload.lastSeenAt.toISOString() }
+  }
+
+  /** The full record as JSON text. */
+  workloadText(workload: Workload, sight: Sight): string {
+    const entry = this.#entry(workload, sight)
+    entry.text ??= JSON.stringify(entry.record).slice(0, -1)
+    return `${entry.text},"last_seen_at":"${workload.lastSeenAt.toISOString()}"}`
+  }
+
+  /** The frame that tells browsers of a workload: without its push, and null for what was cleared. */
+  workloadFrame(workload: Workload): HubFrame {
+    const { current_config_push: _, ...record } = this.workload(workload, NO_TEXTS)
+    const cleared = Object.fromEntries(CLEARABLE.map((key) => [key, record[key] ?? null]))
+    return {
+      type: 'workload_update',
+      workload: { ...record, ...cleared } as Extract<HubFrame, { type: 'workload_update' }>['workload'],
+      connected_instance_count: record.connected_instance_count,
+      drifted_instance_count: record.drifted_instance_count,
+    }
+  }
+
+  #entry(workload: Workload, sight: Sight): Entry {
+    const kept = sight.withTexts ? this.#withTexts : this.#withoutTexts
+    const now = this.#parts.clock.now()
+    const known = kept.get(workload)
+    if (known !== undefined && now.getTime() < known.freshUntilMs) return known
+    const push = workload.newestPush
+    const entry: Entry = {
+      record: this.#record(workload, sight),
+      text: null,
+      freshUntilMs: freshUntilMs(push, now),
+    }
+    kept.set(workload, entry)
+    return entry
+  }
+
+  #record(workload: Workload, sight: Sight): SettledRecord {
+    const { fleet, counters, minAgentVersion, retentionMs } = this.#parts
+    const live = fleet.liveInstances(workload)
+    const order = minAgentVersion === '' ? null : compareVersions(workload.version, minAgentVersion)
+    return toWorkloadRecord(
+      workload,
+      {
+        live,
+        driftedCount: this.#countDrifted(live),
+        openAlerts: counters.openAlerts(workload.id),
+        waitingApprovals: counters.waitingApprovals(workload.id),
+        isVersionOutdated: order !== null && order < 0,
+        retentionMs,
+        push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, sight),
+      },
+      sight,
+    )
+  }
+
+  #countDrifted(live: readonly Instance[]): number {
+    const { offers } = this.#parts.fleet
+    const isCompatible: Parameters<typeof isDrifted>[2] = (i, assigned) => offers.isCompatible(i, assigned)
+    return live.filter((instance) => isDrifted(instance, assignmentOf(instance), isCompatible)).length
+  }
+
+  /** A push that the fleet holds in memory, with its failures. */
+  newestRevision(workload: Workload, push: Push, sight: Sight): RevisionRecord {
+    const { active } = workload
+    const isFollowed = active?.push.pushId === push.pushId && active.failedCount > 0
+    return this.revision(workload, push, isFollowed ? groupErrors(active.targets.values()) : [], false, sight)
+  }
+
+  /** A push with what is known around it. */
+  revision(
+    workload: Workload,
+    push: Push,
+    groups: readonly ErrorGroup[],
+    isPrevious: boolean,
+    sight: Sight,
+  ): RevisionRecord {
+    const { counters, clock } = this.#parts
+    return toRevision(
+      push,
+      {
+        label: counters.label(workload.id, push.hash),
+        isCurrent: workload.activeHash === push.hash,
+        isPrevious,
+        isLastKnownGood: workload.knownGoodHash === push.hash,
+        groups,
+        now: clock.now(),
+      },
+      sight,
+    )
+  }
+
+  /** The frame that tells browsers how a push goes. */
+  pushFrame(workload: Workload, push: Push): HubFrame {
+    return {
+      type: 'push_update',
+      workload_id: workload.id,
+      push: this.newestRevision(workload, push, NO_TEXTS),
+    }
+  }
+
+  /** The live instances of a workload, in their order. */
+  async instances(workload: Workload, sight: Sight): Promise<LiveInstance[]> {
+    const { fleet, matches } = this.#parts
+    await matches.prepare(fleet.liveInstances(workload), assignmentOf)
+    return fleet.liveInstances(workload).map((instance) => this.#instance(instance, sight))
+  }
+
+  #instance(instance: Instance, sight: Sight): LiveInstance {
+    const assigned = assignmentOf(instance)
+    const about = {
+      assignedHash: assigned?.push.hash ?? null,
+      match: this.#parts.matches.get(instance, assigned),
+    }
+    return toLiveInstance(instance, about, sight)
+  }
+
+  /** One live instance in full; null when it is not among the live ones of this workload. */
+  async instance(workload: Workload, uid: string, sight: Sight): Promise<InstanceDetail | null> {
+    const { fleet, matches, classifyError } = this.#parts
+    const instance = fleet.liveInstances(workload).find((candidate) => candidate.uid === uid)
+    if (instance === undefined) return null
+    await matches.prepare([instance], assignmentOf)
+    return toInstanceDetail(instance, this.#instance(instance, sight), classifyError, sight)
+  }
+
+  /** The instances of a workload with what they have in common. */
+  async topology(workload: Workload, sight: Sight): Promise<WorkloadTopology> {
+    const instances = await this.instances(workload, sight)
+    const live = this.#parts.fleet.liveInstances(workload)
+    return {
+      schema_version: 'workload-topology.v1',
+      workload_id: workload.id,
+      instances,
+      summary: summariseTopology(live, this.#countDrifted(live)),
+    }
+  }
+}
+
+/** What a reader may see of agents' words. */
+export const sightOf = (permissions: { has(permission: 'config:read_content'): boolean }): Sight =>
+  permissions.has('config:read_content') ? ALL : NO_TEXTS
+
+function freshUntilMs(push: Push | null, now: Date): number {
+  const limit = push === null ? null : timeoutAt(push)
+  return limit === null || limit <= now ? Number.POSITIVE_INFINITY : limit.getTime()
+}

@@ -1,0 +1,114 @@
+import { AGENT_CAPABILITIES, type HealthNode as ReportedHealth } from '../../opamp/report.ts'
+import type { HealthNode, InstanceDetail, LiveInstance } from '../../wire/instances.ts'
+import type { RemoteConfigStatus } from '../../wire/workloads.ts'
+import { canReport, isCapable } from '../derive.ts'
+import type { AgentError, Instance, RemoteConfigReport } from '../model.ts'
+import { errorFields, type Sight } from './errors.ts'
+
+/** Whether the effective config holds everything that the assigned one asks for. */
+export interface EffectiveMatch {
+  matches: boolean | 'unknown'
+  /** Config paths at which it does not. */
+  paths: readonly string[]
+}
+
+/** The newest remote config status of an instance. */
+export function toRemoteConfigStatus(report: RemoteConfigReport, sight: Sight): RemoteConfigStatus {
+  return {
+    status: report.status,
+    config_hash: report.hash,
+    updated_at: report.at.toISOString(),
+    ...errorFields(report.error, sight),
+  }
+}
+
+/** An agent without a health report is not ill. */
+export const isHealthy = (instance: Instance): boolean => instance.health === null || instance.health.healthy
+
+/** One live instance as lists and the topology show it. */
+export function toLiveInstance(
+  instance: Instance,
+  about: { assignedHash: string | null; match: EffectiveMatch },
+  sight: Sight,
+): LiveInstance {
+  const { match } = about
+  return {
+    instance_uid: instance.uid,
+    ...(instance.podName === '' ? {} : { pod_name: instance.podName }),
+    ...(instance.version === '' ? {} : { version: instance.version }),
+    connected_at: instance.connectedAt.toISOString(),
+    last_message_at: instance.lastMessageAt.toISOString(),
+    healthy: isHealthy(instance),
+    accepts_remote_config: isCapable(instance),
+    ...(instance.hasCapabilities ? { remote_config_capability_known: true } : {}),
+    reports_remote_config: canReport(instance),
+    ...(instance.appliedHash === '' ? {} : { effective_config_hash: instance.appliedHash }),
+    ...(instance.reportedConfigHash === '' ? {} : { reported_config_hash: instance.reportedConfigHash }),
+    ...(about.assignedHash === null ? {} : { assigned_config_hash: about.assignedHash }),
+    effective_matches: match.matches,
+    ...(match.matches === false ? { effective_mismatch_paths: [...match.paths] } : {}),
+    ...(instance.report === null
+      ? {}
+      : { remote_config_status: toRemoteConfigStatus(instance.report, sight) }),
+  }
+}
+
+/** The health tree in safe words. */
+export function toHealth(
+  node: ReportedHealth,
+  classifyError: (raw: string) => AgentError,
+  sight: Sight,
+): HealthNode {
+  const { error_message, ...error } =
+    node.lastError === '' ? {} : errorFields(classifyError(node.lastError), sight)
+  const children = [...node.children].map(([name, child]): [string, HealthNode] => [
+    name,
+    toHealth(child, classifyError, sight),
+  ])
+  return {
+    healthy: node.healthy,
+    ...(node.status === '' ? {} : { status: node.status }),
+    ...(node.startTimeMs === null ? {} : { started_at: new Date(node.startTimeMs).toISOString() }),
+    ...(node.statusTimeMs === null ? {} : { updated_at: new Date(node.statusTimeMs).toISOString() }),
+    ...error,
+    ...(error_message === undefined ? {} : { last_error: error_message }),
+    ...(children.length === 0 ? {} : { components: Object.fromEntries(children) }),
+  }
+}
+
+/** The capabilities of an agent by name, in the order of their bits. */
+function capabilityNames(bits: number): string[] {
+  return Object.entries(AGENT_CAPABILITIES).flatMap(([name, bit]) =>
+    (bits & bit) === 0 ? [] : [name.charAt(0).toUpperCase() + name.slice(1)],
+  )
+}
+
+/** Everything that is shown of one instance, but for the text of its effective config. */
+export function toInstanceDetail(
+  instance: Instance,
+  record: LiveInstance,
+  classifyError: (raw: string) => AgentError,
+  sight: Sight,
+): InstanceDetail {
+  const { components } = instance
+  return {
+    ...record,
+    workload_id: instance.workload?.id ?? '',
+    ...(instance.connection === null
+      ? {}
+      : { transport: instance.connection.transport === 'http' ? 'http' : 'websocket' }),
+    capabilities: capabilityNames(instance.capabilities),
+    attributes: Object.fromEntries(instance.attributes ?? []),
+    ...(instance.health === null ? {} : { health: toHealth(instance.health, classifyError, sight) }),
+    ...(components === null
+      ? {}
+      : {
+          available_components: {
+            components: Object.fromEntries(
+              [...components.components].map(([category, types]) => [category, [...types]]),
+            ),
+            ...(components.hash === '' ? {} : { hash: components.hash }),
+          },
+        }),
+  }
+}

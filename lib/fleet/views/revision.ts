@@ -1,0 +1,173 @@
+import type {
+  PushInstanceState,
+  RevisionInstanceStatus,
+  RevisionRecord,
+  RevisionTimelineEntry,
+} from '../../wire/revisions.ts'
+import type { Push, PushTarget } from '../model.ts'
+import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './errors.ts'
+
+/** How long an instance may say nothing before the revision shows that. */
+export const STATUS_TIMEOUT_MS = 30_000
+const TIMEOUT_TEXT = 'No OpAMP status after 30s'
+/** Instances that one revision shows; all of them are in its convergence. */
+export const INSTANCES_MAX = 200
+
+/** What a revision's record is made of beside the push itself. */
+export interface RevisionSurroundings {
+  /** '' when the hash has no label. */
+  label: string
+  isCurrent: boolean
+  isPrevious: boolean
+  isLastKnownGood: boolean
+  groups: readonly ErrorGroup[]
+  now: Date
+}
+
+/** When the timeout of a push is reached; null when it cannot be any more. */
+export function timeoutAt(push: Push): Date | null {
+  if (push.status !== 'pending' || push.phase === 'superseded' || push.phase === 'aborted') return null
+  return new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
+}
+
+/** Targets that were offered the config and have said nothing yet. */
+function silentCount({ counts }: Push): number {
+  return Math.max(
+    0,
+    counts.target - counts.applying - counts.applied - counts.failed - counts.straggler - counts.gone,
+  )
+}
+
+/** One push as lists, records and hub frames show it: without content and without instances. */
+export function toRevision(push: Push, around: RevisionSurroundings, sight: Sight): RevisionRecord {
+  const { counts } = push
+  const limit = timeoutAt(push)
+  const isLate = limit !== null && around.now >= limit
+  const timedOut = (isLate ? silentCount(push) : 0) + counts.straggler
+  const excluded = Object.values(push.excluded).reduce((sum, count) => sum + count, 0)
+  const groups =
+    around.groups.length > 0 || push.error === null ? around.groups : [toOwnGroup(push, push.error)]
+  return {
+    workload_id: push.workloadId,
+    config_id: push.hash,
+    config_hash: push.hash,
+    push_id: push.pushId,
+    seq: push.seq,
+    status: push.status,
+    phase: push.phase,
+    applied_at: push.submittedAt.toISOString(),
+    submitted_at: push.submittedAt.toISOString(),
+    ...(push.sentAt === null ? {} : { sent_at: push.sentAt.toISOString() }),
+    updated_at: push.updatedAt.toISOString(),
+    pushed_by: push.pushedBy,
+    ...(around.label === '' ? {} : { label: around.label }),
+    ...errorMessage(push, sight),
+    timed_out_waiting_for_opamp_status: timedOut > 0,
+    opamp_status_timeout_at: new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS).toISOString(),
+    ...(timedOut > 0 ? { timeout_message: TIMEOUT_TEXT } : {}),
+    ...(push.rollbackOfPushId === null ? {} : { rollback_of_push_id: push.rollbackOfPushId }),
+    ...(push.failedHash === null ? {} : { failed_config_hash: push.failedHash }),
+    ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
+    target_count: counts.target,
+    applied_count: counts.applied,
+    failed_count: counts.failed,
+    pending_count: Math.max(0, counts.target - counts.applied - counts.failed),
+    timed_out_count: timedOut,
+    no_status_count: timedOut + counts.gone,
+    ...(excluded === 0 ? {} : { excluded_count: excluded }),
+    ...(groups.length === 0 ? {} : { error_groups: toErrorGroups(groups, push.hash, sight) }),
+    timeline: toTimeline(push, timedOut),
+    is_current: around.isCurrent,
+    is_previous: around.isPrevious,
+    is_last_known_good: around.isLastKnownGood,
+    is_failed_candidate: push.status === 'failed',
+    content_available: true,
+  }
+}
+
+/** The title is for everyone; the agent's own words take its place for those who may read them. */
+function errorMessage({ error }: Push, { withTexts }: Sight): { error_message?: string } {
+  if (error === null) return {}
+  return { error_message: withTexts && error.text !== '' ? error.text : error.title }
+}
+
+function toOwnGroup(push: Push, error: NonNullable<Push['error']>): ErrorGroup {
+  const at = push.failedAt ?? push.updatedAt
+  return {
+    ...{ cause: error.cause, title: error.title, sample: error.text },
+    ...{ count: 1, firstAt: at, lastAt: at, instanceUids: [] },
+  }
+}
+
+function toTimeline(push: Push, timedOut: number): RevisionTimelineEntry[] {
+  const entries: RevisionTimelineEntry[] = [
+    { state: 'submitted', at: push.submittedAt.toISOString(), terminal: false },
+  ]
+  const add = (state: string, at: Date | null, more: Partial<RevisionTimelineEntry> = {}) => {
+    if (at !== null) entries.push({ state, at: at.toISOString(), terminal: false, ...more })
+  }
+  add('sent', push.sentAt)
+  if (timedOut > 0) {
+    const at = new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
+    add('no_status', at, { message: TIMEOUT_TEXT, timed_out: true })
+  }
+  add('applied', push.appliedAt, { terminal: true })
+  add('failed', push.failedAt, {
+    terminal: true,
+    ...(push.error === null ? {} : { message: push.error.title }),
+  })
+  if (push.phase === 'superseded' || push.phase === 'aborted')
+    add(push.phase, push.updatedAt, { terminal: true })
+  return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+}
+
+/** What one instance did with a push, in the words of the wire. */
+export function toInstanceState(
+  target: PushTarget,
+  now: Date,
+): { status: PushInstanceState; isTimedOut: boolean } {
+  const isLate = now.getTime() - target.offeredAt.getTime() >= STATUS_TIMEOUT_MS
+  switch (target.state) {
+    case 'applying':
+    case 'applied':
+    case 'failed':
+      return { status: target.state, isTimedOut: false }
+    case 'offered':
+      return isLate ? { status: 'no_status', isTimedOut: true } : { status: 'sent', isTimedOut: false }
+    case 'straggler':
+      return { status: 'no_status', isTimedOut: true }
+    default:
+      return { status: 'no_status', isTimedOut: false }
+  }
+}
+
+const ORDER = ['failed', 'straggler', 'gone', 'offered', 'applying', 'applied', 'cannot_report', 'superseded']
+
+/** The order in which targets are shown: those that need a look first. */
+export const compareTargets = (a: PushTarget, b: PushTarget): number =>
+  ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || (a.instanceUid < b.instanceUid ? -1 : 1)
+
+/** The instances of a single revision: the first 200, failed first. */
+export function toInstanceStatuses(
+  push: Push,
+  targets: readonly PushTarget[],
+  now: Date,
+  sight: Sight,
+): RevisionInstanceStatus[] {
+  return [...targets]
+    .sort(compareTargets)
+    .slice(0, INSTANCES_MAX)
+    .map((target) => {
+      const { status, isTimedOut } = toInstanceState(target, now)
+      return {
+        instance_uid: target.instanceUid,
+        ...(target.podName === '' ? {} : { pod_name: target.podName }),
+        required: target.isTarget && !target.isJoiner,
+        status,
+        config_hash: push.hash,
+        updated_at: target.updatedAt.toISOString(),
+        ...errorFields(target.error, sight),
+        ...(isTimedOut ? { timed_out: true } : {}),
+      }
+    })
+}

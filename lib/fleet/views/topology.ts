@@ -1,0 +1,63 @@
+import {
+  HETEROGENEITY_FLAGS,
+  type HeterogeneityFlag,
+  type RemoteConfigCounter,
+  type TopologySummary,
+} from '../../wire/topology.ts'
+import { hasOutstandingOffer, isCapable } from '../derive.ts'
+import type { Instance } from '../model.ts'
+import { isHealthy } from './instance.ts'
+
+const distinct = (values: readonly string[]): string[] =>
+  [...new Set(values.filter((value) => value !== ''))].sort()
+
+/** What an instance runs, for counting how many different configs there are. */
+const runningHash = (instance: Instance): string =>
+  instance.appliedHash === '' ? instance.reportedConfigHash : instance.appliedHash
+
+function remoteState(instance: Instance): Exclude<RemoteConfigCounter, 'capable'> {
+  if (hasOutstandingOffer(instance) && !instance.offer!.hasStatus) return 'sent'
+  return instance.report?.status ?? 'no_status'
+}
+
+/** What the live instances of a workload have in common and where they part. */
+export function summariseTopology(live: readonly Instance[], driftedCount: number): TopologySummary {
+  const counts: Record<RemoteConfigCounter, number> = {
+    capable: 0,
+    no_status: 0,
+    sent: 0,
+    applying: 0,
+    applied: 0,
+    failed: 0,
+  }
+  for (const instance of live) {
+    if (!isCapable(instance)) continue
+    counts.capable++
+    counts[remoteState(instance)]++
+  }
+  const healthy = live.filter(isHealthy).length
+  const versions = distinct(live.map((instance) => instance.version))
+  const hashes = distinct(live.map(runningHash))
+  const { capable: _, ...states } = counts
+  const heterogeneity: Record<HeterogeneityFlag, boolean> = {
+    mixed_versions: versions.length > 1,
+    mixed_effective_config_hashes: hashes.length > 1,
+    unhealthy_instances: healthy < live.length,
+    mixed_remote_config_statuses: Object.values(states).filter((count) => count > 0).length > 1,
+    applying_remote_config: counts.applying > 0,
+    failed_remote_config: counts.failed > 0,
+  }
+  const reasons = HETEROGENEITY_FLAGS.filter((flag) => heterogeneity[flag])
+  return {
+    connected_count: live.length,
+    healthy_count: healthy,
+    unhealthy_count: live.length - healthy,
+    drifted_count: driftedCount,
+    heterogeneous: reasons.length > 0,
+    version_diversity: versions,
+    config_hash_diversity: hashes,
+    remote_config_status_counts: counts,
+    heterogeneity,
+    heterogeneity_reasons: reasons,
+  }
+}

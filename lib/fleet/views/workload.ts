@@ -1,0 +1,117 @@
+import type { RevisionRecord } from '../../wire/revisions.ts'
+import type { RemoteConfigStatus, WorkloadRecord } from '../../wire/workloads.ts'
+import type { Instance, Workload } from '../model.ts'
+import { errorFields, type Sight } from './errors.ts'
+
+/** The prefix under which labels set by operators are shown. Agents cannot use it. */
+export const TRUSTED_PREFIX = 'muster/'
+
+/** What a record is made of beside the workload itself. */
+export interface WorkloadSurroundings {
+  live: readonly Instance[]
+  driftedCount: number
+  openAlerts: number
+  waitingApprovals: number
+  isVersionOutdated: boolean
+  retentionMs: number
+  push: RevisionRecord | null
+}
+
+/** A record without `last_seen_at`, which changes with every message. */
+export type SettledRecord = Omit<WorkloadRecord, 'last_seen_at'>
+
+/** The labels of a workload: the agents' own, without the trusted prefix, and the operators' under it. */
+export function toLabels(workload: Workload): Record<string, string> {
+  const labels: Record<string, string> = {}
+  for (const [key, value] of Object.entries(workload.labels))
+    if (!key.startsWith(TRUSTED_PREFIX)) labels[key] = value
+  for (const [key, value] of Object.entries(workload.trustedLabels)) labels[TRUSTED_PREFIX + key] = value
+  return labels
+}
+
+/** The worst status over the capable instances, as derived by the fleet. */
+export function toWorkloadConfigStatus(workload: Workload, sight: Sight): RemoteConfigStatus | null {
+  const status = workload.remoteConfigStatus
+  if (status === null) return null
+  return {
+    status: status.status,
+    config_hash: status.configHash,
+    updated_at: status.updatedAt,
+    ...errorFields(status.error, sight),
+  }
+}
+
+/** When a disconnected workload leaves the inventory; null while it lives, or when it has left. */
+export function retentionUntil(workload: Workload, retentionMs: number): Date | null {
+  const { disconnectedAt, archivedAt, status } = workload
+  if (archivedAt !== null || disconnectedAt === null || status !== 'disconnected') return null
+  return new Date(disconnectedAt.getTime() + retentionMs)
+}
+
+/** One workload as lists, details and hub frames show it. */
+export function toWorkloadRecord(
+  workload: Workload,
+  around: WorkloadSurroundings,
+  sight: Sight,
+): SettledRecord {
+  const status = toWorkloadConfigStatus(workload, sight)
+  const until = retentionUntil(workload, around.retentionMs)
+  const hash = workload.activeHash
+  const reported = commonReportedHash(around.live)
+  return {
+    id: workload.id,
+    fingerprint_source: workload.fingerprintSource,
+    fingerprint_keys: { ...workload.fingerprintKeys },
+    display_name: workload.displayName,
+    type: workload.type,
+    version: workload.version,
+    status: workload.status,
+    labels: toLabels(workload),
+    ...(hash === null ? {} : { active_config_id: hash, active_config_hash: hash }),
+    ...(status === null ? {} : { remote_config_status: status }),
+    ...(around.push === null ? {} : { current_config_push: around.push }),
+    ...(workload.availableComponents === null ? {} : { available_components: toComponents(workload) }),
+    accepts_remote_config: workload.acceptsRemoteConfig,
+    ...(until === null ? {} : { retention_until: until.toISOString() }),
+    ...(workload.archivedAt === null ? {} : { archived_at: workload.archivedAt.toISOString() }),
+    ...(reported === '' ? {} : { reported_config_hash: reported }),
+    connected_instance_count: around.live.length,
+    drifted_instance_count: around.driftedCount,
+    applying_instance_count: around.live.filter((instance) => instance.report?.status === 'applying').length,
+    open_alert_count: around.openAlerts,
+    waiting_approval_count: around.waitingApprovals,
+    version_outdated: around.isVersionOutdated,
+  }
+}
+
+function toComponents({ availableComponents }: Workload): WorkloadRecord['available_components'] {
+  const { components, hash } = availableComponents!
+  return {
+    components: Object.fromEntries(
+      Object.entries(components).map(([category, types]) => [category, [...types]]),
+    ),
+    ...(hash === '' ? {} : { hash }),
+  }
+}
+
+/** What all instances that report a config agree on; '' when they do not. */
+function commonReportedHash(live: readonly Instance[]): string {
+  let common = ''
+  for (const { reportedConfigHash } of live) {
+    if (reportedConfigHash === '') continue
+    if (common !== '' && common !== reportedConfigHash) return ''
+    common = reportedConfigHash
+  }
+  return common
+}
+
+/** The fields of a record that may be absent; a hub frame says null for them. */
+export const CLEARABLE = [
+  'active_config_hash',
+  'active_config_id',
+  'archived_at',
+  'available_components',
+  'remote_config_status',
+  'reported_config_hash',
+  'retention_until',
+] as const

@@ -1,0 +1,178 @@
+import type { Clock } from '../clock.ts'
+import type { Timers } from '../fleet/timers.ts'
+import type { HubFrame } from '../wire/hub.ts'
+
+/** One browser, as far as the hub cares. Every method is safe after the socket closed. */
+export interface HubClient {
+  send(text: string): 'sent' | 'buffered' | 'dropped'
+  /** Say goodbye with a Close frame. */
+  close(code: number, reason: string): void
+  /** Cut the connection. */
+  drop(): void
+}
+
+/** How often a coalesced state is told at most. */
+export const COALESCE_MS = 1_000
+/** Frames within a second after which the rest is told as one `resync`. */
+export const BURST_MAX = 400
+/** How long a burst is let pass before browsers are told to fetch again. */
+export const BURST_QUIET_MS = 3_000
+const TICK_MS = 250
+const POLICY_VIOLATION = 1008
+
+/** How busy the hub is, for the metrics. */
+export interface HubStats {
+  clients: number
+  frames: number
+  resyncs: number
+  slowClients: number
+}
+
+interface Member {
+  client: HubClient
+  sessionId: string
+  cancelExpiry: () => void
+}
+
+/**
+ * Tells every connected browser what happens. Pure fan-out: it keeps no history, a frame is serialised once,
+ * states of one thing are told once a second with the last one winning, and who reads too slowly is cut.
+ */
+export class Hub {
+  readonly #clock: Clock
+  readonly #timers: Timers
+  readonly #members = new Map<HubClient, Member>()
+  /** States that wait for their second to pass, in the order in which they began to wait. */
+  readonly #waiting = new Map<string, () => HubFrame>()
+  /** When each coalesced key was told last; emptied as the second passes. */
+  readonly #toldAtMs = new Map<string, number>()
+  #isTicking = false
+  #windowStartMs = Number.NEGATIVE_INFINITY
+  #windowFrames = 0
+  /** While set, frames are let pass and one `resync` follows. */
+  #burstUntilMs: number | null = null
+  readonly stats: HubStats = { clients: 0, frames: 0, resyncs: 0, slowClients: 0 }
+
+  constructor(parts: { clock: Clock; timers: Timers }) {
+    this.#clock = parts.clock
+    this.#timers = parts.timers
+  }
+
+  /** Connect a browser until its token ends. */
+  add(client: HubClient, session: { sessionId: string; expiresAt: Date }): void {
+    const leftMs = Math.max(0, session.expiresAt.getTime() - this.#clock.now().getTime())
+    const cancelExpiry = this.#timers.after(leftMs, () => this.#end(client, 'token expired'))
+    this.#members.set(client, { client, sessionId: session.sessionId, cancelExpiry })
+    this.stats.clients = this.#members.size
+  }
+
+  /** The browser is gone. */
+  remove(client: HubClient): void {
+    this.#members.get(client)?.cancelExpiry()
+    this.#members.delete(client)
+    this.stats.clients = this.#members.size
+    if (this.#members.size > 0) return
+    this.#waiting.clear()
+    this.#toldAtMs.clear()
+    this.#burstUntilMs = null
+  }
+
+  /** These sessions ended before their time: their sockets close. */
+  endSessions(sessionIds: readonly string[]): void {
+    const ended = new Set(sessionIds)
+    for (const { client, sessionId } of [...this.#members.values()])
+      if (ended.has(sessionId)) this.#end(client, 'session ended')
+  }
+
+  #end(client: HubClient, reason: string): void {
+    this.remove(client)
+    client.close(POLICY_VIOLATION, reason)
+  }
+
+  /** Tell everyone at once. */
+  broadcast(frame: HubFrame): void {
+    if (this.#members.size > 0 && this.#mayTell()) this.#send(frame)
+  }
+
+  /** Tell everyone at once, whatever else goes on: for what must not drown in a burst. */
+  announce(frame: HubFrame): void {
+    if (this.#members.size > 0) this.#send(frame)
+  }
+
+  /** Tell a state that may change often: once a second at most, built when it is sent. */
+  update(key: string, build: () => HubFrame): void {
+    if (this.#members.size === 0 || this.#burstUntilMs !== null) return
+    const nowMs = this.#clock.monotonicMs()
+    const toldAtMs = this.#toldAtMs.get(key)
+    if (toldAtMs !== undefined && nowMs - toldAtMs < COALESCE_MS) {
+      this.#waiting.set(key, build)
+      return
+    }
+    this.#tell(key, build, nowMs)
+  }
+
+  #tell(key: string, build: () => HubFrame, nowMs: number): void {
+    if (!this.#mayTell()) return
+    this.#toldAtMs.delete(key)
+    this.#toldAtMs.set(key, nowMs)
+    this.#keepTicking()
+    this.#send(build())
+  }
+
+  /** Counts towards the burst; false when this frame is one of those that a `resync` stands for. */
+  #mayTell(): boolean {
+    if (this.#burstUntilMs !== null) return false
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#windowStartMs >= COALESCE_MS) {
+      this.#windowStartMs = nowMs
+      this.#windowFrames = 0
+    }
+    this.#windowFrames++
+    if (this.#windowFrames <= BURST_MAX) return true
+    this.#burstUntilMs = nowMs + BURST_QUIET_MS
+    this.#waiting.clear()
+    this.#toldAtMs.clear()
+    this.#keepTicking()
+    return false
+  }
+
+  #send(frame: HubFrame): void {
+    const text = JSON.stringify(frame)
+    this.stats.frames++
+    for (const { client } of [...this.#members.values()]) {
+      if (client.send(text) !== 'dropped') continue
+      this.stats.slowClients++
+      this.remove(client)
+      client.drop()
+    }
+  }
+
+  #keepTicking(): void {
+    if (this.#isTicking) return
+    this.#isTicking = true
+    this.#timers.after(TICK_MS, () => {
+      this.#isTicking = false
+      this.#tick()
+    })
+  }
+
+  #tick(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (this.#burstUntilMs !== null && nowMs >= this.#burstUntilMs) {
+      this.#burstUntilMs = null
+      this.#windowStartMs = Number.NEGATIVE_INFINITY
+      this.stats.resyncs++
+      if (this.#members.size > 0) this.#send({ type: 'resync' })
+    }
+    for (const [key, toldAtMs] of this.#toldAtMs) {
+      // In the order of their telling: the first that is too young ends the walk.
+      if (nowMs - toldAtMs < COALESCE_MS) break
+      this.#toldAtMs.delete(key)
+      const build = this.#waiting.get(key)
+      if (build === undefined) continue
+      this.#waiting.delete(key)
+      this.#tell(key, build, nowMs)
+    }
+    if (this.#toldAtMs.size > 0 || this.#burstUntilMs !== null) this.#keepTicking()
+  }
+}

@@ -1,0 +1,73 @@
+import type { FleetCounters } from '../fleet/counters.ts'
+import type { FleetNotices } from '../fleet/deps.ts'
+import type { Instance, Push, Workload } from '../fleet/model.ts'
+import { toEventRecord } from '../fleet/views/event.ts'
+import type { FleetViews } from '../fleet/views/fleet-views.ts'
+import { toRemoteConfigStatus } from '../fleet/views/instance.ts'
+import type { StoredWorkloadEvent } from '../store/workload-events.ts'
+import type { Hub } from './hub.ts'
+
+/** Tells browsers what happens in the fleet, and the views what they must make anew. */
+export class HubNotices implements FleetNotices {
+  readonly #hub: Hub
+  readonly #counters: FleetCounters
+  #views: FleetViews | null = null
+
+  constructor(hub: Hub, counters: FleetCounters) {
+    this.#hub = hub
+    this.#counters = counters
+  }
+
+  /** The views of the fleet that tells; it comes to be after these notices. */
+  attach(views: FleetViews): void {
+    this.#views = views
+  }
+
+  workloadChanged(workload: Workload): void {
+    this.#views?.invalidate(workload)
+    this.#update(`workload/${workload.id}`, (views) => views.workloadFrame(workload))
+  }
+
+  workloadRemoved(workloadId: string): void {
+    this.#counters.forget(workloadId)
+    this.#hub.broadcast({ type: 'workload_removed', workload_id: workloadId, reason: 'deleted' })
+  }
+
+  eventStored(event: StoredWorkloadEvent): void {
+    this.#hub.broadcast({ type: 'workload_event', event: toEventRecord(event) })
+  }
+
+  configStatusReported(workload: Workload, instance: Instance): void {
+    const { report } = instance
+    if (report === null) return
+    this.#hub.broadcast({
+      type: 'workload_config_status',
+      workload_id: workload.id,
+      status: toRemoteConfigStatus(report, { withTexts: false }),
+    })
+  }
+
+  pushChanged(workload: Workload, push: Push): void {
+    this.#views?.invalidate(workload)
+    this.#update(`push/${push.pushId}`, (views) =>
+      // What it has become when it is told, not what it was when it began to wait.
+      views.pushFrame(workload, workload.active?.push.pushId === push.pushId ? workload.active.push : push),
+    )
+  }
+
+  autoRolledBack(rollback: Parameters<FleetNotices['autoRolledBack']>[0]): void {
+    this.#hub.announce({
+      type: 'auto_rollback_applied',
+      workload_id: rollback.workloadId,
+      from_hash: rollback.fromHash,
+      to_hash: rollback.toHash,
+      reason: rollback.reason,
+      target_kind: rollback.targetKind,
+    })
+  }
+
+  #update(key: string, build: (views: FleetViews) => ReturnType<FleetViews['workloadFrame']>): void {
+    const views = this.#views
+    if (views !== null) this.#hub.update(key, () => build(views))
+  }
+}

@@ -1,0 +1,468 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/configs/hash.ts'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { InstanceDetail, LiveInstance } from '../../../lib/wire/instances.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { eventually } from '../../support/fleet-server.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let admin: SignedIn
+let viewer: SignedIn
+let closers: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  for (const close of closers) await close()
+  await database.pool.execute('delete from workloads')
+  await database.pool.execute('delete from config_contents')
+  ctx = await createFleetContext(database, { config: { minAgentVersion: '0.140.0' } })
+  closers = [() => ctx.close()]
+  admin = await signIn(ctx)
+  viewer = await signIn(ctx, { groups: ['viewer'] })
+})
+afterAll(() => ctx.close())
+
+const get = (path: string, as = viewer) => invoke(ctx, `GET /api/workloads${path}`, { as: as.token })
+const record = async (id: string) => (await get(`/${id}`)).json as WorkloadRecord
+const connect = (options: Parameters<typeof fakeAgent>[1] = {}) => fakeAgent(ctx.fleet, options)
+
+describe('GET /api/workloads', () => {
+  it('is an empty array while nothing ever connected', async () => {
+    expect(await get('')).toMatchObject({ status: 200, text: '[]\n' })
+  })
+
+  it('lists by name, then id, with the numbers that filters need', async () => {
+    const agent = connect({ service: 'b', version: '0.130.0' })
+    connect({ service: 'a' })
+    connect({ service: 'b' })
+    await ctx.advance(300)
+    ctx.counters.setOpenAlerts(agent.workloadId, 2)
+    const list = (await get('')).json as WorkloadRecord[]
+    expect(list.map((workload) => workload.display_name)).toEqual(['a', 'b', 'b'])
+    expect(list[1]!.id < list[2]!.id).toBe(true)
+    expect(list.find(({ id }) => id === agent.workloadId)).toMatchObject({
+      fingerprint_source: 'host',
+      type: 'collector',
+      version: '0.130.0',
+      status: 'connected',
+      accepts_remote_config: true,
+      ...{ connected_instance_count: 1, drifted_instance_count: 0, applying_instance_count: 0 },
+      ...{ open_alert_count: 2, waiting_approval_count: 0, version_outdated: true },
+    })
+    expect(list[0]).toMatchObject({ version_outdated: false })
+  })
+
+  it('pages with a cursor that leads through everything once', async () => {
+    for (const service of ['c', 'a', 'b', 'a']) connect({ service })
+    await ctx.advance(300)
+    const seen: string[] = []
+    let path = '?limit=3'
+    for (let page = 0; page < 2; page++) {
+      const answer = await get(path)
+      seen.push(...(answer.json as WorkloadRecord[]).map((workload) => workload.display_name))
+      path = /<\/api\/workloads([^>]+)>/.exec(answer.headers['Link'] ?? '')?.[1] ?? ''
+    }
+    expect(seen).toEqual(['a', 'a', 'b', 'c'])
+    expect(path).toBe('')
+    expect(await get('?limit=0')).toMatchObject({ status: 400 })
+    expect(await get('?cursor=x')).toMatchObject({ status: 400 })
+  })
+
+  it('shows a change at once although records are kept', async () => {
+    const agent = connect()
+    await ctx.advance(300)
+    expect(await record(agent.workloadId)).toMatchObject({ status: 'connected', version: '0.149.0' })
+    const before = await record(agent.workloadId)
+    ctx.clock.advance(5_000)
+    agent.say({})
+    expect((await record(agent.workloadId)).last_seen_at > before.last_seen_at).toBe(true)
+    ctx.counters.setWaitingApprovals(agent.workloadId, 1)
+    expect(await record(agent.workloadId)).toMatchObject({ waiting_approval_count: 1 })
+  })
+
+  it('answers 404 for an unknown workload on every sub-path', async () => {
+    for (const path of [
+      '',
+      '/instances',
+      '/instances/x',
+      '/topology',
+      '/events',
+      '/events/stats',
+      '/configs',
+    ])
+      expect(await get(`/none${path}`)).toMatchObject({ status: 404, json: { error: 'workload not found' } })
+  })
+})
+
+describe('what the agents say', () => {
+  it('shows a failure by cause to everyone and in words only to those who may read configs', async () => {
+    const agent = connect()
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    agent.fail('unknown type: "nope" for id: "nope" password: hunter2')
+    await ctx.advance(300)
+    const path = `/${agent.workloadId}/instances`
+    const [forViewer] = (await get(path)).json as LiveInstance[]
+    const [forAdmin] = (await get(path, admin)).json as LiveInstance[]
+    expect(forViewer!.remote_config_status).toMatchObject({
+      status: 'failed',
+      error_cause: 'component_unknown',
+    })
+    expect(forViewer!.remote_config_status).not.toHaveProperty('error_message')
+    expect(forAdmin!.remote_config_status!.error_message).toContain('nope')
+    expect(JSON.stringify(forAdmin)).not.toContain('hunter2')
+  })
+
+  it('counts capable, applied and silent instances in the topology', async () => {
+    const first = connect({ host: 'h', pod: 'pod-a' })
+    const second = connect({ host: 'h', pod: 'pod-b', version: '0.148.0' })
+    connect({ host: 'h', pod: 'pod-c', capabilities: 1 })
+    await ctx.advance(300)
+    const push = await pushConfig(ctx.fleet, first.workloadId, configYaml())
+    first.apply()
+    await ctx.advance(300)
+    const topology = (await get(`/${first.workloadId}/topology`)).json as WorkloadTopology
+    expect(topology.instances.map((instance) => instance.pod_name)).toEqual(['pod-a', 'pod-b', 'pod-c'])
+    expect(topology.instances[0]).toMatchObject({
+      effective_config_hash: push.hash,
+      assigned_config_hash: push.hash,
+      effective_matches: 'unknown',
+    })
+    expect(topology.summary).toEqual({
+      ...{ connected_count: 3, healthy_count: 3, unhealthy_count: 0, drifted_count: 1 },
+      heterogeneous: true,
+      version_diversity: ['0.148.0', '0.149.0'],
+      config_hash_diversity: [push.hash],
+      remote_config_status_counts: { capable: 2, no_status: 0, sent: 1, applying: 0, applied: 1, failed: 0 },
+      heterogeneity: {
+        mixed_versions: true,
+        mixed_effective_config_hashes: false,
+        unhealthy_instances: false,
+        mixed_remote_config_statuses: true,
+        applying_remote_config: false,
+        failed_remote_config: false,
+      },
+      heterogeneity_reasons: ['mixed_versions', 'mixed_remote_config_statuses'],
+    })
+    expect(second.offered()).toEqual([push.hash])
+  })
+
+  it('compares what an instance runs with what it should, and shows the text only to readers', async () => {
+    const agent = connect()
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    agent.apply()
+    agent.effective(configYaml(9999))
+    await ctx.advance(300)
+    await ctx.advance(300)
+    const path = `/${agent.workloadId}/instances/${agent.uid}`
+    const detail = (await get(path, admin)).json as InstanceDetail
+    expect(detail).toMatchObject({
+      effective_matches: false,
+      effective_mismatch_paths: ['receivers.otlp.protocols.grpc.endpoint'],
+      transport: 'websocket',
+    })
+    expect(detail.effective_config).toContain('9999')
+    expect(detail.capabilities).toContain('AcceptsRemoteConfig')
+    const forViewer = await get(path)
+    expect(forViewer.json).not.toHaveProperty('effective_config')
+    expect(forViewer.text).not.toContain('9999')
+    expect(await get(`/${agent.workloadId}/instances/none`)).toMatchObject({ status: 404 })
+  })
+
+  it('shows the health tree in safe words', async () => {
+    const agent = connect()
+    const leaf = { startTimeMs: 1_000, statusTimeMs: null, children: new Map() }
+    agent.say({
+      health: {
+        ...leaf,
+        ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
+        children: new Map([
+          [
+            'pipeline:traces',
+            { ...leaf, healthy: false, status: '', lastError: 'token=abc connection refused' },
+          ],
+        ]),
+      },
+    })
+    await ctx.advance(300)
+    const path = `/${agent.workloadId}/instances/${agent.uid}`
+    const { health } = (await get(path)).json as InstanceDetail
+    expect(health).toMatchObject({
+      healthy: false,
+      status: 'StatusPermanentError',
+      started_at: '1970-01-01T00:00:01.000Z',
+      components: { 'pipeline:traces': { error_cause: 'connection_failed' } },
+    })
+    expect(health!.components!['pipeline:traces']).not.toHaveProperty('last_error')
+    expect((await get(path, admin)).text).not.toContain('token=abc')
+  })
+})
+
+describe('revisions', () => {
+  it('lists them newest first without content, and shows one with content to readers only', async () => {
+    const agent = connect()
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+    agent.apply()
+    ctx.clock.advance(1_000)
+    const second = await pushConfig(ctx.fleet, agent.workloadId, configYaml(2))
+    agent.apply()
+    await ctx.advance(300)
+    const answer = await get(`/${agent.workloadId}/configs`)
+    expect(answer.text).not.toContain('receivers')
+    const [newest, oldest] = answer.json as RevisionRecord[]
+    expect(newest).toMatchObject({
+      ...{ seq: 2, status: 'applied', phase: 'applied', pushed_by: 'pusher@example.com' },
+      ...{ target_count: 1, applied_count: 1, pending_count: 0, is_current: true, is_previous: false },
+    })
+    expect(newest!.timeline!.map((entry) => entry.state)).toEqual(['submitted', 'sent', 'applied'])
+    expect(oldest).toMatchObject({ seq: 1, is_current: false, is_previous: true, content_available: true })
+    const path = `/${agent.workloadId}/configs/${second.hash}`
+    expect(await get(path)).toMatchObject({ status: 403 })
+    expect((await get(path, admin)).json).toMatchObject({
+      content: configYaml(2),
+      instance_statuses: [{ instance_uid: agent.uid, status: 'applied', required: true }],
+    })
+    expect(await get(`/${agent.workloadId}/configs/${'0'.repeat(64)}`, admin)).toMatchObject({ status: 404 })
+    expect(await record(agent.workloadId)).toMatchObject({
+      active_config_id: second.hash,
+      active_config_hash: second.hash,
+      current_config_push: { push_id: second.pushId, status: 'applied' },
+      remote_config_status: { status: 'applied', config_hash: second.hash },
+    })
+  })
+
+  it('says after 30 seconds that nothing was heard', async () => {
+    const agent = connect()
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    await ctx.advance(300)
+    expect(await record(agent.workloadId)).toMatchObject({
+      current_config_push: { timed_out_waiting_for_opamp_status: false, no_status_count: 0 },
+    })
+    ctx.clock.advance(30_000)
+    expect(await record(agent.workloadId)).toMatchObject({
+      current_config_push: {
+        ...{ status: 'pending', timed_out_waiting_for_opamp_status: true, no_status_count: 1 },
+        timeout_message: 'No OpAMP status after 30s',
+      },
+    })
+  })
+
+  it('labels a hash for all its pushes, later ones included, and clears the label again', async () => {
+    const agent = connect()
+    const { hash } = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    const path = `/api/workloads/${agent.workloadId}/configs/${hash}/label`
+    const label = (text: unknown, as = admin) =>
+      invoke(ctx, `POST ${path}`, { as: as.token, body: { label: text } })
+    expect(await label('  known good ')).toMatchObject({ status: 200, json: { label: 'known good' } })
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    const list = (await get(`/${agent.workloadId}/configs`)).json as RevisionRecord[]
+    expect(list.map((revision) => revision.label)).toEqual(['known good', 'known good'])
+    const [audit] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
+    expect(audit).toMatchObject({ action: 'config.label', detail: 'known good', configHash: hash })
+    expect(await label('é'.repeat(128))).toMatchObject({ status: 200 })
+    expect(await label('é'.repeat(129))).toMatchObject({ status: 400 })
+    expect(await label(7)).toMatchObject({ status: 400, json: { error: 'invalid JSON body' } })
+    expect(await label('')).toMatchObject({ status: 200, json: { label: '' } })
+    const [newest] = (await get(`/${agent.workloadId}/configs`)).json as RevisionRecord[]
+    expect(newest).not.toHaveProperty('label')
+  })
+
+  it('tells how far a push got, and who rolled it back', async () => {
+    const agents = Array.from({ length: 4 }, (_, n) => connect({ host: 'h', pod: `pod-${n}` }))
+    const workloadId = agents[0]!.workloadId
+    const good = await pushConfig(ctx.fleet, workloadId, configYaml(1))
+    for (const [n, agent] of agents.entries()) {
+      ctx.clock.advance(1_000 * (n + 1))
+      agent.apply()
+    }
+    const path = `/${workloadId}/configs/${good.hash}/convergence`
+    expect((await get(path)).json).toMatchObject({
+      ...{ status: 'applied', target_count: 4, applied_count: 4, joiner_count: 0 },
+      times_ms: { p50: 3_000, p90: 10_000, p99: 10_000, p100: 10_000 },
+    })
+    const page = await get(`${path}?limit=3`)
+    expect((page.json as { targets: unknown[] }).targets).toHaveLength(3)
+    expect(page.headers['Link']).toContain('cursor=')
+
+    const bad = await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    agents[0]!.apply()
+    agents[1]!.fail('listen tcp 0.0.0.0:80: bind: address already in use')
+    await eventually('the rollback is made', () => ctx.fleet.workload(workloadId)!.activeHash === good.hash)
+    await ctx.advance(300)
+    expect((await get(`/${workloadId}/configs/${bad.hash}/convergence`)).json).toMatchObject({
+      ...{ status: 'failed', applied_count: 1, failed_count: 1 },
+      times_ms: { p50: null, p100: null },
+      rolled_back_by: { config_hash: good.hash, pushed_by: 'auto-rollback' },
+    })
+    const [newest, failed] = (await get(`/${workloadId}/configs`)).json as RevisionRecord[]
+    expect(newest).toMatchObject({ pushed_by: 'auto-rollback', failed_config_hash: bad.hash })
+    expect(failed).toMatchObject({
+      ...{ status: 'failed', is_failed_candidate: true, error_message: 'A port is already in use' },
+      error_groups: [
+        { cause: 'port_in_use', severity: 'high', count: 1, affected_instances: [agents[1]!.uid] },
+      ],
+    })
+    const named = await get(`/${workloadId}/configs/${bad.hash}/convergence?push_id=${good.pushId}`)
+    expect(named).toMatchObject({ status: 404 })
+  })
+})
+
+describe('events', () => {
+  it('lists them newest first, 100 unless a limit from 1 to 500 is named, and pages', async () => {
+    const agent = connect()
+    ctx.clock.advance(1_000)
+    agent.lose()
+    await ctx.advance(300)
+    const all = await get(`/${agent.workloadId}/events`)
+    expect(all.json).toMatchObject([
+      { event_type: 'disconnected', instance_uid: agent.uid },
+      { event_type: 'connected', version: '0.149.0' },
+    ])
+    for (const limit of ['0', '501', 'x'])
+      expect((await get(`/${agent.workloadId}/events?limit=${limit}`)).json).toHaveLength(2)
+    const page = await get(`/${agent.workloadId}/events?limit=1`)
+    const next = /<\/api\/workloads([^>]+)>/.exec(page.headers['Link']!)![1]!
+    expect((await get(next)).json).toMatchObject([{ event_type: 'connected' }])
+    const since = (all.json as { occurred_at: string }[])[1]!.occurred_at
+    expect((await get(`/${agent.workloadId}/events?since=${since}`)).json).toHaveLength(1)
+  })
+
+  it('counts them in buckets, and refuses a window that it does not know', async () => {
+    const agent = connect()
+    await ctx.advance(300)
+    const answer = await get(`/${agent.workloadId}/events/stats?window=1h`)
+    const stats = answer.json as { buckets: { connected: number }[] }
+    expect(stats).toMatchObject({
+      ...{ connected: 1, disconnected: 0, version_changed: 0, churn_rate_per_hour: 0 },
+      ...{ window: '1h', bucket_seconds: 60 },
+    })
+    expect(stats.buckets).toHaveLength(60)
+    expect(stats.buckets.at(-1)).toMatchObject({ connected: 1 })
+    expect((await get(`/${agent.workloadId}/events/stats`)).json).toMatchObject({ window: '24h' })
+    expect(await get(`/${agent.workloadId}/events/stats?window=2h`)).toMatchObject({ status: 400 })
+  })
+})
+
+describe('archive and delete', () => {
+  const archive = (id: string, as = admin) =>
+    invoke(ctx, `POST /api/workloads/${id}/archive`, { as: as.token })
+  const remove = (id: string, as = admin) => invoke(ctx, `DELETE /api/workloads/${id}`, { as: as.token })
+  const audits = async () =>
+    (await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 5, offset: 0 })).map((r) => r.action)
+
+  it('archives only what is disconnected, once, and a reconnect brings it back', async () => {
+    const agent = connect()
+    await ctx.advance(300)
+    expect(await archive(agent.workloadId)).toMatchObject({
+      status: 409,
+      json: { code: 'workload_not_disconnected' },
+    })
+    agent.lose()
+    await ctx.advance(121_000)
+    expect(await record(agent.workloadId)).toMatchObject({ status: 'disconnected' })
+    expect(await record(agent.workloadId)).toHaveProperty('retention_until')
+    const before = (await audits()).length
+    expect(await archive(agent.workloadId)).toMatchObject({ status: 204 })
+    expect((await get('')).json).toEqual([])
+    expect((await get('?include_archived=true')).json).toHaveLength(1)
+    expect(await archive(agent.workloadId)).toMatchObject({ status: 204 })
+    expect((await audits()).slice(0, 2)).toEqual([
+      'workload.archive',
+      ...(before > 0 ? [expect.any(String)] : []),
+    ])
+    agent.say({
+      attributes: new Map([
+        ['service.name', 'edge'],
+        ['host.name', (await record(agent.workloadId)).fingerprint_keys['host.name']!],
+      ]),
+    })
+    await ctx.advance(300)
+    expect(await record(agent.workloadId)).not.toHaveProperty('archived_at')
+    expect((await get('')).json).toHaveLength(1)
+  })
+
+  it('removes a live workload, whose agents are asked to describe themselves again', async () => {
+    const agent = connect()
+    await ctx.advance(300)
+    expect(await remove(agent.workloadId)).toMatchObject({ status: 204 })
+    expect(agent.received.at(-1)).toHaveProperty('flags')
+    expect(await get(`/${agent.workloadId}`)).toMatchObject({ status: 404 })
+    expect(await remove(agent.workloadId)).toMatchObject({ status: 404 })
+    expect((await audits())[0]).toBe('workload.delete')
+    expect(ctx.frames.at(-1)).toEqual({
+      ...{ type: 'workload_removed', workload_id: agent.workloadId, reason: 'deleted' },
+    })
+  })
+
+  it('takes the change back when it cannot be recorded', async () => {
+    const agent = connect()
+    await ctx.advance(300)
+    await database.pool.execute('alter table audit_events rename column detail to lost')
+    const answer = await remove(agent.workloadId)
+    await database.pool.execute('alter table audit_events rename column lost to detail')
+    expect(answer).toMatchObject({
+      status: 503,
+      json: { error: 'audit unavailable', side_effect_status: 'none' },
+    })
+    expect(await get(`/${agent.workloadId}`)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the ways that are closed or moved', () => {
+  it('answers 410 to a direct push, and writes nothing', async () => {
+    const agent = connect()
+    const answer = await invoke(ctx, `POST /api/workloads/${agent.workloadId}/config`, {
+      as: admin.token,
+      body: configYaml(),
+    })
+    expect(answer).toMatchObject({ status: 410, json: { code: 'config_approval_required' } })
+    expect(answer.text).toContain('/config/approvals')
+    expect(agent.offered()).toEqual([])
+  })
+
+  it('sends the former paths on with their query, but never to another host', async () => {
+    const call = (target: string) => invoke(ctx, target, { as: viewer.token })
+    expect(await call('GET /api/agents?include_archived=true')).toMatchObject({
+      status: 307,
+      headers: { Location: '/api/workloads?include_archived=true' },
+    })
+    expect(await call('POST /api/agents/x/config/validate?a=b')).toMatchObject({
+      headers: { Location: '/api/workloads/x/config/validate?a=b' },
+    })
+    expect(await invoke(ctx, 'GET /api/agents')).toMatchObject({ status: 401 })
+  })
+})
+
+it('tells browsers of changes, without texts and with null for what was cleared', async () => {
+  const agent = connect()
+  await ctx.advance(300)
+  const push = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+  agent.fail('unknown type: "secretthing"')
+  await eventually(
+    'the push failed',
+    () => ctx.fleet.workload(agent.workloadId)!.active!.push.status === 'failed',
+  )
+  await ctx.advance(2_000)
+  const types = new Set(ctx.frames.map((frame) => frame.type))
+  expect(types).toEqual(
+    new Set(['workload_update', 'workload_event', 'push_update', 'workload_config_status']),
+  )
+  const update = ctx.frames.filter((frame) => frame.type === 'workload_update').at(-1)!
+  expect(update).toMatchObject({
+    workload: { id: agent.workloadId, archived_at: null, active_config_hash: push.hash },
+    connected_instance_count: 1,
+    drifted_instance_count: 1,
+  })
+  expect(update.workload).not.toHaveProperty('current_config_push')
+  const told = ctx.frames.filter((frame) => frame.type === 'push_update').at(-1)!
+  expect(told.push).toMatchObject({ status: 'failed', error_groups: [{ cause: 'component_unknown' }] })
+  expect(JSON.stringify(ctx.frames)).not.toContain('secretthing')
+  expect(JSON.stringify(ctx.frames)).not.toContain('receivers:')
+  expect(configHash(configYaml())).toBe(push.hash)
+})

@@ -1,0 +1,250 @@
+import { classifyAgentError } from '../../lib/configs/agent-error.ts'
+import { isCompatible } from '../../lib/configs/components.ts'
+import { effectiveMatches } from '../../lib/configs/effective-match.ts'
+import { normalForm } from '../../lib/configs/normal-form.ts'
+import { parseConfig } from '../../lib/configs/parse.ts'
+import { FleetCounters } from '../../lib/fleet/counters.ts'
+import { Fleet } from '../../lib/fleet/fleet.ts'
+import type { AgentError } from '../../lib/fleet/model.ts'
+import type { Timers } from '../../lib/fleet/timers.ts'
+import { EffectiveMatches } from '../../lib/fleet/views/effective-matches.ts'
+import { FleetViews } from '../../lib/fleet/views/fleet-views.ts'
+import { Hub } from '../../lib/hub/hub.ts'
+import { HubNotices } from '../../lib/hub/notices.ts'
+import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
+import { AGENT_CAPABILITIES, type AgentReport } from '../../lib/opamp/report.ts'
+import type { HubFrame } from '../../lib/wire/hub.ts'
+import { type FakeClock, fakeClock } from './fakes.ts'
+import { createTestContext, type TestContext, type TestContextOptions } from './invoke.ts'
+import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
+import type { TestDatabase } from './postgres.ts'
+
+/** Timers that run only when a test moves the clock with them. */
+export interface ManualTimers extends Timers {
+  /** Move the clock and run what falls due on the way, in its order. */
+  advance(ms: number): void
+}
+
+export function manualTimers(clock: FakeClock): ManualTimers {
+  const waiting = new Map<object, { dueMs: number; work: () => void }>()
+  return {
+    after(delayMs, work) {
+      const key = {}
+      waiting.set(key, { dueMs: clock.monotonicMs() + delayMs, work })
+      return () => void waiting.delete(key)
+    },
+    advance(ms) {
+      const endMs = clock.monotonicMs() + ms
+      for (;;) {
+        const due = [...waiting].filter(([, { dueMs }]) => dueMs <= endMs)
+        const next = due.sort(([, a], [, b]) => a.dueMs - b.dueMs)[0]
+        if (next === undefined) break
+        waiting.delete(next[0])
+        clock.advance(Math.max(0, next[1].dueMs - clock.monotonicMs()))
+        next[1].work()
+      }
+      clock.advance(Math.max(0, endMs - clock.monotonicMs()))
+    },
+  }
+}
+
+/** A context with a real fleet on the test's database, its views, and a hub whose frames are kept. */
+export interface FleetTestContext extends TestContext {
+  timers: ManualTimers
+  /** What one browser was told, oldest first. */
+  frames: HubFrame[]
+  /** Move the clock, run what falls due, and write what waits. */
+  advance(ms: number): Promise<void>
+}
+
+const DAY_MS = 86_400_000
+
+/** Build it and start the fleet. `close` stops both. */
+export async function createFleetContext(
+  database: TestDatabase,
+  options: TestContextOptions = {},
+): Promise<FleetTestContext> {
+  const clock = options.clock ?? fakeClock()
+  const timers = manualTimers(clock)
+  const base = createTestContext(database, { ...options, clock })
+  const { config, log, random, db, audit } = base
+  const counters = new FleetCounters()
+  const hub = new Hub({ clock, timers })
+  const notices = new HubNotices(hub, counters)
+  const fleet = new Fleet({
+    ...{ db, clock, random, timers, log, notices, isCompatible, classifyError },
+    mayOffer: () => true,
+    checkEpoch: async () => {},
+    recordAudit: async (tx, event) => void (await audit.record(tx, event)),
+    async normalise(text) {
+      const form = normalForm(text)
+      return form && { hash: form.hash, text: form.text, runsPipelines: 'service' in form.config.root }
+    },
+    graceMs: config.disconnectGraceMs,
+  })
+  const views = new FleetViews({
+    ...{ fleet, counters, clock, classifyError },
+    matches: new EffectiveMatches(db, async (asked, reported) => {
+      const [left, right] = [parseConfig(asked), parseConfig(reported)]
+      const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
+      return { matches: match.verdict, paths: match.paths }
+    }),
+    minAgentVersion: config.minAgentVersion,
+    retentionMs: config.retentionDays * DAY_MS,
+  })
+  notices.attach(views)
+  counters.changed = (id) => {
+    const workload = fleet.workload(id)
+    if (workload !== null) notices.workloadChanged(workload)
+  }
+  await counters.load(db)
+  await fleet.start()
+  const frames: HubFrame[] = []
+  hub.add(
+    {
+      send: (text) => {
+        frames.push(JSON.parse(text) as HubFrame)
+        return 'sent'
+      },
+      close() {},
+      drop() {},
+    },
+    { sessionId: 'a test', expiresAt: new Date(clock.now().getTime() + 100 * DAY_MS) },
+  )
+  return Object.assign(base, {
+    ...{ fleet, views, counters, hub, timers, frames },
+    async advance(ms: number) {
+      timers.advance(ms)
+      await fleet.writer.flush()
+    },
+    async close() {
+      await fleet.stop()
+    },
+  }) as FleetTestContext
+}
+
+function classifyError(raw: string): AgentError {
+  const { cause, title, parameters, text } = classifyAgentError(raw)
+  return { cause, title, parameters: { ...parameters }, text }
+}
+
+/** The capabilities of a supervisor. */
+export const SUPERVISOR =
+  AGENT_CAPABILITIES.reportsStatus |
+  AGENT_CAPABILITIES.acceptsRemoteConfig |
+  AGENT_CAPABILITIES.reportsEffectiveConfig |
+  AGENT_CAPABILITIES.reportsRemoteConfig |
+  AGENT_CAPABILITIES.reportsHealth
+
+/** What an agent of a test is. */
+export interface FakeAgentOptions {
+  /** The workload is made of service and host. */
+  service?: string
+  host?: string
+  version?: string
+  pod?: string
+  capabilities?: number
+  components?: Record<string, readonly string[]>
+  attributes?: Record<string, string>
+}
+
+/** An agent that a test speaks for. */
+export interface FakeAgent {
+  uid: string
+  /** The id of its workload. */
+  workloadId: string
+  /** What the server sent to it, oldest first. */
+  received: PlainMessage[]
+  /** The hashes it was offered, oldest first. */
+  offered(): string[]
+  say(report: Partial<AgentReport>): void
+  /** What became of the config that it was offered last, or of another one. */
+  applying(hash?: string): void
+  apply(hash?: string): void
+  fail(message: string, hash?: string): void
+  effective(yaml: string): void
+  goodbye(): void
+  /** The connection breaks. */
+  lose(): void
+}
+
+let agents = 0
+
+/** Connect an agent that describes itself. */
+export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAgent {
+  const number = ++agents
+  const uid = `0192d3b4000070008000${number.toString(16).padStart(12, '0')}`
+  const received: PlainMessage[] = []
+  const connection: AgentConnection = {
+    id: number,
+    transport: 'ws',
+    send(frame) {
+      received.push(readServerFrame(frame))
+      return 'sent'
+    },
+    drop() {},
+  }
+  let sequenceNum = 0
+  const say: FakeAgent['say'] = (report) => {
+    const answer = fleet.receive(
+      connection,
+      {
+        uid,
+        uidOnWire: new Uint8Array(Buffer.from(uid, 'hex')),
+        sequenceNum: ++sequenceNum,
+        capabilities: options.capabilities ?? SUPERVISOR,
+        hasCapabilities: true,
+        requestsInstanceUid: false,
+        isDisconnect: false,
+        attributes: null,
+        health: null,
+        effectiveConfig: null,
+        remoteConfigStatus: null,
+        components: null,
+        ...report,
+      },
+      {},
+    )
+    if (answer.message.remoteConfig !== undefined) received.push({ ...answer.message })
+  }
+  const offered = () =>
+    received.flatMap((message) => {
+      const config = message['remoteConfig'] as { configHash?: Uint8Array } | undefined
+      return config?.configHash === undefined ? [] : [Buffer.from(config.configHash).toString('hex')]
+    })
+  const status = (
+    word: 'applying' | 'applied' | 'failed',
+    hash = offered().at(-1) ?? '',
+    errorMessage = '',
+  ) => say({ remoteConfigStatus: { hash, status: word, errorMessage } })
+  const { service = 'edge', host = `host-${number}`, version = '0.149.0', pod = '' } = options
+  const attributes = {
+    ...{ 'service.name': service, 'host.name': host, 'service.version': version },
+    ...(pod === '' ? {} : { 'k8s.pod.name': pod }),
+    ...{ 'os.description': 'a host with otelcol' },
+    ...options.attributes,
+  }
+  say({
+    attributes: new Map(Object.entries(attributes)),
+    components:
+      options.components === undefined
+        ? null
+        : { hash: `c0${number}`, components: new Map(Object.entries(options.components)) },
+  })
+  return {
+    uid,
+    workloadId: fleet.state.instances.get(uid)!.workload!.id,
+    received,
+    offered,
+    say,
+    applying: (hash) => status('applying', hash),
+    apply: (hash) => status('applied', hash),
+    fail: (message, hash) => status('failed', hash, message),
+    effective: (yaml) =>
+      say({
+        effectiveConfig: { files: new Map([['', { body: Buffer.from(yaml), contentType: 'text/yaml' }]]) },
+      }),
+    goodbye: () => say({ isDisconnect: true, hasCapabilities: false, capabilities: 0 }),
+    lose: () => fleet.connectionClosed(connection),
+  }
+}

@@ -1,0 +1,40 @@
+import { requiredComponents } from '../../lib/configs/components.ts'
+import { configHash } from '../../lib/configs/hash.ts'
+import { parseConfig } from '../../lib/configs/parse.ts'
+import type { Fleet } from '../../lib/fleet/fleet.ts'
+import type { Push } from '../../lib/fleet/model.ts'
+
+/** A small valid config; the numbers make different ones. */
+export const configYaml = (port = 4317): string => `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: "127.0.0.1:${port}"
+exporters:
+  debug:
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [debug]
+`
+
+/** Make a config the assignment of a workload, as an approved push does. */
+export async function pushConfig(fleet: Fleet, workloadId: string, yaml: string): Promise<Push> {
+  const parsed = parseConfig(yaml)
+  const outcome = await fleet.push(
+    {
+      workloadId,
+      hash: configHash(yaml),
+      body: yaml,
+      used: parsed.ok ? requiredComponents(parsed.document) : [],
+      kind: 'approval',
+      pushedBy: 'pusher@example.com',
+      approvalId: null,
+      rollbackTargetKind: null,
+    },
+    async () => ({ ok: true }),
+  )
+  if (!outcome.ok) throw new Error(`push refused: ${outcome.code}`)
+  return outcome.push
+}
