@@ -1,14 +1,17 @@
+import { toAlertRecord } from '../alerts/alert-record.ts'
+import type { AlertNotices } from '../alerts/engine.ts'
 import type { FleetCounters } from '../fleet/counters.ts'
 import type { FleetNotices } from '../fleet/deps.ts'
 import type { Instance, Push, Workload } from '../fleet/model.ts'
 import { toEventRecord } from '../fleet/views/event.ts'
 import type { FleetViews } from '../fleet/views/fleet-views.ts'
 import { toRemoteConfigStatus } from '../fleet/views/instance.ts'
+import type { Alert } from '../store/alerts.ts'
 import type { StoredWorkloadEvent } from '../store/workload-events.ts'
 import type { Hub } from './hub.ts'
 
 /** Tells browsers what happens in the fleet, and the views what they must make anew. */
-export class HubNotices implements FleetNotices {
+export class HubNotices implements FleetNotices, AlertNotices {
   readonly #hub: Hub
   readonly #counters: FleetCounters
   #views: FleetViews | null = null
@@ -63,6 +66,24 @@ export class HubNotices implements FleetNotices {
       to_hash: rollback.toHash,
       reason: rollback.reason,
       target_kind: rollback.targetKind,
+    })
+  }
+
+  fired(alert: Alert): void {
+    this.#counters.addOpenAlerts(alert.workloadId, 1)
+    this.#tellAlert(alert)
+  }
+
+  resolved(alert: Alert): void {
+    this.#counters.addOpenAlerts(alert.workloadId, -1)
+    this.#tellAlert(alert)
+  }
+
+  #tellAlert(alert: Alert): void {
+    const record = toAlertRecord(alert)
+    this.#hub.broadcast({
+      type: 'alert_update',
+      alert: { ...record, resolved_at: record.resolved_at ?? null },
     })
   }
 

@@ -76,10 +76,7 @@ export async function createFleetContext(
     mayOffer: () => true,
     checkEpoch: async () => {},
     recordAudit: async (tx, event) => void (await audit.record(tx, event)),
-    async normalise(text) {
-      const form = normalForm(text)
-      return form && { hash: form.hash, text: form.text, runsPipelines: 'service' in form.config.root }
-    },
+    normalise: async (text) => normalForm(text),
     graceMs: config.disconnectGraceMs,
   })
   const views = new FleetViews({
