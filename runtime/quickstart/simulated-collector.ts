@@ -27,7 +27,7 @@ export type OfferBehaviour =
   | { kind: 'fail'; delayMs: number; errorMessage: string }
   /** Takes the offer and never says anything about it. */
   | { kind: 'silent' }
-  /** Reports APPLYING and loses its connection, each time it is offered something; comes back by itself. */
+  /** Dies of every offer before it can say a word, and comes back by itself without having kept it. */
   | { kind: 'crash' }
 
 /** What a supervisor keeps on disk. */
@@ -158,7 +158,8 @@ export class SimulatedCollector {
     const hash = toHex(offer.configHash ?? new Uint8Array(0))
     this.offeredHashes.push(hash)
     const { behaviour } = this
-    if (behaviour.kind === 'silent') return
+    if (behaviour.kind === 'crash') this.#ports.crash()
+    if (behaviour.kind === 'silent' || behaviour.kind === 'crash') return
     this.storage.remoteConfigHash = hash
     // Nothing changes: a supervisor says so at once. After a failure its process is down, so it starts it anew.
     const isUnchanged = yaml === this.#running && this.#isHealthy
@@ -167,12 +168,9 @@ export class SimulatedCollector {
     // A newer offer replaces this one: only the newest reports how it went.
     this.#generation += 1
     const generation = this.#generation
-    if (behaviour.kind === 'crash') this.#ports.crash()
-    else {
-      this.#ports.later(behaviour.delayMs, () => {
-        if (generation === this.#generation) this.#restartWith(yaml, behaviour)
-      })
-    }
+    this.#ports.later(behaviour.delayMs, () => {
+      if (generation === this.#generation) this.#restartWith(yaml, behaviour)
+    })
   }
 
   #restartWith(yaml: string, behaviour: OfferBehaviour & { kind: 'apply' | 'fail' }): void {
