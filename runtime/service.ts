@@ -170,7 +170,7 @@ function fleetDeps(
     },
     classifyError: classifyForFleet,
     isCompatible,
-    normalise: async () => null,
+    normalise: normaliseConfig,
     graceMs: config.disconnectGraceMs,
   }
 }

@@ -5,6 +5,7 @@ import { listKnownGood } from '../store/known-good.ts'
 import { listTargets } from '../store/push-targets.ts'
 import { listFollowedPushes } from '../store/pushes.ts'
 import { listQuarantines } from '../store/quarantines.ts'
+import { listOpenRollouts } from '../store/rollouts.ts'
 import { listWorkloads } from '../store/workloads.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
 import type { FollowedPush } from './model.ts'
@@ -36,7 +37,10 @@ export async function loadFleet(db: Database, state: FleetState): Promise<void> 
 
 async function loadPushes(db: Database, state: FleetState): Promise<void> {
   const pushes = await listFollowedPushes(db)
-  const active = pushes.filter((push) => state.workloads.get(push.workloadId)?.activePushId === push.pushId)
+  const active = pushes.filter((push) => {
+    const workload = state.workloads.get(push.workloadId)
+    return push.pushId === workload?.activePushId || push.pushId === workload?.rolloutPushId
+  })
   const contents = new Map(
     (await findContents(db, [...new Set(active.map((push) => push.hash))])).map((c) => [c.hash, c]),
   )
@@ -46,7 +50,21 @@ async function loadPushes(db: Database, state: FleetState): Promise<void> {
     if (content === undefined) continue
     const entry = followPush(push, Buffer.from(content.body), content.components, true)
     followed.set(push.pushId, entry)
-    state.workloads.get(push.workloadId)!.active = entry
+    const workload = state.workloads.get(push.workloadId)!
+    if (push.pushId === workload.activePushId) workload.active = entry
+  }
+  for (const { rollout, members } of await listOpenRollouts(db)) {
+    const entry = followed.get(rollout.pushId)
+    if (entry === undefined) continue
+    entry.isStaged = true
+    const workload = state.workloads.get(rollout.workloadId)!
+    state.rollingOut.add(workload)
+    entry.isSuperseded ||= rollout.status === 'aborted'
+    workload.rollout = {
+      stored: rollout,
+      followed: entry,
+      members: new Map(members),
+    }
   }
   for (const { pushId, target } of await listTargets(db, [...followed.keys()]))
     restoreTarget(followed.get(pushId)!, target)

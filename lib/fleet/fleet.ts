@@ -7,12 +7,13 @@ import { loadFleet } from './boot.ts'
 import { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import { EffectiveConfigs } from './effective-configs.ts'
-import type { Instance, Push, Workload } from './model.ts'
+import type { FollowedPush, Instance, Push, Workload } from './model.ts'
 import { OfferEngine } from './offer-engine.ts'
 import { Presence } from './presence.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './push-engine.ts'
 import { OUR_CAPABILITIES, Receiver } from './receive.ts'
-import { FleetState } from './state.ts'
+import { RolloutEngine } from './rollout-engine.ts'
+import { compareInstances, FleetState } from './state.ts'
 import { WriteBehind } from './write-behind.ts'
 
 const TICK_MS = 1_000
@@ -25,6 +26,7 @@ export class Fleet implements FleetPort {
   readonly state = new FleetState()
   readonly writer: WriteBehind
   readonly offers: OfferEngine
+  readonly rollouts: RolloutEngine
   readonly #deps: FleetDeps
   readonly #pushes: PushEngine
   readonly #presence: Presence
@@ -36,6 +38,7 @@ export class Fleet implements FleetPort {
     this.writer = new WriteBehind(deps)
     this.offers = new OfferEngine(deps, this.state, this.writer)
     this.#pushes = new PushEngine(deps, this.state, this.writer, this.offers)
+    this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes)
     const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
     this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports)
     this.#receiver = new Receiver({
@@ -56,13 +59,13 @@ export class Fleet implements FleetPort {
     for (const workload of this.state.workloads.values()) {
       this.#presence.startGrace(workload)
       // Targets that never come back are gone when the grace ends, counted from our start.
-      if (workload.active !== null) this.#watchAbsentTargets(workload)
+      for (const followed of [workload.active, workload.rollout?.followed ?? null])
+        if (followed !== null) this.#watchAbsentTargets(followed)
     }
     this.#keepTime()
   }
 
-  #watchAbsentTargets(workload: Workload): void {
-    const followed = workload.active!
+  #watchAbsentTargets(followed: FollowedPush): void {
     this.#deps.timers.after(this.#deps.graceMs, () => {
       for (const target of followed.targets.values()) {
         if (!this.state.instances.has(target.instanceUid)) this.#pushes.onGone(followed, target.instanceUid)
@@ -77,6 +80,7 @@ export class Fleet implements FleetPort {
       if (this.#isStopped) return
       this.#presence.tick()
       this.offers.tick()
+      this.rollouts.tick()
       this.writer.tick()
       this.#keepTime()
     })
@@ -114,12 +118,7 @@ export class Fleet implements FleetPort {
     return this.state
       .liveInstances(workload)
       .filter((instance) => instance.isDescribed)
-      .sort(
-        (a, b) =>
-          compare(a.podName, b.podName) ||
-          a.connectedAt.getTime() - b.connectedAt.getTime() ||
-          compare(a.uid, b.uid),
-      )
+      .sort(compareInstances)
   }
 
   /** Make a config a workload's assignment; see `PushEngine.push`. */
@@ -181,6 +180,7 @@ export class Fleet implements FleetPort {
     this.state.workloads.delete(workload.id)
     this.state.inGrace.delete(workload)
     this.state.healthWatch.delete(workload)
+    this.state.rollingOut.delete(workload)
     for (const [uid, home] of this.state.homes) if (home === workload.id) this.state.homes.delete(uid)
     for (const instance of workload.instances) {
       this.state.outstanding.delete(instance)
@@ -228,5 +228,3 @@ export class Fleet implements FleetPort {
     })
   }
 }
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -100,6 +100,7 @@ export function followPush(
     compatibility: new Map(),
     isSuperseded: push.phase === 'superseded',
     isStaged: false,
+    scope: null,
     hasReturned: false,
     lostCount: 0,
     lossCount: 0,

@@ -1,5 +1,6 @@
 import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { HealthNode } from '../opamp/report.ts'
+import type { StoredRollout } from '../store/rollouts.ts'
 import type { Offer, Reported } from './offer-decision.ts'
 import type { PushPhase, PushStatus, TargetState } from './push-decision.ts'
 import type { WorkloadStatus } from './status-decision.ts'
@@ -96,7 +97,10 @@ export interface FollowedPush {
   /** Which component lists it can run on, as far as that was asked. */
   compatibility: Map<ComponentList | null, boolean>
   isSuperseded: boolean
+  /** Held open until its last stage ends. */
   isStaged: boolean
+  /** The instances it is about, where it is not about all: a rollout's members that go back. */
+  scope: ReadonlySet<string> | null
   /** After a loss, a lost target came back or an instance joined. */
   hasReturned: boolean
   /** Targets lost at least once, and all their losses together. */
@@ -106,6 +110,14 @@ export interface FollowedPush {
   failedCount: number
   /** Loaded at start: whether a frame went out before is not known. */
   isFromBefore: boolean
+}
+
+/** A staged rollout that assigns its members a config: open, halted or aborted. */
+export interface Rollout {
+  stored: StoredRollout
+  followed: FollowedPush
+  /** uid → the stage it belongs to. The last stage has everyone. */
+  members: Map<string, number>
 }
 
 /** One agent. Known for as long as it is connected, and through the grace after. */
@@ -186,6 +198,7 @@ export interface Workload {
   availableComponents: { components: Record<string, readonly string[]>; hash: string } | null
   activeHash: string | null
   activePushId: string | null
+  rolloutPushId: string | null
   generation: number
   pushSeq: number
   disconnectedAt: Date | null
@@ -196,6 +209,7 @@ export interface Workload {
   liveCount: number
   /** The push that made the active assignment. */
   active: FollowedPush | null
+  rollout: Rollout | null
   /** The newest push, for lists. */
   newestPush: Push | null
   quarantinedHashes: Set<string>

@@ -107,7 +107,9 @@ export class OfferEngine {
     const target = followed.targets.get(instance.uid)
     const now = this.#deps.clock.now()
     if (target === undefined) {
-      this.#join(instance, followed, 'applied')
+      // A rollback of some is not about those that never left.
+      if (followed.scope === null || followed.scope.has(instance.uid))
+        this.#join(instance, followed, 'applied')
     } else if (target.state !== 'applied' && target.state !== 'superseded') {
       moveTarget(followed, target, 'applied', now)
       this.#writer.target({ pushId: followed.push.pushId, target })
@@ -128,7 +130,7 @@ export class OfferEngine {
     const reports = canReport(instance)
     const target = newTarget(instance, {
       generation: followed.push.generation,
-      isTarget: reports && followed.push.status === 'pending' && !followed.isSuperseded,
+      isTarget: reports && isOpenTo(followed, instance.uid),
       isJoiner: true,
       state: reports ? state : 'cannot_report',
       hadFailedBefore: hasFailed(instance, followed.push.hash),
@@ -161,7 +163,7 @@ export class OfferEngine {
     const reports = canReport(instance)
     return newTarget(instance, {
       generation: followed.push.generation,
-      isTarget: reports && followed.push.status === 'pending' && !followed.isSuperseded,
+      isTarget: reports && isOpenTo(followed, instance.uid),
       isJoiner: true,
       state: reports ? 'offered' : 'cannot_report',
       hadFailedBefore: hasFailed(instance, followed.push.hash),
@@ -309,6 +311,11 @@ export class OfferEngine {
       else if (connection !== null && connection.transport === 'ws') this.consider(instance)
     }
   }
+}
+
+/** May a joiner still become one of the push's targets? */
+function isOpenTo({ push, isSuperseded, scope }: FollowedPush, uid: string): boolean {
+  return push.status === 'pending' && !isSuperseded && (scope === null || scope.has(uid))
 }
 
 /** Did this instance say, before it was offered this config, that it failed it? */

@@ -1,25 +1,20 @@
-import { uuidv7 } from '../ids.ts'
-import { findContents, storeContent } from '../store/config-contents.ts'
+import { storeContent } from '../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../store/db.ts'
-import { findKnownGood } from '../store/known-good.ts'
-import { insertTargets, updateTargets } from '../store/push-targets.ts'
-import {
-  failPush,
-  insertPush,
-  listAppliedHashes,
-  supersedePushes,
-  updatePushProgress,
-} from '../store/pushes.ts'
-import { insertQuarantines, liftQuarantines, listWorkloadQuarantines } from '../store/quarantines.ts'
-import { assignPush, lockWorkload, type StoredWorkload } from '../store/workloads.ts'
+import { updateTargets } from '../store/push-targets.ts'
+import { failPush, updatePushProgress } from '../store/pushes.ts'
+import { insertQuarantines, liftQuarantines } from '../store/quarantines.ts'
+import { type RolloutStatus, updateRollout } from '../store/rollouts.ts'
+import { lockWorkload, type StoredWorkload } from '../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
 import { addTarget, errorOfPush, followPush, judgePush } from './followed-push.ts'
-import { loadFollowedPush } from './load-push.ts'
-import type { FollowedPush, Push, UsedComponent, Workload } from './model.ts'
+import { loadAssignments } from './load-push.ts'
+import type { AgentError, FollowedPush, Push, UsedComponent, Workload } from './model.ts'
 import { KeyedMutex } from './mutex.ts'
 import { type OfferEngine, startOffer } from './offer-engine.ts'
-import { chooseRollbackTarget, type RollbackTarget } from './push-decision.ts'
-import { hasCapableInstance, type PushPlan, planPush } from './push-plan.ts'
+import { hasCapableInstance } from './push-plan.ts'
+import { insertPushRows, type NewPush } from './push-rows.ts'
+import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
+import type { StagePlan } from './rollout-decision.ts'
 import type { FleetState } from './state.ts'
 import type { WriteBehind } from './write-behind.ts'
 
@@ -35,6 +30,8 @@ export interface PushRequest {
   pushedBy: string
   approvalId: string | null
   rollbackTargetKind: string | null
+  /** Absent for a push to everyone at once. */
+  stages?: readonly StagePlan[] | null
 }
 
 export type PushOutcome<Code extends string = never> =
@@ -51,13 +48,17 @@ class Veto extends Error {
   }
 }
 
-interface NewPush {
-  push: Push
-  plan: PushPlan
-  lifted: readonly string[]
+/** In whose name, and why, a failed push is undone. */
+interface Undoing {
+  kind: 'auto-rollback' | 'rollback'
+  pushedBy: string
+  action: string
+  actor: { userId: string; email: string } | null
+  error: AgentError
+  rolloutStatus: RolloutStatus
 }
 
-/** Changes assignments: pushes, and the automatic rollback of those that fail. */
+/** Changes assignments: pushes, and the rollback of those that fail. */
 export class PushEngine {
   readonly #deps: FleetDeps
   readonly #state: FleetState
@@ -65,6 +66,8 @@ export class PushEngine {
   readonly #offers: OfferEngine
   readonly #mutex = new KeyedMutex()
   readonly #failing = new Set<FollowedPush>()
+  /** Called for each target that is no longer there when its push is committed. */
+  onGone: (followed: FollowedPush, uid: string) => void = () => {}
 
   constructor(deps: FleetDeps, state: FleetState, writer: WriteBehind, offers: OfferEngine) {
     this.#deps = deps
@@ -101,8 +104,6 @@ export class PushEngine {
       await this.#writer.flush()
       workload.isFrozen = true
       try {
-        // A workload that has just appeared may not be a row yet.
-        await this.#writer.flush()
         const made = await this.#deps.db.transaction(async (tx) => {
           const made = await this.#insert(tx, workload, request)
           const verdict = await alongside(tx, made.push)
@@ -121,97 +122,35 @@ export class PushEngine {
     await this.#deps.checkEpoch(tx)
     const row = await lockWorkload(tx, workload.id)
     if (row === null) throw new Veto('workload-not-found')
-    const now = this.#deps.clock.now()
-    await storeContent(tx, { hash: request.hash, body: request.body, components: request.used }, now)
+    const content = { hash: request.hash, body: request.body, components: request.used }
+    await storeContent(tx, content, this.#deps.clock.now())
     const lifted = await liftQuarantines(tx, workload.id, request.hash)
-    return this.#insertRows(
+    return insertPushRows(
       tx,
+      this.#deps,
       workload,
       row,
-      { ...request, rollbackOfPushId: null, failedHash: null },
-      lifted,
-    )
-  }
-
-  async #insertRows(
-    tx: Db,
-    workload: Workload,
-    row: StoredWorkload,
-    request: Omit<PushRequest, 'kind'> & Pick<Push, 'kind' | 'rollbackOfPushId' | 'failedHash'>,
-    lifted: readonly string[],
-  ): Promise<NewPush> {
-    const now = this.#deps.clock.now()
-    const generation = row.generation + 1
-    const plan = planPush(
       this.#state.liveInstances(workload),
-      { hash: request.hash, generation, now },
-      request.used,
+      { ...request, stages: request.stages ?? null, scope: null, rollbackOfPushId: null, failedHash: null },
       new Set(lifted),
-      this.#deps.isCompatible,
     )
-    const applied = plan.targets.filter(({ target }) => target.state === 'applied').length
-    const push: Push = {
-      pushId: uuidv7(now, this.#deps.random),
-      workloadId: workload.id,
-      seq: row.pushSeq + 1,
-      hash: request.hash,
-      kind: request.kind,
-      pushedBy: request.pushedBy,
-      generation,
-      status: 'pending',
-      phase: 'submitted',
-      submittedAt: now,
-      sentAt: null,
-      appliedAt: null,
-      failedAt: null,
-      updatedAt: now,
-      error: null,
-      approvalId: request.approvalId,
-      rollbackOfPushId: request.rollbackOfPushId,
-      failedHash: request.failedHash,
-      rollbackTargetKind: request.rollbackTargetKind,
-      excluded: plan.excluded,
-      counts: {
-        target: plan.targets.filter(({ target }) => target.isTarget).length,
-        applying: 0,
-        applied,
-        failed: 0,
-        straggler: 0,
-        gone: 0,
-        joined: 0,
-      },
-    }
-    // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
-    if (workload.active !== null) await updatePushProgress(tx, [workload.active.push])
-    await supersedePushes(tx, workload.id, now)
-    await insertPush(tx, push)
-    await insertTargets(
-      tx,
-      plan.targets.map(({ target }) => ({ pushId: push.pushId, target })),
-    )
-    await assignPush(tx, {
-      workloadId: workload.id,
-      hash: push.hash,
-      pushId: push.pushId,
-      generation,
-      seq: push.seq,
-    })
-    return { push, plan, lifted }
   }
 
   /** The transaction is committed: the same in memory, then the frames. No await in here. */
   #apply(workload: Workload, made: NewPush, body: Uint8Array, used: readonly UsedComponent[]): void {
     const { push, plan } = made
     const followed = followPush(push, body, used, false)
+    followed.isStaged = made.rollout !== null
+    followed.scope = made.scope
     // The counts of the row hold the targets already.
     const counts = { ...push.counts }
     for (const { target } of plan.targets) addTarget(followed, target)
     push.counts = counts
-    this.#replaceActive(workload, followed)
     if (push.kind !== 'auto-rollback') {
       workload.quarantinedHashes.delete(push.hash)
       workload.quarantinedInstances.delete(push.hash)
     }
+    this.#assign(workload, followed, made.rollout)
     for (const { instance, target } of plan.targets) {
       if (target.state === 'applied') instance.offer = null
       else {
@@ -221,7 +160,6 @@ export class PushEngine {
     }
     workload.isFrozen = false
     this.#settleLeavers(followed)
-    this.#writer.push(followed)
     this.#deps.notices.pushChanged(workload, push)
     this.#deps.notices.workloadChanged(workload)
     this.#offers.fanOut(
@@ -229,50 +167,55 @@ export class PushEngine {
       plan.targets.filter(({ target }) => target.state !== 'applied').map(({ instance }) => instance),
     )
     this.reconsider(followed)
+    // Whoever is not among its targets may be assigned something else now, too.
+    if (made.scope !== null || made.rollout !== null) this.considerAll(workload)
   }
 
-  #replaceActive(workload: Workload, followed: FollowedPush): void {
-    const former = workload.active
-    if (former !== null && former.push.status === 'pending') {
+  #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {
+    for (const former of [workload.active, workload.rollout?.followed ?? null]) {
+      if (former === null || former.push.status !== 'pending' || former.isSuperseded) continue
       former.isSuperseded = true
-      former.push.phase = 'superseded'
+      if (former.push.phase !== 'aborted') former.push.phase = 'superseded'
       this.#deps.notices.pushChanged(workload, former.push)
     }
-    workload.active = followed
     workload.newestPush = followed.push
-    workload.activeHash = followed.push.hash
-    workload.activePushId = followed.push.pushId
     workload.generation = followed.push.generation
     workload.pushSeq = followed.push.seq
+    if (rollout !== null) {
+      const { stored, members } = rollout
+      workload.rollout = { stored, followed, members: new Map(members) }
+      this.#state.rollingOut.add(workload)
+      return
+    }
+    workload.rollout = null
+    workload.active = followed
+    workload.activeHash = followed.push.hash
+    workload.activePushId = followed.push.pushId
   }
 
   /** Targets that left while the transaction ran. */
   #settleLeavers(followed: FollowedPush): void {
-    for (const target of followed.targets.values()) {
+    for (const target of [...followed.targets.values()]) {
       const instance = this.#state.instances.get(target.instanceUid)
       if (instance === undefined || (instance.connection === null && instance.hasDeparted))
-        this.#onGone(followed, target.instanceUid)
+        this.onGone(followed, target.instanceUid)
     }
-  }
-
-  onGone: (followed: FollowedPush, uid: string) => void = () => {}
-  #onGone(followed: FollowedPush, uid: string): void {
-    this.onGone(followed, uid)
   }
 
   #takeBack<Code extends string>(workload: Workload, error: unknown): PushOutcome<Code> {
     if (error instanceof DatabaseUnavailable) {
       // The commit may have gone through: nothing is offered until the database says.
-      void this.#resync(workload)
+      void this.resync(workload)
       throw error
     }
     workload.isFrozen = false
-    this.#considerAll(workload)
+    this.considerAll(workload)
     if (error instanceof Veto) return { ok: false, code: error.code as Code }
     throw error
   }
 
-  #considerAll(workload: Workload): void {
+  /** Look at every instance of a workload again. */
+  considerAll(workload: Workload): void {
     for (const instance of workload.instances) this.#offers.consider(instance)
   }
 
@@ -295,7 +238,7 @@ export class PushEngine {
       push.updatedAt = this.#deps.clock.now()
       if (verdict.status === 'applied' && push.status === 'pending') push.appliedAt = push.updatedAt
       push.status = verdict.status
-      push.phase = verdict.phase
+      if (push.phase !== 'aborted') push.phase = verdict.phase
     }
     this.#deps.notices.pushChanged(workload, push)
   }
@@ -304,7 +247,7 @@ export class PushEngine {
     if (this.#failing.has(followed) || followed.isSuperseded) return
     this.#failing.add(followed)
     // From the moment it is known to have failed, nobody else is offered it.
-    if (workload.active === followed) workload.isFrozen = true
+    if (isAssigned(workload, followed)) workload.isFrozen = true
     void this.#mutex
       .run(workload.id, () => this.#fail(workload, followed))
       .catch((error) => {
@@ -316,20 +259,46 @@ export class PushEngine {
       .finally(() => this.#failing.delete(followed))
   }
 
-  /** The failed status, the quarantine and the rollback: one transaction, then the frames, then the notice. */
   async #fail(workload: Workload, followed: FollowedPush): Promise<void> {
     if (workload.isDeleted || followed.isSuperseded || followed.push.status === 'failed') {
-      if (workload.active === followed) workload.isFrozen = false
+      if (isAssigned(workload, followed)) workload.isFrozen = false
       return
     }
     const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
     if (verdict.status !== 'failed') {
       workload.isFrozen = false
-      return this.#considerAll(workload)
+      this.considerAll(workload)
+      return
     }
+    await this.#undo(workload, followed, {
+      kind: 'auto-rollback',
+      pushedBy: 'auto-rollback',
+      action: 'config.auto_rollback',
+      actor: null,
+      error: errorOfPush(followed, verdict.cause),
+      rolloutStatus: 'failed',
+    })
+  }
+
+  /** Undo an open rollout in an operator's name: what a failure of it would do. Call it exclusively. */
+  async undoRollout(workload: Workload, actor: { userId: string; email: string }): Promise<void> {
+    const { rollout } = workload
+    if (rollout === null) return
+    await this.#undo(workload, rollout.followed, {
+      kind: 'rollback',
+      pushedBy: actor.email,
+      action: 'config.canary.rollback',
+      actor,
+      error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
+      rolloutStatus: 'rollback_started',
+    })
+  }
+
+  /** The failed status, the quarantine and the rollback: one transaction, then the frames, then the notice. */
+  async #undo(workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
     workload.isFrozen = true
     await this.#writer.flush()
-    const error = errorOfPush(followed, verdict.cause)
+    const { error } = undoing
     const now = this.#deps.clock.now()
     try {
       const rollback = await this.#deps.db.transaction(async (tx) => {
@@ -343,7 +312,7 @@ export class PushEngine {
         await updatePushProgress(tx, [followed.push])
         if (!(await failPush(tx, pushId, error, now))) return null
         await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
-        return this.#rollBack(tx, workload, row, followed)
+        return this.#rollBack(tx, workload, row, followed, undoing)
       })
       followed.push = {
         ...followed.push,
@@ -357,51 +326,62 @@ export class PushEngine {
       workload.quarantinedHashes.add(followed.push.hash)
       this.#deps.notices.pushChanged(workload, followed.push)
       if (rollback === null) {
+        if (workload.rollout?.followed === followed) workload.rollout = null
         workload.isFrozen = false
         this.#deps.notices.workloadChanged(workload)
         return
       }
       this.#apply(workload, rollback.made, Buffer.from(rollback.body), rollback.used)
-      this.#deps.notices.autoRolledBack({
-        workloadId: workload.id,
-        fromHash: followed.push.hash,
-        toHash: rollback.target.hash,
-        reason: error.title,
-        targetKind: rollback.target.kind,
-      })
+      if (undoing.kind === 'auto-rollback')
+        this.#deps.notices.autoRolledBack({
+          workloadId: workload.id,
+          fromHash: followed.push.hash,
+          toHash: rollback.target.hash,
+          reason: error.title,
+          targetKind: rollback.target.kind,
+        })
     } catch (fault) {
-      void this.#resync(workload)
+      void this.resync(workload)
       throw fault
     }
   }
 
-  async #rollBack(tx: Db, workload: Workload, row: StoredWorkload, failed: FollowedPush) {
+  async #rollBack(tx: Db, workload: Workload, row: StoredWorkload, failed: FollowedPush, undoing: Undoing) {
     const { push } = failed
+    const rollout = workload.rollout?.followed === failed ? workload.rollout : null
+    const now = this.#deps.clock.now()
+    if (rollout !== null)
+      await updateRollout(tx, {
+        ...rollout.stored,
+        status: undoing.rolloutStatus,
+        updatedAt: now,
+        endedAt: now,
+      })
     if (push.seq !== row.pushSeq || push.kind === 'auto-rollback') return null
-    const found = await this.#findRollbackTarget(tx, workload, push.hash)
+    const live = this.#state.liveInstances(workload)
+    const search = rollout === null ? findRollback : findRolloutRollback
+    const found: FoundRollback | null = await search(tx, this.#deps, workload, live, push.hash)
     if (found === null) return null
     const { target, body, used } = found
-    const made = await this.#insertRows(
+    const made = await insertPushRows(
       tx,
+      this.#deps,
       workload,
       row,
+      live,
       {
-        workloadId: workload.id,
-        hash: target.hash,
-        body,
-        used,
-        kind: 'auto-rollback',
-        pushedBy: 'auto-rollback',
-        approvalId: null,
-        rollbackTargetKind: target.kind,
-        rollbackOfPushId: push.pushId,
-        failedHash: push.hash,
+        ...{ hash: target.hash, used, kind: undoing.kind, pushedBy: undoing.pushedBy },
+        ...{ approvalId: null, rollbackTargetKind: target.kind },
+        ...{ rollbackOfPushId: push.pushId, failedHash: push.hash },
+        // Only the members of a rollout ever left the active config.
+        scope: rollout === null ? null : new Set(failed.targets.keys()),
+        stages: null,
       },
-      [],
+      new Set(),
     )
     await this.#deps.recordAudit(tx, {
-      action: 'config.auto_rollback',
-      actor: null,
+      action: undoing.action,
+      actor: undoing.actor,
       resource: 'workload',
       resourceId: workload.id,
       configHash: target.hash,
@@ -411,77 +391,63 @@ export class PushEngine {
         push_id: made.push.pushId,
         target_hash: target.hash,
         target_kind: target.kind,
+        ...(rollout === null ? {} : { rollout_id: rollout.stored.id }),
       }),
     })
     return { made, target, body, used }
   }
 
-  async #findRollbackTarget(
-    tx: Db,
-    workload: Workload,
-    failedHash: string,
-  ): Promise<{ target: RollbackTarget; body: string; used: readonly UsedComponent[] } | null> {
-    const knownGood = await findKnownGood(tx, workload.id)
-    const applied = await listAppliedHashes(tx, workload.id)
-    const quarantined = new Set(await listWorkloadQuarantines(tx, workload.id))
-    const hashes = [...new Set([...(knownGood === null ? [] : [knownGood.hash]), ...applied])]
-    const contents = new Map((await findContents(tx, hashes)).map((content) => [content.hash, content]))
-    const live = this.#state.liveInstances(workload)
-    const toCandidate = (hash: string) => ({
-      hash,
-      isQuarantined: quarantined.has(hash),
-      isInvalid: !isRunnable(contents.get(hash)?.components ?? null, live, this.#deps),
-    })
-    const target = chooseRollbackTarget(
-      failedHash,
-      knownGood === null ? null : toCandidate(knownGood.hash),
-      applied.map(toCandidate),
-    )
-    const content = target === null ? undefined : contents.get(target.hash)
-    return target === null || content === undefined
-      ? null
-      : { target, body: content.body, used: content.components }
-  }
-
   /** The fate of a transaction is unknown: ask the database until it answers, then go on from what it holds. */
-  async #resync(workload: Workload): Promise<void> {
+  async resync(workload: Workload): Promise<void> {
     workload.isFrozen = true
     await new Promise<void>((resolve) => void this.#deps.timers.after(RESYNC_MS, resolve))
     await this.#mutex.run(workload.id, async () => {
       if (workload.isDeleted) return
       try {
-        const loaded = await loadFollowedPush(this.#deps.db, workload.id)
-        if (loaded.generation !== workload.generation && loaded.followed !== null)
-          this.#adopt(workload, loaded.followed, loaded.quarantinedHashes)
+        const loaded = await loadAssignments(this.#deps.db, workload.id)
+        if (loaded !== null) this.#adopt(workload, loaded)
         workload.isFrozen = false
       } catch {
-        void this.#resync(workload)
+        void this.resync(workload)
         return
       }
-      if (workload.active !== null) this.reconsider(workload.active)
-      this.#considerAll(workload)
+      // The failed are judged before anybody is offered anything.
+      for (const followed of [workload.active, workload.rollout?.followed ?? null])
+        if (followed !== null) this.reconsider(followed)
+      this.considerAll(workload)
     })
   }
 
-  /** Go on from a push as the database holds it. */
-  #adopt(workload: Workload, followed: FollowedPush, quarantinedHashes: readonly string[]): void {
-    this.#replaceActive(workload, followed)
-    workload.quarantinedHashes = new Set(quarantinedHashes)
-    for (const instance of workload.instances) {
-      if (followed.targets.has(instance.uid)) startOffer(instance, followed, true)
+  /** Go on from the assignments as the database holds them, where they are not those in memory. */
+  #adopt(workload: Workload, loaded: NonNullable<Awaited<ReturnType<typeof loadAssignments>>>): void {
+    workload.quarantinedHashes = new Set(loaded.quarantinedHashes)
+    const isNewActive = loaded.active !== null && loaded.active.push.pushId !== workload.active?.push.pushId
+    const isNewRollout = loaded.rollout?.stored.id !== workload.rollout?.stored.id
+    const isNewStage = loaded.rollout?.stored.stageIndex !== workload.rollout?.stored.stageIndex
+    if (!isNewActive && !isNewRollout && !isNewStage) return
+    if (isNewActive && loaded.active !== null) {
+      this.#assign(workload, loaded.active, null)
+      this.#restoreOffers(workload, loaded.active)
     }
-    this.#deps.notices.pushChanged(workload, followed.push)
+    workload.rollout = loaded.rollout
+    if (loaded.rollout !== null) {
+      this.#state.rollingOut.add(workload)
+      workload.newestPush = loaded.rollout.followed.push
+      this.#restoreOffers(workload, loaded.rollout.followed)
+    }
+    workload.generation = loaded.generation
+    workload.pushSeq = loaded.pushSeq
+    if (workload.newestPush !== null) this.#deps.notices.pushChanged(workload, workload.newestPush)
     this.#deps.notices.workloadChanged(workload)
+  }
+
+  #restoreOffers(workload: Workload, followed: FollowedPush): void {
+    for (const instance of workload.instances)
+      if (followed.targets.has(instance.uid) && instance.offer?.pushId !== followed.push.pushId)
+        startOffer(instance, followed, true)
   }
 }
 
-/** Can at least one live instance run a config that uses these components? */
-function isRunnable(
-  used: readonly UsedComponent[] | null,
-  live: ReturnType<FleetState['liveInstances']>,
-  deps: FleetDeps,
-): boolean {
-  if (used === null) return false
-  const lists = live.filter((instance) => !instance.isExcluded)
-  return lists.length === 0 || lists.some((i) => deps.isCompatible(used, i.components?.components ?? null))
+function isAssigned(workload: Workload, followed: FollowedPush): boolean {
+  return workload.active === followed || workload.rollout?.followed === followed
 }

@@ -261,6 +261,7 @@ export class Receiver implements FleetPort {
       availableComponents: null,
       activeHash: null,
       activePushId: null,
+      rolloutPushId: null,
       generation: 0,
       pushSeq: 0,
       disconnectedAt: null,

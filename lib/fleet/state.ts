@@ -1,5 +1,5 @@
 import type { StoredWorkload } from '../store/workloads.ts'
-import type { ComponentList, FollowedPush, Instance, Workload } from './model.ts'
+import type { ComponentList, FollowedPush, Instance, Rollout, Workload } from './model.ts'
 
 /** Everything the fleet holds in memory. One process holds one of these. */
 export class FleetState {
@@ -21,6 +21,8 @@ export class FleetState {
   readonly healthWatch = new Set<Workload>()
   /** Away instances, to be forgotten when the grace has passed. */
   readonly away = new Set<Instance>()
+  /** Workloads with a rollout that is open, halted or aborted. */
+  readonly rollingOut = new Set<Workload>()
   /** Agents that were remembered at the start and have not been heard of since. */
   readonly knownAtStart = new Set<string>()
   /** Monotonic time of the start. */
@@ -40,6 +42,7 @@ export function toWorkload(stored: StoredWorkload): Workload {
     instances: new Set(),
     liveCount: 0,
     active: null,
+    rollout: null,
     newestPush: null,
     quarantinedHashes: new Set(),
     quarantinedInstances: new Map(),
@@ -58,10 +61,27 @@ export function isQuarantined(workload: Workload, hash: string, instanceUid: str
   )
 }
 
-/**
- * What an instance should run: the push that made the workload's active config. (A rollout stage that the
- * instance belongs to comes before it.)
- */
+/** What an instance should run: the config of a rollout stage that it belongs to, else the workload's active one. */
 export function assignmentOf(instance: Instance): FollowedPush | null {
-  return instance.workload?.active ?? null
+  const { workload } = instance
+  if (workload === null) return null
+  const { rollout } = workload
+  if (rollout !== null && isMember(rollout, instance.uid)) return rollout.followed
+  return workload.active
 }
+
+/** Does an instance belong to a started stage? Everyone belongs to the last one, joiners included. */
+export function isMember(rollout: Rollout, uid: string): boolean {
+  return rollout.members.has(uid) || rollout.stored.stageIndex >= rollout.stored.stages.length - 1
+}
+
+/** The order in which instances are shown and chosen: by pod, connection time and uid. */
+export function compareInstances(a: Instance, b: Instance): number {
+  return (
+    compareText(a.podName, b.podName) ||
+    a.connectedAt.getTime() - b.connectedAt.getTime() ||
+    compareText(a.uid, b.uid)
+  )
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -91,8 +91,8 @@ export async function insertTargets(tx: Db, targets: readonly TargetOfPush[]): P
 }
 
 /**
- * Store offers to instances that were not there at the push's commit, or not yet rows: only those whose
- * workload still has the generation they were made for. Returns the stored ones as `push_id/uid`.
+ * Store offers to instances that were not there at the push's commit, or not yet rows: only those of pushes
+ * that are still assigned. Returns the stored ones as `push_id/uid`.
  */
 export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Promise<Set<string>> {
   const rows = await tx.query<{ push_id: string; instance_uid: string }>(
@@ -102,7 +102,7 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
        .join(', ')}
      from jsonb_to_recordset($1::jsonb) as r (${RECORD})
      join pushes p on p.push_id = r.push_id
-     join workloads w on w.id = p.workload_id and w.generation = r.generation
+     join workloads w on w.id = p.workload_id and p.push_id in (w.active_push_id, w.rollout_push_id)
      order by r.push_id, r.instance_uid
      for share of w
      on conflict (push_id, instance_uid) do update set updated_at = excluded.updated_at

@@ -180,8 +180,8 @@ export async function updatePushProgress(tx: Db, pushes: readonly Push[]): Promi
   }))
   await tx.execute(
     `update pushes p set
-       status = case when p.status = 'pending' and p.phase <> 'superseded' then r.status else p.status end,
-       phase = case when p.status = 'failed' or p.phase = 'superseded' then p.phase else r.phase end,
+       status = case when p.status = 'pending' and p.phase not in ('superseded', 'aborted') then r.status else p.status end,
+       phase = case when p.status = 'failed' or p.phase in ('superseded', 'aborted') then p.phase else r.phase end,
        sent_at = coalesce(p.sent_at, r.sent_at), applied_at = coalesce(p.applied_at, r.applied_at),
        updated_at = greatest(p.updated_at, r.updated_at), target_count = r.target_count,
        applying_count = r.applying_count, applied_count = r.applied_count, failed_count = r.failed_count,
@@ -209,11 +209,19 @@ export async function failPush(tx: Db, pushId: string, error: AgentError, now: D
 export async function supersedePushes(tx: Db, workloadId: string, now: Date): Promise<void> {
   await tx.execute(
     `with closed as (
-       update pushes set phase = 'superseded', updated_at = $2
+       update pushes set phase = case phase when 'aborted' then phase else 'superseded' end, updated_at = $2
        where workload_id = $1 and status = 'pending' and phase <> 'superseded' returning push_id)
      update push_targets t set state = 'superseded', updated_at = $2
      from closed where t.push_id = closed.push_id and t.state in ('offered', 'applying', 'straggler', 'gone')`,
     [workloadId, now],
+  )
+}
+
+/** Close the push of a rollout that an operator aborted: its status stays pending. */
+export async function abortPush(tx: Db, pushId: string, now: Date): Promise<void> {
+  await tx.execute(
+    `update pushes set phase = 'aborted', updated_at = $2 where push_id = $1 and status = 'pending'`,
+    [pushId, now],
   )
 }
 
@@ -246,11 +254,11 @@ export async function listPushes(
   return rows.map(toPush)
 }
 
-/** The newest push of every workload that has one, and every workload's active push. */
+/** The newest push of every workload that has one, and every push that is assigned. */
 export async function listFollowedPushes(db: Db): Promise<Push[]> {
   const rows = await db.query<Row>(
     `select ${PREFIXED} from workloads w join pushes p on p.workload_id = w.id
-     where p.seq = w.push_seq or p.push_id = w.active_push_id order by p.push_id`,
+     where p.seq = w.push_seq or p.push_id in (w.active_push_id, w.rollout_push_id) order by p.push_id`,
   )
   return rows.map(toPush)
 }

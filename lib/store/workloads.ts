@@ -19,6 +19,7 @@ export type StoredWorkload = Pick<
   | 'availableComponents'
   | 'activeHash'
   | 'activePushId'
+  | 'rolloutPushId'
   | 'generation'
   | 'pushSeq'
   | 'disconnectedAt'
@@ -42,6 +43,7 @@ interface Row {
   available_components: StoredWorkload['availableComponents']
   active_config_hash: string | null
   active_push_id: string | null
+  rollout_push_id: string | null
   generation: number
   push_seq: number
   disconnected_at: Date | null
@@ -51,7 +53,7 @@ interface Row {
 
 const COLUMNS = `id, fingerprint_source, fingerprint_keys, display_name, type, version, status, last_seen_at,
   labels, trusted_labels, accepts_remote_config, remote_config_status, available_components,
-  active_config_hash, active_push_id, generation, push_seq, disconnected_at, archived_at, created_at`
+  active_config_hash, active_push_id, rollout_push_id, generation, push_seq, disconnected_at, archived_at, created_at`
 
 const toWorkload = (row: Row): StoredWorkload => ({
   id: row.id,
@@ -69,6 +71,7 @@ const toWorkload = (row: Row): StoredWorkload => ({
   availableComponents: row.available_components,
   activeHash: row.active_config_hash,
   activePushId: row.active_push_id,
+  rolloutPushId: row.rollout_push_id,
   generation: row.generation,
   pushSeq: row.push_seq,
   disconnectedAt: row.disconnected_at,

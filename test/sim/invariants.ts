@@ -2,6 +2,7 @@ import { canReport, isCapable } from '../../lib/fleet/derive.ts'
 import type { Instance } from '../../lib/fleet/model.ts'
 import type { Offer, OfferCause } from '../../lib/fleet/offer-decision.ts'
 import { APPLYING_MS, NO_STATUS_MS, SENDS_MAX } from '../../lib/fleet/offer-decision.ts'
+import { assignmentOf } from '../../lib/fleet/state.ts'
 import type { Connection } from '../../lib/store/connection.ts'
 import type { World } from './world.ts'
 
@@ -76,7 +77,7 @@ export class Watch {
         `select exists (select from push_targets t join pushes p using (push_id)
                         where t.instance_uid = $1 and p.config_hash = $2) as has_offer,
                 exists (select from quarantines q join workloads w on w.id = q.workload_id
-                        join pushes p on p.push_id = w.active_push_id
+                        join pushes p on p.push_id in (w.active_push_id, w.rollout_push_id)
                         join push_targets t on t.push_id = p.push_id and t.instance_uid = $1
                         where q.config_hash = $2 and q.instance_uid in ('', $1)) as is_quarantined`,
         [uid, hash],
@@ -109,9 +110,21 @@ export class Watch {
     const pushes = await this.checkPushes()
     this.#checkRollbacks(pushes)
     await this.#checkAudit(pushes)
+    await this.#checkRollouts()
     await this.#checkAgents()
     await this.#checkCounts()
     await this.#checkLateJoiners()
+  }
+
+  /** A rollout that ended left nothing assigned; one that is open has a push that is. */
+  async #checkRollouts(): Promise<void> {
+    const wrong = await this.#database.query<{ id: string; status: string }>(
+      `select r.id, r.status from rollouts r join workloads w on w.id = r.workload_id
+       where (r.status in ('running', 'halted', 'aborted')) <> (r.push_id is not distinct from w.rollout_push_id)
+         and not (r.status = 'aborted' and w.rollout_push_id is distinct from r.push_id)`,
+    )
+    for (const { id, status } of wrong)
+      this.problem(`rollout ${id} is ${status} and assigned the other way round`)
   }
 
   #checkRollbacks(pushes: readonly PushRow[]): void {
@@ -131,11 +144,15 @@ export class Watch {
       `select action, count(*)::int as count from audit_events group by action`,
     )
     const audited = (action: string) => rows.find((row) => row.action === action)?.count ?? 0
-    const rollbacks = pushes.filter((push) => push.kind === 'auto-rollback').length
-    if (audited('config.approval.push') !== pushes.length - rollbacks)
-      this.problem(`${pushes.length - rollbacks} pushes have ${audited('config.approval.push')} audit rows`)
-    if (audited('config.auto_rollback') !== rollbacks)
-      this.problem(`${rollbacks} rollbacks have ${audited('config.auto_rollback')} audit rows`)
+    for (const [kind, action] of [
+      ['approval', 'config.approval.push'],
+      ['auto-rollback', 'config.auto_rollback'],
+      ['rollback', 'config.canary.rollback'],
+    ] as const) {
+      const count = pushes.filter((push) => push.kind === kind).length
+      if (audited(action) !== count)
+        this.problem(`${count} pushes of kind ${kind} have ${audited(action)} audit rows`)
+    }
   }
 
   /** Every compatible live instance runs what it is assigned, unless there is a reason why it cannot. */
@@ -149,7 +166,7 @@ export class Watch {
         this.problem(`${agent.nature.uid} is connected and not known`)
         continue
       }
-      const followed = instance.workload.active
+      const followed = assignmentOf(instance)
       if (followed === null || !isCapable(instance)) continue
       const { hash } = followed.push
       const target = followed.targets.get(instance.uid)
@@ -166,7 +183,7 @@ export class Watch {
             `reported ${JSON.stringify(instance.reported)} offer ${JSON.stringify(instance.offer)} ` +
             `target ${target?.state} frozen ${instance.workload.isFrozen}`,
         )
-      else if (canReport(instance) && target?.state !== 'applied')
+      else if (canReport(instance) && target?.state !== 'applied' && followed.scope === null)
         this.problem(`${agent.nature.uid} runs ${hash.slice(0, 6)} and is counted as ${target?.state}`)
     }
   }

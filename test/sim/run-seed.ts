@@ -11,7 +11,7 @@ export interface SeedResult {
 }
 
 const TABLES = `workloads, config_contents, reported_configs, agent_workloads, workload_events, approvals, pushes,
-  push_targets, quarantines, revision_labels, known_good_configs`
+  push_targets, quarantines, revision_labels, known_good_configs, rollouts, rollout_members`
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(
@@ -50,6 +50,7 @@ function plan(world: World, untilMs: number): void {
     for (let i = 0; i < times; i++) time.after(dice.between(3_000, untilMs), act)
   }
   often(2 + dice.int(8), () => world.push())
+  often(dice.int(6), () => world.steer())
   often(dice.int(4), () => void world.crashService(dice.between(100, 8_000)))
   often(dice.int(3), () => {
     world.setDatabaseAway(true)

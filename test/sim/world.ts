@@ -3,6 +3,7 @@ import { noAuditSink, openAuditTrail } from '../../lib/audit/trail.ts'
 import type { FleetDeps } from '../../lib/fleet/deps.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { UsedComponent } from '../../lib/fleet/model.ts'
+import { ROLLOUT_GATES, type StagePlan } from '../../lib/fleet/rollout-decision.ts'
 import { silentLog } from '../../lib/log.ts'
 import { AGENT_CAPABILITIES, type ServerMessage } from '../../lib/opamp/report.ts'
 import type { Connection } from '../../lib/store/connection.ts'
@@ -227,6 +228,34 @@ export class World implements AgentWorld {
     return { hash, body, used: usedIn(body) }
   }
 
+  /** Sometimes an operator wants to see it on some first. */
+  makeStages(): StagePlan[] | null {
+    const { dice } = this
+    if (!dice.chance(0.35)) return null
+    const gates = ROLLOUT_GATES.filter(() => dice.chance(0.8))
+    const dwell = () => ({ dwellMs: dice.between(0, 30_000), gates })
+    const stages: StagePlan[] = [{ count: 1, ...dwell() }]
+    if (dice.chance(0.5)) stages.push({ percentage: 60, ...dwell() })
+    if (dice.chance(0.9)) stages.push({ percentage: 100, ...dwell() })
+    return stages
+  }
+
+  /** An operator looks at the rollouts and does something about one. */
+  steer(): void {
+    const service = this.service()
+    if (service === null) return
+    const open = [...service.fleet.state.rollingOut].filter((workload) => workload.rollout !== null)
+    if (open.length === 0) return
+    const workload = this.dice.pick(open)
+    const { id } = workload.rollout!.stored
+    const act = this.dice.pick(['continue', 'continue', 'abort', 'rollBack'] as const)
+    this.trace(`operator: ${act} ${id} (${workload.rollout!.stored.status})`)
+    service.fleet.rollouts[act](workload.id, id, { userId: 'u', email: 'operator@example.com' }).then(
+      (outcome) => this.trace(`${act} answered ${outcome.ok ? outcome.rollout.status : outcome.code}`),
+      () => this.trace(`${act} answered: database unavailable`),
+    )
+  }
+
   /** An operator pushes a config to a workload. */
   push(config = this.makeConfig()): void {
     const service = this.service()
@@ -251,6 +280,7 @@ export class World implements AgentWorld {
           pushedBy: 'operator@example.com',
           approvalId: null,
           rollbackTargetKind: null,
+          stages: this.makeStages(),
         },
         async (tx, push) => {
           await trailOf.record(tx, {

@@ -1,0 +1,209 @@
+import type { RolloutHalt, StagePlan } from '../fleet/rollout-decision.ts'
+import type { Db } from './db.ts'
+
+export type RolloutStatus =
+  | 'running'
+  | 'halted'
+  | 'succeeded'
+  | 'aborted'
+  | 'rollback_started'
+  | 'stopped'
+  | 'failed'
+
+/** What became of one stage. */
+export interface StageProgress {
+  targetCount: number
+  /** RFC 3339. */
+  startedAt: string
+  convergedAt: string | null
+  endedAt: string | null
+}
+
+/** A staged rollout as it is stored. */
+export interface StoredRollout {
+  id: string
+  workloadId: string
+  pushId: string
+  status: RolloutStatus
+  stages: readonly StagePlan[]
+  /** One entry for each stage that was started. */
+  progress: readonly StageProgress[]
+  stageIndex: number
+  halt: RolloutHalt | null
+  waived: readonly string[]
+  actor: string
+  createdAt: Date
+  updatedAt: Date
+  endedAt: Date | null
+}
+
+interface Row {
+  id: string
+  workload_id: string
+  push_id: string
+  status: RolloutStatus
+  stages: StagePlan[]
+  progress: StageProgress[]
+  stage_index: number
+  halt: RolloutHalt | null
+  waived: string[]
+  actor: string
+  created_at: Date
+  updated_at: Date
+  ended_at: Date | null
+}
+
+const COLUMNS = `id, workload_id, push_id, status, stages, progress, stage_index, halt, waived, actor, created_at,
+  updated_at, ended_at`
+
+const toRollout = (row: Row): StoredRollout => ({
+  id: row.id,
+  workloadId: row.workload_id,
+  pushId: row.push_id,
+  status: row.status,
+  stages: row.stages,
+  progress: row.progress,
+  stageIndex: row.stage_index,
+  halt: row.halt,
+  waived: row.waived,
+  actor: row.actor,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  endedAt: row.ended_at,
+})
+
+/** Add a rollout; its push must be there. */
+export async function insertRollout(tx: Db, rollout: StoredRollout): Promise<void> {
+  await tx.execute(
+    `insert into rollouts (${COLUMNS})
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8::jsonb, $9::jsonb, $10, $11, $12, $13)`,
+    [
+      rollout.id,
+      rollout.workloadId,
+      rollout.pushId,
+      rollout.status,
+      JSON.stringify(rollout.stages),
+      JSON.stringify(rollout.progress),
+      rollout.stageIndex,
+      rollout.halt === null ? null : JSON.stringify(rollout.halt),
+      JSON.stringify(rollout.waived),
+      rollout.actor,
+      rollout.createdAt,
+      rollout.updatedAt,
+      rollout.endedAt,
+    ],
+  )
+}
+
+/** Write where a rollout stands; false when it has ended meanwhile. */
+export async function updateRollout(tx: Db, rollout: StoredRollout): Promise<boolean> {
+  const touched = await tx.execute(
+    `update rollouts set status = $2, progress = $3::jsonb, stage_index = $4, halt = $5::jsonb, waived = $6::jsonb,
+       updated_at = $7, ended_at = $8
+     where id = $1 and status in ('running', 'halted', 'aborted')`,
+    [
+      rollout.id,
+      rollout.status,
+      JSON.stringify(rollout.progress),
+      rollout.stageIndex,
+      rollout.halt === null ? null : JSON.stringify(rollout.halt),
+      JSON.stringify(rollout.waived),
+      rollout.updatedAt,
+      rollout.endedAt,
+    ],
+  )
+  return touched === 1
+}
+
+/** End whatever rollout a workload has, because something else takes its place. */
+export async function stopRollouts(tx: Db, workloadId: string, now: Date): Promise<void> {
+  await tx.execute(
+    `update rollouts set status = case status when 'aborted' then status else 'stopped' end,
+       updated_at = $2, ended_at = coalesce(ended_at, $2)
+     where workload_id = $1 and status in ('running', 'halted', 'aborted')`,
+    [workloadId, now],
+  )
+}
+
+/** Say which push the members of a workload's rollout are assigned, and its seq and generation; null for none. */
+export async function assignRollout(
+  tx: Db,
+  workloadId: string,
+  assignment: { pushId: string; seq: number; generation: number } | null,
+): Promise<void> {
+  if (assignment === null) {
+    await tx.execute(`update workloads set rollout_push_id = null where id = $1`, [workloadId])
+    return
+  }
+  await tx.execute(
+    `update workloads set rollout_push_id = $2, push_seq = $3, generation = $4 where id = $1`,
+    [workloadId, assignment.pushId, assignment.seq, assignment.generation],
+  )
+}
+
+/** Add members to a stage. */
+export async function insertRolloutMembers(
+  tx: Db,
+  rolloutId: string,
+  stage: number,
+  uids: readonly string[],
+): Promise<void> {
+  if (uids.length === 0) return
+  await tx.execute(
+    `insert into rollout_members (rollout_id, instance_uid, stage)
+     select $1, uid, $2 from unnest($3::text[]) as uid on conflict do nothing`,
+    [rolloutId, stage, uids],
+  )
+}
+
+/** The rollouts that workloads are assigned now, with their members. */
+export async function listOpenRollouts(
+  db: Db,
+): Promise<{ rollout: StoredRollout; members: ReadonlyMap<string, number> }[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS.split(',')
+      .map((name) => `r.${name.trim()}`)
+      .join(', ')} from workloads w join rollouts r on r.push_id = w.rollout_push_id order by r.id`,
+  )
+  const members = await db.query<{ rollout_id: string; instance_uid: string; stage: number }>(
+    `select rollout_id, instance_uid, stage from rollout_members where rollout_id = any($1::text[])
+     order by rollout_id, instance_uid`,
+    [rows.map((row) => row.id)],
+  )
+  return rows.map((row) => ({
+    rollout: toRollout(row),
+    members: new Map(
+      members.filter((member) => member.rollout_id === row.id).map((m) => [m.instance_uid, m.stage]),
+    ),
+  }))
+}
+
+/** One rollout; null when there is none. */
+export async function findRollout(db: Db, id: string): Promise<StoredRollout | null> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from rollouts where id = $1`, [id])
+  return rows[0] === undefined ? null : toRollout(rows[0])
+}
+
+/** The rollout of a push; null when it has none. */
+export async function findRolloutOfPush(db: Db, pushId: string): Promise<StoredRollout | null> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from rollouts where push_id = $1`, [pushId])
+  return rows[0] === undefined ? null : toRollout(rows[0])
+}
+
+/** A workload's rollouts, newest first. */
+export async function listRollouts(db: Db, workloadId: string, limit: number): Promise<StoredRollout[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from rollouts where workload_id = $1 order by created_at desc, id desc limit $2`,
+    [workloadId, limit],
+  )
+  return rows.map(toRollout)
+}
+
+/** The members of a rollout's started stages with the stage of each. */
+export async function listRolloutMembers(db: Db, id: string): Promise<Map<string, number>> {
+  const rows = await db.query<{ instance_uid: string; stage: number }>(
+    `select instance_uid, stage from rollout_members where rollout_id = $1 order by stage, instance_uid`,
+    [id],
+  )
+  return new Map(rows.map((row) => [row.instance_uid, row.stage]))
+}
