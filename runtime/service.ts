@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { classifyAgentError } from '../lib/configs/agent-error.ts'
 import { isCompatible } from '../lib/configs/components.ts'
 import { effectiveMatches } from '../lib/configs/effective-match.ts'
+import { normalForm } from '../lib/configs/normal-form.ts'
 import { parseConfig } from '../lib/configs/parse.ts'
 import { FleetCounters } from '../lib/fleet/counters.ts'
 import type { FleetDeps } from '../lib/fleet/deps.ts'
@@ -170,7 +171,7 @@ function fleetDeps(
     },
     classifyError: classifyForFleet,
     isCompatible,
-    normalise: normaliseConfig,
+    normalise: async (text) => normalForm(text),
     graceMs: config.disconnectGraceMs,
   }
 }

@@ -26,15 +26,10 @@ export class EffectiveConfigs {
   /** Take the effective config of a report. An empty one is no report: the former stays. */
   take(instance: Instance, reported: ReportedEffectiveConfig): void {
     const names = [...reported.files.keys()].sort()
-    const hash = createHash('sha256')
-    let length = 0
-    for (const name of names) {
-      const { body } = reported.files.get(name)!
-      length += body.length
-      hash.update(name).update('\0').update(body).update('\0')
-    }
-    if (length === 0) return
-    const rawHash = hash.digest('hex')
+    const raw = names.map((name) => Buffer.from(reported.files.get(name)!.body).toString('utf8')).join('\n')
+    if (raw.trim() === '') return
+    const text = blotOut(raw, instance.uid)
+    const rawHash = createHash('sha256').update(text).digest('hex')
     if (rawHash === instance.rawEffectiveHash) return
     instance.rawEffectiveHash = rawHash
     const known = this.#known.get(rawHash)
@@ -52,7 +47,6 @@ export class EffectiveConfigs {
       return
     }
     this.#underWay.set(rawHash, new Set([instance]))
-    const text = names.map((name) => Buffer.from(reported.files.get(name)!.body).toString('utf8')).join('\n')
     this.#deps.normalise(text).then(
       (form) => this.#finish(rawHash, form),
       () => this.#finish(rawHash, null),
@@ -73,4 +67,21 @@ export class EffectiveConfigs {
     instance.runsPipelines = form?.runsPipelines ?? false
     this.resolved(instance)
   }
+}
+
+const LOCAL_OPAMP = /((?:ws|http)s?:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):)\d+(\/v1\/opamp)/g
+const PARENT_PROCESS = /(\bppid: )\d+/g
+const NO_UID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Take out what a supervisor writes into each instance's copy (its uid, its process, its own port), so that
+ * a fleet of one config is parsed once and not once an instance.
+ */
+function blotOut(text: string, uid: string): string {
+  const dashed = `${uid.slice(0, 8)}-${uid.slice(8, 12)}-${uid.slice(12, 16)}-${uid.slice(16, 20)}-${uid.slice(20)}`
+  return text
+    .replaceAll(dashed, NO_UID)
+    .replaceAll(uid, NO_UID)
+    .replace(LOCAL_OPAMP, '$10$2')
+    .replace(PARENT_PROCESS, '$10')
 }

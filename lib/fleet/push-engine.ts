@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Db } from '../store/db.ts'
 import { updateTargets } from '../store/push-targets.ts'
 import { failPush, updatePushProgress } from '../store/pushes.ts'
 import { insertQuarantines, liftQuarantines } from '../store/quarantines.ts'
-import { type RolloutStatus, updateRollout } from '../store/rollouts.ts'
+import { assignRollout, type RolloutStatus, updateRollout } from '../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
 import { addTarget, errorOfPush, followPush, judgePush } from './followed-push.ts'
@@ -350,13 +350,16 @@ export class PushEngine {
     const { push } = failed
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
     const now = this.#deps.clock.now()
-    if (rollout !== null)
+    if (rollout !== null) {
       await updateRollout(tx, {
         ...rollout.stored,
         status: undoing.rolloutStatus,
         updatedAt: now,
         endedAt: now,
       })
+      // Its members are assigned the active config again, whether or not something is pushed to them.
+      await assignRollout(tx, workload.id, null)
+    }
     if (push.seq !== row.pushSeq || push.kind === 'auto-rollback') return null
     const live = this.#state.liveInstances(workload)
     const search = rollout === null ? findRollback : findRolloutRollback
