@@ -1,3 +1,5 @@
+import type { AlertEngine } from '../lib/alerts/engine.ts'
+import type { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
 import type { AuditTrail } from '../lib/audit/trail.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { FleetCounters } from '../lib/fleet/counters.ts'
@@ -39,4 +41,6 @@ export interface Context {
   hub: Hub
   /** Open alerts, waiting approvals and labels, in memory. */
   counters: FleetCounters
+  alerts: AlertEngine
+  webhooks: WebhookDeliveries
 }

@@ -1,3 +1,4 @@
+import { systemWebhookNetwork, type WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { classifyAgentError } from '../lib/configs/agent-error.ts'
@@ -25,6 +26,7 @@ import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
 import type { PasswordJob, PasswordResult } from '../lib/workers/password-worker.ts'
 import { openWorkerPool } from '../lib/workers/pool.ts'
+import { openAlerting } from './alerting.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createCommunityEdition, createCompleteEdition } from './editions.ts'
@@ -43,6 +45,8 @@ export interface ServiceOptions {
   files: RuntimeFiles
   log: Log
   clock?: Clock
+  /** The machine's own unless a test passes another. */
+  webhookNetwork?: WebhookNetwork
   /** Runs when the service cannot go on: another process has taken over. */
   onFatal(reason: string): void
 }
@@ -129,12 +133,18 @@ function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clo
     const workload = fleet.workload(workloadId)
     if (workload !== null) notices.workloadChanged(workload)
   }
+  const { alerts, webhooks } = openAlerting(config, {
+    ...{ db: pool, clock, random, log, fleet, notices },
+    network: options.webhookNetwork ?? systemWebhookNetwork,
+    checkEpoch: (tx) => lock.checkEpoch(tx),
+  })
   const opamp = createOpampExchange({
     ...{ fleet, clock, log },
     messageBytesMax: config.opampMessageBytesMax,
   })
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
+    ...{ alerts, webhooks },
     databaseStatistics: () => pool.statistics(),
     readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
   })

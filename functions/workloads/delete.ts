@@ -1,4 +1,5 @@
 import { recordAlongside } from '../../lib/audit/alongside.ts'
+import { listOpenAlertsOf } from '../../lib/store/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
@@ -16,12 +17,18 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The workload is gone.' }],
   errors: ['workload-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
+    // They go with the workload; browsers that show them are told once they have.
+    const open = await listOpenAlertsOf(ctx.db, params.id)
     const outcome = await recordAlongside(ctx.audit, (record) =>
       ctx.fleet.remove(params.id, (tx) =>
         record(tx, { action: 'workload.delete', actor, resource: 'workload', resourceId: params.id }),
       ),
     )
-    if (outcome.ok) return noContent()
+    if (outcome.ok) {
+      const resolvedAt = ctx.clock.now()
+      for (const alert of open) ctx.alerts.notices.resolved({ ...alert, resolvedAt })
+      return noContent()
+    }
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },
 })

@@ -57,7 +57,7 @@ function describeText(text: string): string | null {
 /** Why labels cannot be kept, in words; null when they can. Keys carry no prefix. */
 export function describeLabelFault(labels: Readonly<Record<string, string>>): string | null {
   const entries = Object.entries(labels)
-  if (entries.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} labels`
+  if (entries.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} entries`
   for (const [key, value] of entries) {
     const fault = describeText(key) ?? describeText(value)
     if (fault !== null) return fault

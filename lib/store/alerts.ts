@@ -76,12 +76,13 @@ export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
   }))
 }
 
-/** How many alerts of each workload are open. */
-export async function countOpenAlerts(db: Db): Promise<Map<string, number>> {
-  const rows = await db.query<{ workload_id: string; count: number }>(
-    `select workload_id, count(*)::int as count from alerts where resolved_at is null group by workload_id`,
+/** The open alerts of one workload. */
+export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Alert[]> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from alerts where workload_id = $1 and resolved_at is null order by id`,
+    [workloadId],
   )
-  return new Map(rows.map((row) => [row.workload_id, row.count]))
+  return rows.map(toAlert)
 }
 
 /**

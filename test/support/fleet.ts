@@ -1,3 +1,4 @@
+import { systemWebhookNetwork } from '../../lib/alerts/webhook-client.ts'
 import { classifyAgentError } from '../../lib/configs/agent-error.ts'
 import { isCompatible } from '../../lib/configs/components.ts'
 import { effectiveMatches } from '../../lib/configs/effective-match.ts'
@@ -14,6 +15,7 @@ import { HubNotices } from '../../lib/hub/notices.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { AGENT_CAPABILITIES, type AgentReport } from '../../lib/opamp/report.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
+import { openAlerting } from '../../runtime/alerting.ts'
 import { type FakeClock, fakeClock } from './fakes.ts'
 import { createTestContext, type TestContext, type TestContextOptions } from './invoke.ts'
 import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
@@ -94,6 +96,11 @@ export async function createFleetContext(
     const workload = fleet.workload(id)
     if (workload !== null) notices.workloadChanged(workload)
   }
+  const alerting = openAlerting(config, {
+    ...{ db, clock, random, log, fleet, notices },
+    network: systemWebhookNetwork,
+    checkEpoch: async () => {},
+  })
   await counters.load(db)
   await fleet.start()
   const frames: HubFrame[] = []
@@ -109,7 +116,7 @@ export async function createFleetContext(
     { sessionId: 'a test', expiresAt: new Date(clock.now().getTime() + 100 * DAY_MS) },
   )
   return Object.assign(base, {
-    ...{ fleet, views, counters, hub, timers, frames },
+    ...{ fleet, views, counters, hub, timers, frames, ...alerting },
     async advance(ms: number) {
       timers.advance(ms)
       await fleet.writer.flush()

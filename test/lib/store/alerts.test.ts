@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { AlertRule } from '../../../lib/alerts/rules.ts'
 import {
-  countOpenAlerts,
   endQuiet,
   findAlert,
   insertAlerts,
   listAlerts,
   listCurrentAlerts,
+  listOpenAlertsOf,
   resolveAlerts,
   resolveAlertsOfWorkloads,
   resolveByOperator,
@@ -55,7 +55,8 @@ describe('insertAlerts', () => {
     )
     expect(opened.flat()).toHaveLength(2)
     expect(await listCurrentAlerts(db)).toHaveLength(2)
-    expect(await countOpenAlerts(db)).toEqual(new Map([['w1', 2]]))
+    expect(await listOpenAlertsOf(db, 'w1')).toHaveLength(2)
+    expect(await listOpenAlertsOf(db, 'w2')).toEqual([])
   })
 
   it('passes over workloads that are archived or gone', async () => {

@@ -1,0 +1,31 @@
+import { optional, string, type } from 'superstruct'
+import { toAlertRecord } from '../../lib/alerts/alert-record.ts'
+import { listAlerts } from '../../lib/store/alerts.ts'
+import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
+import { listReply, pageQuery } from '../../runtime/pagination.ts'
+
+/** Active alerts, newest first; with `include_resolved=true` those that were resolved as well. */
+export default defineHttp({
+  route: 'GET /api/alerts',
+  summary: 'List the alerts.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: type({ ...pageQuery, include_resolved: optional(string()) }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The alerts.', contentType: 'application/json' }],
+  errors: ['bad-request'],
+  handle({ query, target }, ctx) {
+    const includeResolved = query.include_resolved === 'true'
+    return listReply(query, target, {
+      order: 'alerts.fired_at',
+      key: ['number', 'string'],
+      fetch({ after, limit }) {
+        const position = after && { firedAt: new Date(Number(after[0])), id: String(after[1]) }
+        return listAlerts(ctx.db, { includeResolved, after: position, limit })
+      },
+      keyOf: (alert) => [alert.firedAt.getTime(), alert.id],
+      toWire: toAlertRecord,
+    })
+  },
+})

@@ -1,0 +1,40 @@
+import { defaulted, record, string, type } from 'superstruct'
+import { recordAlongside } from '../../lib/audit/alongside.ts'
+import { describeLabelFault } from '../../lib/fleet/push-selector.ts'
+import type { TrustedLabels } from '../../lib/wire/workloads.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+const Body = type({ labels: defaulted(record(string(), string()), () => ({})) })
+
+/** Replace the labels that operators set on a workload, which push groups and policy trust. */
+export default defineHttp({
+  route: 'PUT /api/workloads/:id/trusted-labels',
+  summary: "Replace a workload's trusted labels.",
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: type({ id: string() }),
+  query: noQuery,
+  body: jsonBody(Body, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The labels as stored.', contentType: 'application/json' }],
+  errors: ['bad-request', 'workload-not-found', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    const fault = describeLabelFault(body.labels)
+    if (fault !== null) return problem('bad-request', { error: `labels ${fault}` })
+    const labels = Object.fromEntries(Object.entries(body.labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+    const outcome = await recordAlongside(ctx.audit, (record) =>
+      ctx.fleet.setTrustedLabels(params.id, labels, (tx) =>
+        record(tx, {
+          action: 'workload.trusted_labels',
+          actor,
+          resource: 'workload',
+          resourceId: params.id,
+          detail: JSON.stringify(labels),
+        }),
+      ),
+    )
+    if (outcome.ok) return json({ workload_id: params.id, labels } satisfies TrustedLabels)
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
+  },
+})

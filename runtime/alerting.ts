@@ -1,0 +1,33 @@
+import { AlertEngine, type AlertNotices } from '../lib/alerts/engine.ts'
+import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
+import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
+import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
+import type { FleetDeps } from '../lib/fleet/deps.ts'
+import type { Fleet } from '../lib/fleet/fleet.ts'
+import type { Config } from './config.ts'
+
+/** The alert engine and its webhook over a fleet, as the settings want them. */
+export function openAlerting(
+  config: Pick<Config, 'disconnectGraceMs' | 'minAgentVersion' | 'webhookUrl'>,
+  parts: Pick<FleetDeps, 'checkEpoch' | 'clock' | 'db' | 'log' | 'random'> & {
+    fleet: Fleet
+    notices: AlertNotices
+    network: WebhookNetwork
+  },
+): { alerts: AlertEngine; webhooks: WebhookDeliveries } {
+  const { db, clock, random, log, fleet, notices, network, checkEpoch } = parts
+  const { minAgentVersion } = config
+  const problem = minAgentVersionProblem(minAgentVersion)
+  if (problem !== null) log.warn({}, problem)
+  const webhooks = new WebhookDeliveries({ db, clock, log, url: config.webhookUrl, network })
+  const alerts = new AlertEngine({
+    ...{ db, clock, random, log, notices, checkEpoch },
+    fleet: {
+      state: fleet.state,
+      isCompatible: (instance, assigned) => fleet.offers.isCompatible(instance, assigned),
+    },
+    settings: { minAgentVersion, disconnectGraceSeconds: Math.round(config.disconnectGraceMs / 1000) },
+    hasWebhook: webhooks.isEnabled,
+  })
+  return { alerts, webhooks }
+}

@@ -1,0 +1,204 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import engine from '../../../functions/alerts/engine.ts'
+import sweepJanitor from '../../../functions/janitor/sweep.ts'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+const never = new AbortController().signal
+const DAY_MS = 86_400_000
+
+let ctx: FleetTestContext
+let viewer: string
+let editor: string
+
+beforeEach(async () => {
+  ctx = await createFleetContext(database, { config: { minAgentVersion: '0.100.0' } })
+  viewer = (await signIn(ctx, { groups: ['viewer'] })).token
+  editor = (await signIn(ctx, { groups: ['editor'] })).token
+})
+
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+const runEngine = () => engine.run(ctx, never)
+const list = async (query = '', as = viewer) =>
+  (await invoke(ctx, `GET /api/alerts${query}`, { as })).json as AlertRecord[]
+const resolve = (id: string, as = editor) => invoke(ctx, `POST /api/alerts/${id}/resolve`, { as })
+const alertFrames = () => ctx.frames.flatMap((frame) => (frame.type === 'alert_update' ? [frame.alert] : []))
+
+async function down(agent: FakeAgent): Promise<void> {
+  agent.lose()
+  await ctx.advance(121_000)
+}
+
+async function outdated(service = 'edge'): Promise<FakeAgent> {
+  const agent = fakeAgent(ctx.fleet, { service, version: '0.99.0' })
+  await ctx.advance(1_000)
+  return agent
+}
+
+describe('GET /api/alerts', () => {
+  it('is an empty array without alerts', async () => {
+    expect(await list()).toEqual([])
+  })
+
+  it('lists what is open, newest first, to everybody who is signed in', async () => {
+    const agent = await outdated()
+    await runEngine()
+    const [first] = await list()
+    expect(first).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      workload_id: agent.workloadId,
+      rule: 'version_outdated',
+      severity: 'warning',
+      message: `Workload ${agent.workloadId} (edge) version 0.99.0 is below minimum 0.100.0`,
+      fired_at: ctx.clock.now().toISOString(),
+    })
+    await down(agent)
+    await runEngine()
+    expect((await list()).map((alert) => alert.rule)).toEqual(['workload_down', 'version_outdated'])
+  })
+
+  it('adds resolved ones only when asked with exactly true', async () => {
+    await outdated()
+    await runEngine()
+    const [alert] = await list()
+    await resolve(alert!.id)
+    expect(await list()).toEqual([])
+    for (const value of ['1', 'TRUE', 'yes', '']) expect(await list(`?include_resolved=${value}`)).toEqual([])
+    expect(await list('?include_resolved=true')).toEqual([
+      { ...alert, resolved_at: ctx.clock.now().toISOString() },
+    ])
+  })
+
+  it('pages by a cursor', async () => {
+    for (const service of ['a', 'b', 'c']) await outdated(service)
+    await runEngine()
+    const whole = (await list()).map((alert) => alert.id)
+    expect(whole).toHaveLength(3)
+    const first = await invoke(ctx, 'GET /api/alerts?limit=2', { as: viewer })
+    const next = /<(.*)>; rel="next"/.exec(first.headers['Link']!)![1]
+    const second = await invoke(ctx, `GET ${next}`, { as: viewer })
+    expect(second.headers['Link']).toBeUndefined()
+    const ids = [...(first.json as AlertRecord[]), ...(second.json as AlertRecord[])].map((alert) => alert.id)
+    expect(ids).toEqual(whole)
+    expect((await invoke(ctx, 'GET /api/alerts?cursor=bad', { as: viewer })).status).toBe(400)
+  })
+})
+
+describe('POST /api/alerts/{id}/resolve', () => {
+  it('resolves once, tells browsers, and writes who did it', async () => {
+    const agent = await outdated()
+    await runEngine()
+    const [alert] = await list()
+    const answer = await resolve(alert!.id)
+    expect(answer).toMatchObject({ status: 200, json: { status: 'resolved' } })
+    const at = ctx.clock.now().toISOString()
+    await ctx.advance(5_000)
+    expect(await resolve(alert!.id)).toMatchObject({ status: 200, json: { status: 'resolved' } })
+    expect(await list('?include_resolved=true')).toMatchObject([{ id: alert!.id, resolved_at: at }])
+    expect(alertFrames().map((frame) => [frame.id, frame.resolved_at])).toEqual([
+      [alert!.id, null],
+      [alert!.id, at],
+    ])
+    const audited = await listAuditRecords(
+      database.pool,
+      { action: 'alert.resolve' },
+      { beforeSeq: null, limit: 10, offset: 0 },
+    )
+    expect(audited.filter((entry) => entry.resourceId === alert!.id)).toMatchObject([
+      { resource: 'alert', workloadId: agent.workloadId, detail: '{"rule":"version_outdated"}' },
+    ])
+  })
+
+  it('keeps the rule quiet until its cause has gone once', async () => {
+    const agent = await outdated()
+    await runEngine()
+    await resolve((await list())[0]!.id)
+    await runEngine()
+    expect(await list()).toEqual([])
+    const describe = (version: string) =>
+      agent.say({
+        attributes: new Map([
+          ['service.name', 'edge'],
+          ['host.name', ctx.fleet.workload(agent.workloadId)!.fingerprintKeys['host.name']!],
+          ['service.version', version],
+          ['os.description', 'otelcol'],
+        ]),
+      })
+    describe('0.100.0')
+    await ctx.advance(1_000)
+    await runEngine()
+    describe('0.99.0')
+    await ctx.advance(1_000)
+    await runEngine()
+    expect(await list()).toHaveLength(1)
+  })
+
+  it.each(['0'.repeat(32), 'x', '%00', "'--"])('knows no alert %j', async (id) => {
+    expect(await resolve(encodeURIComponent(id))).toMatchObject({
+      status: 404,
+      json: { error: 'alert not found' },
+    })
+  })
+})
+
+describe('the workload record', () => {
+  it('counts its open alerts', async () => {
+    const agent = await outdated()
+    const count = async () => {
+      const answer = await invoke(ctx, `GET /api/workloads/${agent.workloadId}`, { as: viewer })
+      const record = answer.json as WorkloadRecord
+      return [record.open_alert_count, record.version_outdated]
+    }
+    expect(await count()).toEqual([0, true])
+    await runEngine()
+    expect(await count()).toEqual([1, true])
+    await resolve((await list())[0]!.id)
+    expect(await count()).toEqual([0, true])
+  })
+})
+
+describe('leaving the inventory', () => {
+  it('resolves the alerts of an archived workload, by hand and by the janitor', async () => {
+    const administrator = (await signIn(ctx)).token
+    const byHand = await outdated('by-hand')
+    const byJanitor = await outdated('by-janitor')
+    byHand.lose()
+    await down(byJanitor)
+    await runEngine()
+    expect(await list()).toHaveLength(4)
+    const archived = await invoke(ctx, `POST /api/workloads/${byHand.workloadId}/archive`, {
+      as: administrator,
+    })
+    expect(archived.status).toBe(204)
+    expect((await list()).map((alert) => alert.workload_id)).toEqual([
+      byJanitor.workloadId,
+      byJanitor.workloadId,
+    ])
+    await ctx.advance(30 * DAY_MS + 1)
+    await sweepJanitor.run(ctx, never)
+    viewer = (await signIn(ctx, { groups: ['viewer'] })).token
+    expect(await list()).toEqual([])
+    await runEngine()
+    expect(await list()).toEqual([])
+    expect(alertFrames().filter((frame) => frame.resolved_at !== null)).toHaveLength(4)
+  })
+
+  it('tells browsers that the alerts of a deleted workload are over', async () => {
+    const administrator = (await signIn(ctx)).token
+    const agent = await outdated()
+    await runEngine()
+    const [alert] = await list()
+    await invoke(ctx, `DELETE /api/workloads/${agent.workloadId}`, { as: administrator })
+    expect(await list('?include_resolved=true')).toEqual([])
+    expect(alertFrames().at(-1)).toMatchObject({ id: alert!.id, resolved_at: ctx.clock.now().toISOString() })
+  })
+})

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let admin: SignedIn
+let workloadId: string
+
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  admin = await signIn(ctx)
+  workloadId = fakeAgent(ctx.fleet, { attributes: { env: 'agent', 'muster/env': 'spoofed' } }).workloadId
+  await ctx.advance(1_000)
+})
+afterEach(() => ctx.close())
+
+const put = (body: unknown, id = workloadId) =>
+  invoke(ctx, `PUT /api/workloads/${id}/trusted-labels`, { as: admin.token, body })
+const labels = async () =>
+  ((await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: admin.token })).json as WorkloadRecord).labels
+
+describe('PUT /api/workloads/{id}/trusted-labels', () => {
+  it('replaces all of them, shows them under their prefix, and writes who did it', async () => {
+    const answer = await put({ labels: { tier: 'edge', env: 'prod' } })
+    expect(answer).toMatchObject({ status: 200 })
+    expect(answer.json).toEqual({ workload_id: workloadId, labels: { env: 'prod', tier: 'edge' } })
+    expect(await labels()).toMatchObject({ env: 'agent', 'muster/env': 'prod', 'muster/tier': 'edge' })
+    await put({ labels: { team: 'payments' } })
+    expect(await labels()).toMatchObject({ 'muster/team': 'payments' })
+    expect(await labels()).not.toHaveProperty('muster/env')
+    const filter = { action: 'workload.trusted_labels', workloadId }
+    const audited = await listAuditRecords(database.pool, filter, { beforeSeq: null, limit: 10, offset: 0 })
+    expect(audited.map((entry) => [entry.email, entry.detail])).toEqual([
+      [admin.email, '{"team":"payments"}'],
+      [admin.email, '{"env":"prod","tier":"edge"}'],
+    ])
+  })
+
+  it('clears them with an empty or an absent object, and keeps them over a restart', async () => {
+    await put({ labels: { env: 'prod' } })
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    admin = await signIn(ctx)
+    expect(await labels()).toMatchObject({ 'muster/env': 'prod' })
+    expect(await put({})).toMatchObject({ status: 200, json: { labels: {} } })
+    expect(await labels()).not.toHaveProperty('muster/env')
+  })
+
+  it.each([
+    [{ labels: { '': 'a' } }, 'labels has an empty text'],
+    [{ labels: { a: ' ' } }, 'labels has an empty text'],
+    [{ labels: { 'muster/a': 'b' } }, 'labels has a key with the prefix muster/'],
+    [{ labels: { a: 'b\n' } }, 'labels has a text with control characters'],
+    [{ labels: { a: 'b'.repeat(257) } }, 'labels has a text of more than 256 characters'],
+    [
+      { labels: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, 'v'])) },
+      'labels has more than 50 entries',
+    ],
+    [{ labels: { a: 1 } }, 'invalid JSON'],
+    [{ labels: [] }, 'invalid JSON'],
+  ])('refuses %j', async (body, error) => {
+    expect(await put(body)).toMatchObject({ status: 400, json: { error } })
+    expect(Object.keys(await labels()).filter((key) => key.startsWith('muster/'))).toEqual([])
+  })
+
+  it('knows no workload that is not there', async () => {
+    expect(await put({ labels: {} }, 'unknown')).toMatchObject({
+      status: 404,
+      json: { error: 'workload not found' },
+    })
+  })
+})
