@@ -40,3 +40,23 @@ export interface ExcludedInstance {
   /** Empty unless components are what it lacks. */
   missing: ComponentRef[]
 }
+
+/** Where validation, plan and policy get their workloads and texts from. */
+export interface ConfigTargets {
+  /** Null when the workload is unknown. */
+  find(workloadId: string): Promise<ConfigTarget | null>
+  /** What a new config is compared with: the active one, else the newest applied; null when there is none. */
+  currentConfig(workloadId: string): Promise<string | null>
+  /** Every workload that is not archived. */
+  peers(): Promise<FleetPeer[]>
+}
+
+/** A workload as a diff's blast radius sees it. */
+export interface FleetPeer {
+  id: string
+  displayName: string
+  type: string
+  status: string
+  labels: Readonly<Record<string, string>>
+  fingerprintKeys: Readonly<Record<string, string>>
+}

@@ -1,0 +1,49 @@
+import type { ConfigDiff } from '../wire/diff.ts'
+import type { PolicyEvaluation } from '../wire/policy.ts'
+import { diffConfigs } from './diff.ts'
+import type { DiffInput } from './diff-context.ts'
+import { type EffectiveMatch, effectiveMatches } from './effective-match.ts'
+import { type NormalForm, normalForm } from './normal-form.ts'
+import { parseConfig } from './parse.ts'
+import { evaluatePolicy, type PolicyRequest } from './policy.ts'
+import { type StaticValidation, type ValidationTarget, validateStatically } from './validate.ts'
+
+/** Work on configs whose size nobody bounds: done in place when small, else in a worker thread. */
+export type ConfigJob =
+  | { kind: 'validate'; text: string; about: ValidationTarget }
+  | { kind: 'policy'; request: PolicyRequest }
+  | { kind: 'diff'; input: DiffInput }
+  | { kind: 'normal-form'; text: string }
+  | { kind: 'effective-match'; asked: string; reported: string }
+
+/** What each kind of job answers. */
+export interface ConfigJobResults {
+  validate: StaticValidation
+  policy: PolicyEvaluation
+  diff: ConfigDiff
+  'normal-form': NormalForm | null
+  'effective-match': EffectiveMatch
+}
+
+export type ConfigJobResult = ConfigJobResults[keyof ConfigJobResults]
+
+/** Do one job, here and now. */
+export function runConfigJob(job: ConfigJob): ConfigJobResult {
+  switch (job.kind) {
+    case 'validate':
+      return validateStatically(job.text, job.about)
+    case 'policy':
+      return evaluatePolicy(job.request)
+    case 'diff':
+      return diffConfigs(job.input)
+    case 'normal-form':
+      return normalForm(job.text)
+    case 'effective-match':
+      return effectiveMatches(read(job.asked), read(job.reported))
+  }
+}
+
+function read(text: string) {
+  const parsed = parseConfig(text)
+  return parsed.ok ? parsed.document : null
+}
