@@ -26,6 +26,8 @@ export interface Config {
   runtimeValidation: {
     isEnabled: boolean
     binaryPath: string
+    /** Folders in which a bare name is looked for, separated as in PATH. */
+    searchPath: string
     timeoutMs: number
     minVersion: string
   }
@@ -156,6 +158,7 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     runtimeValidation: {
       isEnabled: reader.flag('OTELCOL_RUNTIME_VALIDATION_ENABLED'),
       binaryPath: reader.text('OTELCOL_BINARY_PATH', 'otelcol'),
+      searchPath: reader.text('PATH'),
       timeoutMs: reader.positive('OTELCOL_RUNTIME_VALIDATION_TIMEOUT_SECONDS', 5, 5, 600) * 1000,
       minVersion: reader.text('OTELCOL_MIN_RUNTIME_VERSION').trim(),
     },

@@ -2,6 +2,8 @@ import type { AlertEngine } from '../lib/alerts/engine.ts'
 import type { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
 import type { AuditTrail } from '../lib/audit/trail.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { ConfigEngine } from '../lib/configs/engine.ts'
+import type { ConfigTargets } from '../lib/configs/target.ts'
 import type { FleetCounters } from '../lib/fleet/counters.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { FleetViews } from '../lib/fleet/views/fleet-views.ts'
@@ -43,4 +45,7 @@ export interface Context {
   counters: FleetCounters
   alerts: AlertEngine
   webhooks: WebhookDeliveries
+  /** Reads configs, large ones in worker threads. */
+  configs: ConfigEngine
+  configTargets: ConfigTargets
 }

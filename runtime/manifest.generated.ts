@@ -14,6 +14,12 @@ import authLogout from '../functions/auth/logout.ts'
 import authMethods from '../functions/auth/methods.ts'
 import authTrimSessions from '../functions/auth/trim-sessions.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
+import configsDiff from '../functions/configs/diff.ts'
+import configsDirectPush from '../functions/configs/direct-push.ts'
+import configsPlan from '../functions/configs/plan.ts'
+import configsPlanExport from '../functions/configs/plan-export.ts'
+import configsPolicyPreview from '../functions/configs/policy-preview.ts'
+import configsValidate from '../functions/configs/validate.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
 import legacyAgents from '../functions/legacy/agents.ts'
 import legacyAgentsPath from '../functions/legacy/agents-path.ts'
@@ -71,6 +77,12 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auth/methods', definition: authMethods },
   { id: 'auth/trim-sessions', definition: authTrimSessions },
   { id: 'browser/hub-socket', definition: browserHubSocket },
+  { id: 'configs/diff', definition: configsDiff },
+  { id: 'configs/direct-push', definition: configsDirectPush },
+  { id: 'configs/plan', definition: configsPlan },
+  { id: 'configs/plan-export', definition: configsPlanExport },
+  { id: 'configs/policy-preview', definition: configsPolicyPreview },
+  { id: 'configs/validate', definition: configsValidate },
   { id: 'janitor/sweep', definition: janitorSweep },
   { id: 'legacy/agents', definition: legacyAgents },
   { id: 'legacy/agents-path', definition: legacyAgentsPath },

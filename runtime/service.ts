@@ -3,9 +3,10 @@ import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { classifyAgentError } from '../lib/configs/agent-error.ts'
 import { isCompatible } from '../lib/configs/components.ts'
-import { effectiveMatches } from '../lib/configs/effective-match.ts'
-import { normalForm } from '../lib/configs/normal-form.ts'
-import { parseConfig } from '../lib/configs/parse.ts'
+import { type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
+import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
+import { openRuntimeCheck } from '../lib/configs/runtime-check.ts'
+import { openConfigTargets } from '../lib/fleet/config-targets.ts'
 import { FleetCounters } from '../lib/fleet/counters.ts'
 import type { FleetDeps } from '../lib/fleet/deps.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
@@ -116,14 +117,27 @@ function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clo
     jwtSecret: config.jwtSecret,
     seedAdminEmail: config.seedAdmin?.email ?? null,
   })
+  const configWorkers = openWorkerPool<ConfigJob, ConfigJobResult>({
+    name: 'config',
+    entry: workerUrl(files, 'config'),
+    maxThreads: 2,
+    maxQueued: 256,
+    timeoutMs: 10_000,
+    heapMbMax: 512,
+    log,
+  })
+  const configs = openConfigEngine({
+    workers: configWorkers,
+    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+  })
   const counters = new FleetCounters()
   const hub = new Hub({ clock, timers: systemTimers })
   identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
   const notices = new HubNotices(hub, counters)
-  const fleet = new Fleet(fleetDeps(options, pool, lock, clock, audit, notices))
+  const fleet = new Fleet(fleetDeps(options, pool, lock, clock, audit, notices, configs))
   const views = new FleetViews({
     ...{ fleet, counters, clock },
-    matches: new EffectiveMatches(pool, compareConfigs),
+    matches: new EffectiveMatches(pool, compareWith(configs)),
     classifyError: classifyForFleet,
     minAgentVersion: config.minAgentVersion,
     retentionMs: config.retentionDays * DAY_MS,
@@ -145,10 +159,15 @@ function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clo
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
     ...{ alerts, webhooks },
+    configs,
+    configTargets: openConfigTargets(fleet, pool),
     databaseStatistics: () => pool.statistics(),
     readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
   })
-  return { ctx, passwords, passwordWorkers }
+  const closeWorkers = async () => {
+    await Promise.all([passwordWorkers.close(), configWorkers.close()])
+  }
+  return { ctx, passwords, closeWorkers }
 }
 
 /** An agent's error without what the fleet does not keep. */
@@ -157,9 +176,8 @@ function classifyForFleet(raw: string): AgentError {
   return { cause, title, parameters: { ...parameters }, text }
 }
 
-async function compareConfigs(asked: string, reported: string) {
-  const [left, right] = [parseConfig(asked), parseConfig(reported)]
-  const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
+const compareWith = (configs: ConfigEngine) => async (asked: string, reported: string) => {
+  const match = await configs.effectiveMatch(asked, reported)
   return { matches: match.verdict, paths: match.paths }
 }
 
@@ -170,6 +188,7 @@ function fleetDeps(
   clock: Clock,
   audit: Context['audit'],
   notices: FleetDeps['notices'],
+  configs: ConfigEngine,
 ): FleetDeps {
   return {
     ...{ db, clock, log, random: systemRandom, timers: systemTimers },
@@ -181,7 +200,7 @@ function fleetDeps(
     },
     classifyError: classifyForFleet,
     isCompatible,
-    normalise: async (text) => normalForm(text),
+    normalise: (text) => configs.normalForm(text),
     graceMs: config.disconnectGraceMs,
   }
 }
@@ -225,8 +244,8 @@ async function serve(
   clock: Clock,
 ): Promise<RunningService> {
   const { config, log } = options
-  const { ctx, passwords, passwordWorkers } = openContext(options, pool, lock, clock)
-  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), () => passwordWorkers.close()]
+  const { ctx, passwords, closeWorkers } = openContext(options, pool, lock, clock)
+  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), closeWorkers]
   const unwind = async () => {
     for (const close of closers.reverse()) await close()
   }
@@ -262,7 +281,7 @@ async function serve(
         for (const socket of opamp.sockets()) socket.drop()
         api.destroy()
         opamp.destroy()
-        await passwordWorkers.close()
+        await closeWorkers()
         await lock.release()
         await pool.close()
       },

@@ -1,6 +1,8 @@
 import type { PolicyEvaluation, PolicyFinding, PolicySettings, PolicyTarget } from '../wire/policy.ts'
 import { type ParsedConfig, parseConfig } from './parse.ts'
 import { POLICY_RULES, type PolicyCase } from './policy-rules.ts'
+import { environmentLabel, isProduction } from './production.ts'
+import type { ConfigTarget } from './target.ts'
 import { compareText } from './value.ts'
 
 /** What is to be judged. Settings are the server's for a push, the caller's for a preview. */
@@ -11,6 +13,38 @@ export interface PolicyRequest {
   isProduction: boolean
   target: PolicyTarget
   settings: PolicySettings
+}
+
+/** The server's own settings. */
+export interface ServerPolicy {
+  otlpAllowlist: readonly string[]
+  criticalExporters: readonly string[]
+  requiredResourceAttributes: readonly string[]
+}
+
+/** What is to be judged before a config goes to a workload; the verdict about production is the one for all. */
+export function policyForWorkload(
+  target: ConfigTarget,
+  texts: { candidate: string; current: string | null },
+  approval: { targetEnv: string; targetGroup: string },
+  server: ServerPolicy,
+): PolicyRequest {
+  const environment = approval.targetEnv.trim() || environmentLabel(target.labels)
+  const { labels, trustedLabels } = target
+  return {
+    ...texts,
+    isProduction: isProduction({ ...approval, labels, trustedLabels }),
+    target: {
+      ...(environment === '' ? {} : { environment }),
+      scope: 'workload',
+      workload_id: target.workloadId,
+    },
+    settings: {
+      allowed_otlp_endpoints: [...server.otlpAllowlist],
+      critical_exporters: [...server.criticalExporters],
+      required_resource_attributes: [...server.requiredResourceAttributes],
+    },
+  }
 }
 
 const PARSE_RULE = { id: 'community.yaml.parse', name: 'YAML parse', severity: 'critical' } as const

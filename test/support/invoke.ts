@@ -1,4 +1,7 @@
 import { openAuditTrail } from '../../lib/audit/trail.ts'
+import { openConfigEngine } from '../../lib/configs/engine.ts'
+import type { ConfigJob, ConfigJobResult } from '../../lib/configs/jobs.ts'
+import { openRuntimeCheck } from '../../lib/configs/runtime-check.ts'
 import { openIdentity } from '../../lib/identity/identity.ts'
 import { openPasswords, type Passwords } from '../../lib/identity/passwords.ts'
 import { openTokens } from '../../lib/identity/tokens.ts'
@@ -40,7 +43,13 @@ export const TEST_CONFIG: Config = {
   retentionDays: 30,
   janitorIntervalMs: 300_000,
   eventRetentionDays: 30,
-  runtimeValidation: { isEnabled: false, binaryPath: 'otelcol', timeoutMs: 5_000, minVersion: '' },
+  runtimeValidation: {
+    isEnabled: false,
+    binaryPath: 'otelcol',
+    searchPath: '',
+    timeoutMs: 5_000,
+    minVersion: '',
+  },
   policy: { otlpAllowlist: [], criticalExporters: [], requiredResourceAttributes: [] },
   metricsAddress: '',
   trustedProxies: [],
@@ -83,7 +92,19 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
       log,
     },
   })
+  const configWorkers = openWorkerPool<ConfigJob, ConfigJobResult>({
+    ...{
+      name: 'config',
+      entry: testWorkerUrl('config'),
+      maxThreads: 1,
+      maxQueued: 20,
+      timeoutMs: 20_000,
+      log,
+    },
+  })
   const passwords = openPasswords(workers, random)
+  const runtimeCheck = openRuntimeCheck(config.runtimeValidation, clock)
+  const configs = openConfigEngine({ workers: configWorkers, runtimeCheck })
   const audit = options.audit ?? openAuditTrail({ db, clock, random, log, sink: edition.auditSink })
   const identity = openIdentity({
     ...{ db, clock, random, log, audit, passwords },
@@ -94,9 +115,12 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     readiness: { ping: async () => true },
     databaseStatistics: () => database.pool.statistics(),
     identity,
+    configs,
     ...options,
     ...{ config, clock, log, random, db, edition, audit, passwords },
-    close: () => workers.close(),
+    close: async () => {
+      await Promise.all([workers.close(), configWorkers.close()])
+    },
   } as TestContext
 }
 

@@ -1,0 +1,36 @@
+import { planPush } from '../../lib/configs/plan.ts'
+import { policyForWorkload } from '../../lib/configs/policy.ts'
+import type { ConfigPlan } from '../../lib/wire/plan.ts'
+import type { Context } from '../../runtime/context.ts'
+
+type Built = { ok: true; plan: ConfigPlan } | { ok: false; code: 'workload-not-found' | 'server-busy' }
+
+/** Put together everything that a plan is made of. Nothing is stored. */
+export async function buildPlan(workloadId: string, draft: string, ctx: Context): Promise<Built> {
+  const target = await ctx.configTargets.find(workloadId)
+  if (target === null) return { ok: false, code: 'workload-not-found' }
+  const current = await ctx.configTargets.currentConfig(workloadId)
+  const validated = await ctx.configs.validate(draft, {
+    target,
+    requestedVersion: '',
+    minimumVersion: ctx.config.runtimeValidation.minVersion,
+    validatedAt: ctx.clock.now(),
+  })
+  if (!validated.ok) return validated
+  const approval = { targetEnv: '', targetGroup: '' }
+  const judged = await ctx.configs.policy(
+    policyForWorkload(target, { candidate: draft, current }, approval, ctx.config.policy),
+  )
+  if (!judged.ok) return judged
+  const compared =
+    current === null
+      ? null
+      : await ctx.configs.diff({ baseText: current, targetText: draft, workload: null, peers: [] })
+  if (compared !== null && !compared.ok) return compared
+  const { result: validation, required } = validated
+  const diff = compared?.diff ?? null
+  return {
+    ok: true,
+    plan: planPush({ draft, target, validation, required, diff, policy: judged.evaluation }),
+  }
+}

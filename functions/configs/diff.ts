@@ -1,0 +1,72 @@
+import { array, defaulted, type Infer, optional, record, string, type } from 'superstruct'
+import type { FleetPeer } from '../../lib/configs/target.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+const Text = defaulted(string(), '')
+const Labels = defaulted(record(string(), string()), () => ({}))
+const described = {
+  display_name: Text,
+  workload_type: Text,
+  type: Text,
+  status: Text,
+  labels: Labels,
+  fingerprint_keys: Labels,
+}
+const Peer = type({ id: Text, ...described })
+const Body = type({
+  base_yaml: Text,
+  target_yaml: Text,
+  context: optional(
+    type({
+      workload_id: Text,
+      ...described,
+      fleet_peers: defaulted(array(Peer), () => []),
+    }),
+  ),
+})
+
+/** What differs in meaning between two configs. */
+export default defineHttp({
+  route: 'POST /api/configs/diff',
+  summary: 'Compare two configs by meaning, with risks and blast radius.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(Body, { bytesMax: 2_097_152, invalidText: 'invalid JSON' }),
+  replies: [
+    { status: 200, description: 'The differences; secrets are masked.', contentType: 'application/json' },
+  ],
+  errors: ['bad-request', 'body-too-large', 'server-busy'],
+  async handle({ body }, ctx) {
+    if (body.base_yaml === '' || body.target_yaml === '') {
+      return problem('bad-request', { error: 'base_yaml and target_yaml are required' })
+    }
+    const { context } = body
+    const workloadId = context?.workload_id ?? ''
+    const sent = context ? toPeer({ ...context, id: workloadId }) : null
+    const fleet =
+      workloadId === '' ? (context?.fleet_peers ?? []).map(toPeer) : await ctx.configTargets.peers()
+    // What is stored wins over what was sent about the same workload.
+    const stored = workloadId === '' ? undefined : fleet.find(({ id }) => id === workloadId)
+    const found = await ctx.configs.diff({
+      baseText: body.base_yaml,
+      targetText: body.target_yaml,
+      workload: stored ?? sent,
+      peers: fleet,
+    })
+    return found.ok ? json(found.diff) : problem(found.code)
+  },
+})
+
+function toPeer(sent: Infer<typeof Peer>): FleetPeer {
+  return {
+    id: sent.id,
+    displayName: sent.display_name,
+    type: sent.workload_type || sent.type,
+    status: sent.status,
+    labels: sent.labels,
+    fingerprintKeys: sent.fingerprint_keys,
+  }
+}

@@ -1,0 +1,164 @@
+import type { ConfigDiff } from '../wire/diff.ts'
+import type { ConfigPlan, PlanTarget } from '../wire/plan.ts'
+import type { PolicyEvaluation } from '../wire/policy.ts'
+import type { ValidationResult } from '../wire/validation.ts'
+import { type ComponentRef, excludedInstances } from './components.ts'
+import { configHash } from './hash.ts'
+import { isProduction } from './production.ts'
+import type { ConfigTarget } from './target.ts'
+
+/** Everything that a plan is made of. */
+export interface PlanFacts {
+  draft: string
+  target: ConfigTarget
+  validation: ValidationResult
+  /** The components that the draft uses. */
+  required: readonly ComponentRef[]
+  /** Against what runs now; null when nothing is known to. */
+  diff: ConfigDiff | null
+  policy: PolicyEvaluation
+}
+
+/** What a push of a draft to a workload would do, and what stands in its way. */
+export function planPush(facts: PlanFacts): ConfigPlan {
+  const { draft, target, validation, required, diff, policy } = facts
+  const planned = planTarget(facts)
+  const isCollector = target.type === 'collector'
+  const excluded = validation.valid ? excludedInstances(required, target.instances) : []
+  const hardFailures = [
+    ...(draft.trim() === '' ? ['empty_config'] : []),
+    ...(planned.excluded ? ['all_targets_excluded'] : []),
+    ...(validation.valid ? [] : ['validation_failed']),
+    ...(policy.decision === 'block' ? ['config_policy_blocked'] : []),
+  ]
+  const endpoint = `/api/workloads/${encodeURIComponent(target.workloadId)}/config/plan/export?format=`
+  return {
+    schema_version: 'config_application_plan.v1',
+    workload_id: target.workloadId,
+    config_hash: configHash(draft),
+    summary: {
+      target_count: 1,
+      collector_target_count: isCollector ? 1 : 0,
+      remote_config_capable_count: target.acceptsRemoteConfig ? 1 : 0,
+      read_only_count: planned.read_only ? 1 : 0,
+      validation_ok_count: validation.valid ? 1 : 0,
+      validation_failed_count: validation.valid ? 0 : 1,
+      components_missing_count: planned.components_missing_count,
+      high_risk_change_count: planned.high_risk_change_count,
+      excluded_count: planned.excluded ? 1 : 0,
+      reached_instance_count: planned.excluded ? 0 : target.instances.length - excluded.length,
+      excluded_instance_count: planned.excluded ? target.instances.length : excluded.length,
+    },
+    risk_score: {
+      severity: diff?.risk_score.severity ?? 'none',
+      reasons: diff?.risk_score.reasons ?? [],
+      applies_to_count: isCollector ? 1 : 0,
+    },
+    targets: [planned],
+    excluded_instances: excluded.map(({ uid, podName, reason, missing }) => ({
+      instance_uid: uid,
+      ...(podName === '' ? {} : { pod_name: podName }),
+      reason: reason === 'component_not_installed' ? 'component_missing' : reason,
+      ...(missing.length === 0
+        ? {}
+        : { missing_components: [...new Set(missing.map(({ type }) => type))].sort() }),
+    })),
+    policy,
+    prod_target: isProduction({
+      targetEnv: '',
+      targetGroup: '',
+      labels: target.labels,
+      trustedLabels: target.trustedLabels,
+    }),
+    hard_failures: hardFailures,
+    can_push: hardFailures.length === 0,
+    apply_allowed: hardFailures.length === 0,
+    export: {
+      supported: true,
+      formats: ['json', 'markdown'],
+      json_endpoint: `${endpoint}json`,
+      markdown_endpoint: `${endpoint}markdown`,
+      persisted_rollout: 'not_persisted',
+    },
+  }
+}
+
+function planTarget({ target, validation, required, diff }: PlanFacts): PlanTarget {
+  const isReadOnly = !target.acceptsRemoteConfig
+  // A degraded workload is what a push must be able to repair; it needs somebody who can take it, though.
+  const reachable = target.instances.length - excludedInstances(required, target.instances).length
+  const isOffline = target.status === 'disconnected' || (!isReadOnly && reachable === 0)
+  const failures = [
+    ...(isReadOnly ? ['read_only'] : []),
+    ...(isOffline ? ['workload_offline'] : []),
+    ...(validation.valid ? [] : ['validation_failed']),
+  ]
+  const reasons = [...(target.type === 'collector' ? [] : ['non_collector']), ...failures]
+  const errors = validation.errors.map(({ code }) => code)
+  return {
+    workload_id: target.workloadId,
+    display_name: target.displayName,
+    type: target.type,
+    accepts_remote_config: target.acceptsRemoteConfig,
+    read_only: isReadOnly,
+    validation_status: validation.valid ? 'ok' : 'failed',
+    ...(errors.length === 0 ? {} : { validation_errors: errors }),
+    components_missing_count: errors.filter((code) => code === 'component_not_installed').length,
+    high_risk_change_count: diff?.risk_items.filter(({ risk }) => risk === 'high').length ?? 0,
+    excluded: reasons.length > 0,
+    exclusion_reasons: reasons,
+    hard_failures: failures,
+    ...(target.activeConfigHash === null ? {} : { active_config_hash: target.activeConfigHash }),
+    active_config_unavailable: diff === null,
+  }
+}
+
+/** A plan as a Markdown page. The same plan gives the same page. */
+export function planMarkdown(plan: ConfigPlan): string {
+  const { summary } = plan
+  const lines = [
+    '# Config Safety Plan',
+    '',
+    `Workload: ${cell(plan.workload_id)}`,
+    `Config hash: ${plan.config_hash}`,
+    `Can push: ${plan.can_push}`,
+    `Production target: ${plan.prod_target === true}`,
+    `Risk: ${plan.risk_score.severity}`,
+    `Policy decision: ${plan.policy.decision}`,
+    'Persisted rollout: not persisted',
+    '',
+    '## Summary',
+    '',
+    ...Object.entries(summary).map(([name, count]) => `- ${name.replaceAll('_', ' ')}: ${count}`),
+    '',
+    '## Targets',
+    '',
+    ...plan.targets.map((target) => {
+      const state = target.excluded ? `excluded (${target.exclusion_reasons.join(', ')})` : 'included'
+      return `- ${cell(target.display_name)} (${cell(target.workload_id)}): ${state}, validation ${target.validation_status}, high risk changes ${target.high_risk_change_count}`
+    }),
+  ]
+  const section = (title: string, entries: readonly string[]) =>
+    entries.length === 0 ? [] : ['', `## ${title}`, '', ...entries.map((entry) => `- ${entry}`)]
+  lines.push(
+    ...section(
+      'Left out',
+      (plan.excluded_instances ?? []).map(({ instance_uid, pod_name, reason, missing_components }) => {
+        const missing = missing_components ? ` (${missing_components.map(cell).join(', ')})` : ''
+        return `${cell(pod_name ?? instance_uid)}: ${reason}${missing}`
+      }),
+    ),
+    ...section('Risks', plan.risk_score.reasons.map(cell)),
+    ...section(
+      'Policy findings',
+      plan.policy.findings.map(({ policy_name, path }) => `${policy_name}: ${cell(path)}`),
+    ),
+    ...section('Hard failures', plan.hard_failures),
+  )
+  return `${lines.join('\n')}\n`
+}
+
+/** A name that agents or configs chose, so that it stays a piece of text. */
+function cell(text: string): string {
+  return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>#|]/g, '\\$&')
+}
