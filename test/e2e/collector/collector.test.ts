@@ -230,7 +230,10 @@ describe.skipIf(!inject('hasCollector'))('a real collector', () => {
   describe.each(['ws', 'http'] as const)('with its extension alone, over %s', (transport) => {
     test('is listed, healthy and read only', async () => {
       const collector = await keep(startUnsupervised(service, transport, await findFreePort('127.0.0.1')))
-      const workload = await findWorkload('it is listed', (one) => one.display_name === `edge-${transport}`)
+      const workload = await findWorkload(
+        'it is listed',
+        (one) => one.display_name === `edge-${transport}` && one.available_components !== undefined,
+      )
       expect(workload).toMatchObject({ type: 'collector', accepts_remote_config: false, status: 'connected' })
       await eventually('it is healthy', async () => (await instancesOf(workload.id))[0]?.healthy, {
         explain: said,

@@ -34,6 +34,12 @@ async function findMergedConfig(directory: string): Promise<string> {
   return ''
 }
 
+// Collectors serve their own metrics on one and the same port, and a busy machine needs more than the 3 s that a
+// supervisor gives its collector at first.
+const ON_ONE_MACHINE = `  args: ['--set=service.telemetry.metrics.level=none']
+  bootstrap_timeout: 30s
+`
+
 async function start(
   command: string,
   config: string,
@@ -45,8 +51,7 @@ async function start(
   const file = join(directory, 'config.yaml')
   const here = config
     .replaceAll('/var/lib/otelcol/supervisor', storage)
-    // Several supervisors on a busy machine take longer than its 3 s to learn what their collector is.
-    .replace('\nagent:\n', '\nagent:\n  bootstrap_timeout: 30s\n')
+    .replace('\nagent:\n', `\nagent:\n${ON_ONE_MACHINE}`)
   await writeFile(file, here)
   const launch = () => startProgram(command, ['--config', file], { cwd: directory, env: environment(env) })
   const collector: Collector = {
@@ -126,7 +131,7 @@ exporters:
   debug:
     verbosity: basic
 service:
-${NO_OWN_METRICS}  pipelines:
+  pipelines:
     traces:
       receivers: [otlp]
       processors: [batch]
