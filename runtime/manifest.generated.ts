@@ -15,7 +15,6 @@ import authMethods from '../functions/auth/methods.ts'
 import authTrimSessions from '../functions/auth/trim-sessions.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
 import configsDiff from '../functions/configs/diff.ts'
-import configsDirectPush from '../functions/configs/direct-push.ts'
 import configsPlan from '../functions/configs/plan.ts'
 import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
@@ -78,7 +77,6 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auth/trim-sessions', definition: authTrimSessions },
   { id: 'browser/hub-socket', definition: browserHubSocket },
   { id: 'configs/diff', definition: configsDiff },
-  { id: 'configs/direct-push', definition: configsDirectPush },
   { id: 'configs/plan', definition: configsPlan },
   { id: 'configs/plan-export', definition: configsPlanExport },
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
