@@ -16,6 +16,7 @@ type Params = Record<string, string>
 type Page = ComponentType<{ params: Params }>
 
 const workload = lazy<{ params: Params }>(async () => (await import('./pages/workload.tsx')).WorkloadPage)
+const settings = lazy<{ params: Params }>(async () => (await import('./pages/settings.tsx')).SettingsPage)
 
 /** Every address of the console. The first that fits is shown. */
 const ROUTES: readonly (readonly [string, Page])[] = [
@@ -23,11 +24,22 @@ const ROUTES: readonly (readonly [string, Page])[] = [
   ['/workloads/:id/change', lazy(async () => (await import('./pages/change.tsx')).ChangePage)],
   ['/workloads/:id/changes/:approval', lazy(async () => (await import('./pages/review.tsx')).ReviewPage)],
   ['/workloads/:id/pushes/:hash', lazy(async () => (await import('./pages/push.tsx')).PushPage)],
+  ['/workloads/:id/rollouts/:rollout', lazy(async () => (await import('./pages/rollout.tsx')).RolloutPage)],
   ['/workloads/:id/compare', lazy(async () => (await import('./pages/compare.tsx')).ComparePage)],
   ['/workloads/:id', workload],
   ['/workloads/:id/:tab', workload],
   ['/approvals', lazy(async () => (await import('./pages/approvals.tsx')).ApprovalsPage)],
   ['/alerts', lazy(async () => (await import('./pages/alerts.tsx')).AlertsPage)],
+  ['/versions', lazy(async () => (await import('./pages/versions.tsx')).VersionsPage)],
+  ['/drift', lazy(async () => (await import('./pages/drift.tsx')).DriftPage)],
+  ['/templates', lazy(async () => (await import('./pages/templates.tsx')).TemplatesPage)],
+  ['/templates/new', lazy(async () => (await import('./pages/template-new.tsx')).NewTemplatePage)],
+  ['/templates/migrate', lazy(async () => (await import('./pages/migrate.tsx')).MigratePage)],
+  ['/templates/:id', lazy(async () => (await import('./pages/template.tsx')).TemplatePage)],
+  ['/reports', lazy(async () => (await import('./pages/reports.tsx')).ReportsPage)],
+  ['/audit', lazy(async () => (await import('./pages/audit.tsx')).AuditPage)],
+  ['/settings', settings],
+  ['/settings/:section', settings],
 ]
 
 function NotFound() {

@@ -29,7 +29,7 @@ export function AlertsPage() {
         title={words.title}
         beside={alerts.data && <span class="muted">{words.count(alerts.data.length)}</span>}
       />
-      <div class="tools" style={{ marginTop: 20 }}>
+      <div class="tools" style={{ marginTop: '20px' }}>
         <input
           class="input grow"
           type="search"

@@ -170,7 +170,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   )
   const blocker = validation.data && !validation.data.valid ? words.mustBeValid : null
   return (
-    <div class="two" style={{ marginTop: 24 }}>
+    <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
         <div class="pane flush">
           <div class="pane-head">

@@ -36,7 +36,7 @@ export function ComparePage({ params }: { params: Record<string, string> }) {
           </ActionLink>
         )}
       </Head>
-      <div class="stack" style={{ marginTop: 24 }}>
+      <div class="stack" style={{ marginTop: '24px' }}>
         <Loaded of={before}>
           {(a) => (
             <Loaded of={after}>

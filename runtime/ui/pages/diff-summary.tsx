@@ -83,8 +83,8 @@ export function DiffSummary({
   const lines = listDiffWords(data)
   return (
     <section class="pane" aria-label={words.what}>
-      <div class="head" style={{ marginBottom: 8 }}>
-        <h2 style={{ margin: 0 }}>{words.what}</h2>
+      <div class="head" style={{ marginBottom: '8px' }}>
+        <h2 style={{ margin: '0' }}>{words.what}</h2>
         <RiskMark risk={data.summary.overall_risk} />
       </div>
       {data.diagnostics.length > 0 && (

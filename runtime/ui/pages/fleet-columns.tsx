@@ -100,7 +100,7 @@ export function listColumns(): Column<WorkloadRecord>[] {
     {
       id: 'status',
       title: column.status,
-      width: '132px',
+      width: '142px',
       render: (workload) => <StatusMark status={statusOf(workload)} />,
     },
     { id: 'name', title: column.name, render: (workload) => <NameCell workload={workload} /> },

@@ -15,7 +15,7 @@ function Snippet({ title, text }: { title: string; text: string }) {
       <pre class="snippet" tabIndex={0}>
         {text}
       </pre>
-      <p style={{ marginTop: 8 }}>
+      <p style={{ marginTop: '8px' }}>
         <Action
           onClick={() => {
             void navigator.clipboard.writeText(text).then(() => toast(words.copied))
@@ -38,7 +38,7 @@ export function FleetEmpty() {
       <div>
         <h2>{words.emptyTitle}</h2>
         <p class="muted">{words.emptyMore}</p>
-        <p style={{ marginTop: 12 }} role="status">
+        <p style={{ marginTop: '12px' }} role="status">
           <Mark tone="busy" shape="clock">
             {words.waiting}
           </Mark>

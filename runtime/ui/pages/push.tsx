@@ -131,7 +131,7 @@ function Causes({ push }: { push: RevisionRecord }) {
   const words = say(pushTexts)
   if (!push.error_groups?.length) return null
   return (
-    <section class="pane" style={{ marginTop: 0 }}>
+    <section class="pane" style={{ marginTop: '0' }}>
       <h2>{words.causes}</h2>
       <ul class="list">
         {push.error_groups.map((group) => (

@@ -84,7 +84,7 @@ function Review({
   const isBaseKnown = baseHash === '' || base.data !== null || base.failure !== null
   const hasMoved = !isPushed && (approval.base_config_hash ?? '') !== hash
   return (
-    <div class="two" style={{ marginTop: 24 }}>
+    <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
         {hasMoved && (
           <div class="notice t-warn">

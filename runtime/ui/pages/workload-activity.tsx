@@ -147,7 +147,7 @@ export function ActivityTab({ workload, history }: TabProps) {
   return (
     <div class="stack">
       <section class="pane stack tight">
-        <div class="tools" style={{ margin: 0 }}>
+        <div class="tools" style={{ margin: '0' }}>
           <Select
             isBare
             label={words.window}

@@ -51,7 +51,7 @@ export function InstancesTab({ workload, topology }: TabProps) {
         const sorted = [...instances].sort((a, b) => oddnessOf(b, summary) - oddnessOf(a, summary))
         return (
           <>
-            <p class="muted" style={{ marginBottom: 12 }}>
+            <p class="muted" style={{ marginBottom: '12px' }}>
               {instances.length > 1 &&
                 (summary.heterogeneity_reasons.length === 0
                   ? words.alike

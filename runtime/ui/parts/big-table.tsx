@@ -121,20 +121,25 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
         <tbody ref={body}>
           {first > 0 && (
             <tr class="spacer">
-              <td colSpan={columns.length} style={{ height: first * rowHeight }} />
+              <td colSpan={columns.length} style={{ height: `${first * rowHeight}px` }} />
             </tr>
           )}
           {lines.slice(first, last).map((line, at) =>
             line.kind === 'group' ? (
-              <tr key={line.key} class="group" aria-rowindex={first + at + 2} style={{ height: rowHeight }}>
+              <tr
+                key={line.key}
+                class="group"
+                aria-rowindex={first + at + 2}
+                style={{ height: `${rowHeight}px` }}
+              >
                 <th scope="rowgroup" colSpan={columns.length}>
                   {line.title}
                 </th>
               </tr>
             ) : (
-              <tr key={line.key} aria-rowindex={first + at + 2} style={{ height: rowHeight }}>
+              <tr key={line.key} aria-rowindex={first + at + 2} style={{ height: `${rowHeight}px` }}>
                 {columns.map(({ id, isNumeric, render }) => (
-                  <td key={id} class={isNumeric ? 'n' : ''} style={{ height: rowHeight }}>
+                  <td key={id} class={isNumeric ? 'n' : ''} style={{ height: `${rowHeight}px` }}>
                     {render(line.row)}
                   </td>
                 ))}
@@ -143,7 +148,7 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
           )}
           {last < lines.length && (
             <tr class="spacer">
-              <td colSpan={columns.length} style={{ height: (lines.length - last) * rowHeight }} />
+              <td colSpan={columns.length} style={{ height: `${(lines.length - last) * rowHeight}px` }} />
             </tr>
           )}
         </tbody>

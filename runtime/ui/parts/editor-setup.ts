@@ -49,6 +49,7 @@ const THEME = EditorView.theme({
     textUnderlineOffset: '3px',
   },
   '.cm-deletedText': { background: 'none !important', textDecoration: 'line-through' },
+  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: 'none !important' },
   '.cm-collapsedLines': { background: 'var(--hover) !important', color: 'var(--muted) !important' },
 })
 

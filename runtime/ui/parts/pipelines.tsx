@@ -80,6 +80,14 @@ function curve(from: Box, to: Box, dy = 0): string {
   return `M${x1} ${y1}C${x1 + bend} ${y1} ${to.x - bend} ${y2} ${to.x} ${y2}`
 }
 
+/** Give the boxes of one column their places anew, in the order of `rankOf`. */
+function reorder(boxes: ReadonlyMap<string, Box>, prefix: string, rankOf: (box: Box) => number): void {
+  const column = [...boxes].filter(([key]) => key.startsWith(prefix)).map(([, box]) => box)
+  const places = column.map(({ y }) => y).sort((a, b) => a - b)
+  const sorted = [...column].sort((a, b) => rankOf(a) - rankOf(b) || a.y - b.y)
+  for (const [at, box] of sorted.entries()) box.y = places[at] ?? box.y
+}
+
 function layOutLane(lane: PipelineLane, connectors: ReadonlySet<string>, top: number): LaidOutLane {
   const graph = new Graph()
   graph.setGraph({ rankdir: 'LR', nodesep: 10, ranksep: 44, marginx: MARGIN, marginy: 0 })
@@ -102,6 +110,9 @@ function layOutLane(lane: PipelineLane, connectors: ReadonlySet<string>, top: nu
     })
     height = Math.max(height, node.y + BOX_HEIGHT / 2)
   }
+  // Connectors lie where their bridge leaves: out at the bottom of a lane, in at its top.
+  reorder(boxes, 'e:', (box) => (box.kind === 'connector' ? 1 : 0))
+  reorder(boxes, 'r:', (box) => (box.kind === 'connector' ? 0 : 1))
   const paths = edges.map(([from, to]) => curve(boxes.get(from)!, boxes.get(to)!))
   return { name: lane.name, boxes, paths, top, height: height + LANE_TITLE }
 }
@@ -177,7 +188,7 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: readonly s
         viewBox={`0 0 ${width} ${height}`}
         role="img"
         aria-label={describe(picture)}
-        style={{ maxWidth: width, minWidth: Math.min(width, 520) }}
+        style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 520)}px` }}
       >
         {drawn.bridges.map((path) => (
           <path key={path} class="bridge" d={path} />

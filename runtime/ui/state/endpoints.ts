@@ -9,6 +9,12 @@ import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
+import type {
+  PasswordRequest,
+  UserCreateRequest,
+  UserRecord,
+  UserUpdateRequest,
+} from '../../../lib/wire/identity.ts'
 import type { InstanceDetail } from '../../../lib/wire/instances.ts'
 import type { MigrationPreview, MigrationPreviewRequest } from '../../../lib/wire/migration.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
@@ -131,6 +137,14 @@ export const api = {
   deletePushGroup: (id: string) => call<void>('DELETE', `/api/push-groups/${e(id)}`),
   previewPush: (request: PushPreviewRequest, signal?: Signal) =>
     call<PushPreview>('POST', '/api/pushes/preview', { signal, json: request }),
+
+  users: (signal?: Signal) => call<UserRecord[]>('GET', '/api/users', { signal }),
+  createUser: (request: UserCreateRequest) => call<UserRecord>('POST', '/api/users', { json: request }),
+  updateUser: (id: string, request: UserUpdateRequest) =>
+    call<UserRecord>('PATCH', `/api/users/${e(id)}`, { json: request }),
+  deleteUser: (id: string) => call<void>('DELETE', `/api/users/${e(id)}`),
+  changePassword: (request: PasswordRequest) =>
+    call<void>('PUT', '/api/me/password', { json: request, keepsSession: true }),
 
   evidencePack: (request: ReportExportRequest, signal?: Signal) =>
     call<EvidencePack>('POST', '/api/reports/evidence-pack', { signal, json: request }),

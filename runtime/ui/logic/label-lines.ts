@@ -1,0 +1,21 @@
+/** Read `key=value` lines; the first line that is none of them, where there is one. */
+export function readLabelLines(
+  text: string,
+): { ok: true; labels: Record<string, string> } | { ok: false; line: string } {
+  const labels: Record<string, string> = {}
+  for (const raw of text.split('\n')) {
+    const line = raw.trim()
+    if (line === '') continue
+    const match = /^([^=\s]+)\s*=\s*(.+)$/.exec(line)
+    if (!match) return { ok: false, line }
+    labels[match[1] ?? ''] = (match[2] ?? '').trim()
+  }
+  return { ok: true, labels }
+}
+
+/** The same as text, sorted by key. */
+export const writeLabelLines = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${key}=${value}`)
+    .join('\n')

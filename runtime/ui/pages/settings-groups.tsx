@@ -1,0 +1,232 @@
+import { useSignal } from '@preact/signals'
+import type { PushGroup } from '../../../lib/wire/pushes.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { formatNumber } from '../i18n/format.ts'
+import { settingsTexts } from '../i18n/settings.ts'
+import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
+import { Action, TextArea, TextField } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { can, may } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+
+function GroupForm({
+  group,
+  onClose,
+  onDone,
+}: {
+  group: PushGroup | null
+  onClose: () => void
+  onDone: () => void
+}) {
+  const words = say(settingsTexts)
+  const common = say(commonTexts)
+  const name = useSignal(group?.name ?? '')
+  const description = useSignal(group?.description ?? '')
+  const lines = useSignal(writeLabelLines(group?.selector.match_labels ?? {}))
+  const save = async () => {
+    const labels = readLabelLines(lines.value)
+    if (!labels.ok) return toast(words.badLine(labels.line), 'bad')
+    const result = await api.savePushGroup(group?.id ?? null, {
+      name: name.value.trim(),
+      description: description.value.trim(),
+      selector: { ...group?.selector, match_labels: labels.labels },
+    })
+    if (!result.ok) return toastFailure(result)
+    toast(common.saved)
+    onDone()
+  }
+  return (
+    <Dialog title={group?.name ?? words.newGroup} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <TextField
+          label={words.groupName}
+          value={name.value}
+          onValue={(value) => {
+            name.value = value
+          }}
+        />
+        <TextField
+          label={words.groupDescription}
+          value={description.value}
+          onValue={(value) => {
+            description.value = value
+          }}
+        />
+        <TextArea
+          label={words.groupLabels}
+          isMono
+          value={lines.value}
+          onValue={(value) => {
+            lines.value = value
+          }}
+        />
+        <div class="actions">
+          <Action onClick={onClose}>{common.cancel}</Action>
+          <Action kind="primary" isSubmit>
+            {common.save}
+          </Action>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Whom a group reaches now. */
+function Reach({ group }: { group: PushGroup }) {
+  const words = say(settingsTexts)
+  const preview = useResource(`push-preview:${group.id}:${JSON.stringify(group.selector)}`, (abort) =>
+    api.previewPush({ group_id: group.id }, abort),
+  )
+  return (
+    <Loaded of={preview}>
+      {(data) => (
+        <div class="stack tight">
+          <p>
+            <b>{words.reached(data.targeted_count)}</b>{' '}
+            <span class="muted">
+              {Object.entries(data.breakdown)
+                .filter(([, count]) => count > 0)
+                .map(
+                  ([bucket, count]) =>
+                    `${formatNumber(count)} ${words.bucket[bucket as keyof typeof words.bucket] ?? bucket}`,
+                )
+                .join(' · ')}
+            </span>
+          </p>
+          <div class="chips">
+            {data.targets.slice(0, 20).map((target) => (
+              <a key={target.workload_id} class="chip quiet" href={`/workloads/${target.workload_id}`}>
+                {target.display_name}
+              </a>
+            ))}
+          </div>
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void; reload: () => void }) {
+  const words = say(settingsTexts)
+  const isShown = useSignal(false)
+  const isAsking = useSignal(false)
+  const remove = async () => {
+    const result = await api.deletePushGroup(group.id)
+    isAsking.value = false
+    if (!result.ok) return toastFailure(result)
+    toast(words.removed)
+    reload()
+  }
+  const mayPreview = can('config_safety.scoped_push') && may('workload:push_config')
+  return (
+    <section class="pane" style={{ marginTop: '0' }}>
+      <div class="head">
+        <h2 style={{ margin: '0' }}>{group.name}</h2>
+        <span class="mono muted">{group.id}</span>
+        <div class="actions">
+          {mayPreview && (
+            <Action
+              isPressed={isShown.value}
+              onClick={() => {
+                isShown.value = !isShown.value
+              }}
+            >
+              {words.groupReach}
+            </Action>
+          )}
+          <Action onClick={onEdit}>{say(commonTexts).edit}</Action>
+          <Action
+            kind="danger"
+            onClick={() => {
+              isAsking.value = true
+            }}
+          >
+            {say(commonTexts).remove}
+          </Action>
+        </div>
+      </div>
+      {group.description && <p class="muted">{group.description}</p>}
+      <p class="chips" style={{ marginTop: '8px' }}>
+        {Object.entries(group.selector.match_labels ?? {}).map(([key, value]) => (
+          <span key={key} class="chip">
+            {key}={value}
+          </span>
+        ))}
+      </p>
+      {isShown.value && <Reach group={group} />}
+      {isAsking.value && (
+        <Dialog title={words.removeGroup(group.name)} onClose={() => (isAsking.value = false)}>
+          <div class="actions">
+            <Action onClick={() => (isAsking.value = false)}>{say(commonTexts).cancel}</Action>
+            <Action kind="danger primary" onClick={() => void remove()}>
+              {say(commonTexts).remove}
+            </Action>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  )
+}
+
+/** Named choices of trusted labels, and whom each reaches. */
+export function GroupsSection() {
+  const words = say(settingsTexts)
+  const open = useSignal<PushGroup | 'new' | null>(null)
+  const groups = useResource('push-groups', (abort) => api.pushGroups(abort))
+  const close = () => {
+    open.value = null
+  }
+  return (
+    <>
+      <p class="muted">{words.groupsLead}</p>
+      <div class="actions">
+        <Action
+          kind="primary"
+          onClick={() => {
+            open.value = 'new'
+          }}
+        >
+          {words.newGroup}
+        </Action>
+      </div>
+      <Loaded of={groups}>
+        {(list) =>
+          list.length === 0 ? (
+            <p class="empty">{words.noGroups}</p>
+          ) : (
+            list.map((group) => (
+              <Group
+                key={group.id}
+                group={group}
+                reload={groups.reload}
+                onEdit={() => {
+                  open.value = group
+                }}
+              />
+            ))
+          )
+        }
+      </Loaded>
+      {open.value !== null && (
+        <GroupForm
+          group={open.value === 'new' ? null : open.value}
+          onClose={close}
+          onDone={() => {
+            close()
+            groups.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { settingsTexts } from '../i18n/settings.ts'
+import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
+import { nameOf, placeOf } from '../logic/workloads.ts'
+import { Action, Select, TextArea } from '../parts/controls.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { fleetLoaded, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { query, setQuery } from '../state/router.ts'
+
+const PREFIX = /^muster\/(selector\.)?/
+
+/** The trusted labels among a workload's labels, without their prefix. */
+function trustedOf(labels: Readonly<Record<string, string>>): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [key, value] of Object.entries(labels))
+    if (PREFIX.test(key)) found[key.replace(PREFIX, '')] = value
+  return found
+}
+
+function LabelsForm({ id, labels }: { id: string; labels: Record<string, string> }) {
+  const words = say(settingsTexts)
+  const text = useSignal(writeLabelLines(labels))
+  const save = async () => {
+    const read = readLabelLines(text.value)
+    if (!read.ok) return toast(words.badLine(read.line), 'bad')
+    const result = await api.setTrustedLabels(id, read.labels)
+    if (!result.ok) return toastFailure(result)
+    toast(say(commonTexts).saved)
+    void loadFleet()
+  }
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void save()
+      }}
+    >
+      <TextArea
+        label={words.labelsText}
+        isMono
+        rows={6}
+        value={text.value}
+        onValue={(value) => {
+          text.value = value
+        }}
+      />
+      <div class="actions">
+        <Action kind="primary" isSubmit>
+          {say(commonTexts).save}
+        </Action>
+      </div>
+    </form>
+  )
+}
+
+/** Labels that only operators set, for one workload at a time. */
+export function LabelsSection() {
+  const words = say(settingsTexts)
+  void fleetVersion.value
+  useEffect(() => {
+    void loadFleet()
+  }, [])
+  const options = [...workloads.values()]
+    .map((workload): [string, string] => [
+      workload.id,
+      [nameOf(workload), placeOf(workload)].filter((part) => part !== '').join(' · '),
+    ])
+    .sort(([, a], [, b]) => a.localeCompare(b))
+  const id = query.value.get('workload') ?? options[0]?.[0] ?? ''
+  const chosen = workloads.get(id)
+  return (
+    <section class="pane stack">
+      <p class="muted">{words.labelsLead}</p>
+      {options.length > 0 && (
+        <Select
+          label={words.labelsFor}
+          value={id}
+          options={options}
+          onValue={(workload) => setQuery({ workload })}
+        />
+      )}
+      {fleetLoaded.value && chosen && <LabelsForm key={id} id={id} labels={trustedOf(chosen.labels ?? {})} />}
+    </section>
+  )
+}

@@ -1,0 +1,139 @@
+import { useSignal } from '@preact/signals'
+import { LANGUAGES, THEMES } from '../../../lib/wire/identity.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { settingsTexts } from '../i18n/settings.ts'
+import { Action, Select, TextField } from '../parts/controls.tsx'
+import { describeFailure } from '../parts/failure.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { me, savePreferences } from '../state/session.ts'
+
+function PasswordForm() {
+  const words = say(settingsTexts)
+  const current = useSignal('')
+  const next = useSignal('')
+  const again = useSignal('')
+  const error = useSignal<{ field: 'current' | 'next' | 'again'; text: string } | null>(null)
+  const isBusy = useSignal(false)
+  const submit = async () => {
+    error.value = null
+    if ([...next.value].length < 12) error.value = { field: 'next', text: words.tooShort }
+    else if (next.value === current.value) error.value = { field: 'next', text: words.mustDiffer }
+    else if (next.value !== again.value) error.value = { field: 'again', text: words.notEqual }
+    if (error.value !== null || isBusy.value) return
+    isBusy.value = true
+    const result = await api.changePassword({ current_password: current.value, new_password: next.value })
+    isBusy.value = false
+    if (result.ok) {
+      current.value = next.value = again.value = ''
+      return toast(words.changed)
+    }
+    if (result.status === 401) error.value = { field: 'current', text: words.wrongCurrent }
+    else if (result.status === 400) error.value = { field: 'next', text: describeFailure(result) }
+    else toastFailure(result)
+  }
+  const errorOf = (field: string) => (error.value?.field === field ? error.value.text : null)
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void submit()
+      }}
+    >
+      <TextField
+        label={words.current}
+        type="password"
+        autoComplete="current-password"
+        value={current.value}
+        error={errorOf('current')}
+        onValue={(value) => {
+          current.value = value
+        }}
+      />
+      <TextField
+        label={words.next}
+        type="password"
+        autoComplete="new-password"
+        hint={words.nextHint}
+        value={next.value}
+        error={errorOf('next')}
+        onValue={(value) => {
+          next.value = value
+        }}
+      />
+      <TextField
+        label={words.again}
+        type="password"
+        autoComplete="new-password"
+        value={again.value}
+        error={errorOf('again')}
+        onValue={(value) => {
+          again.value = value
+        }}
+      />
+      <div class="actions">
+        <Action kind="primary" isSubmit>
+          {words.change}
+        </Action>
+      </div>
+    </form>
+  )
+}
+
+/** Who one is, how it looks, which language, and the password. */
+export function ProfileSection() {
+  const words = say(settingsTexts)
+  const user = me.value
+  if (!user) return null
+  const { theme, language } = user.preferences
+  const save = async (change: Partial<{ theme: typeof theme; language: typeof language }>) => {
+    const result = await savePreferences({ theme, language, ...change })
+    if (result.ok) toast(say(commonTexts).saved)
+    else toastFailure(result)
+  }
+  return (
+    <>
+      <section class="pane">
+        <h2>{words.sections.profile}</h2>
+        <Pairs
+          of={[
+            [words.email, user.email],
+            [words.roles, user.groups.map(({ name }) => words.role[name] ?? name).join(', ') || '–'],
+            [
+              words.permissions,
+              user.permissions.length > 0 ? (
+                <span class="mono">{user.permissions.join(' ')}</span>
+              ) : (
+                words.nothing
+              ),
+            ],
+          ]}
+        />
+      </section>
+      <section class="pane">
+        <h2>{words.appearance}</h2>
+        <div class="form">
+          <Select
+            label={words.appearance}
+            value={theme}
+            options={THEMES.map((id) => [id, words.themes[id]])}
+            onValue={(value) => void save({ theme: value })}
+          />
+          <Select
+            label={words.language}
+            value={language}
+            options={LANGUAGES.map((id) => [id, words.languages[id]])}
+            onValue={(value) => void save({ language: value })}
+          />
+        </div>
+      </section>
+      <section class="pane">
+        <h2>{words.password}</h2>
+        <PasswordForm />
+      </section>
+    </>
+  )
+}
