@@ -1,0 +1,172 @@
+/** What a report is made of: plain rows as read from the store, times in milliseconds since 1970. */
+
+export interface WorkloadRow {
+  id: string
+  displayName: string
+  type: string
+  version: string
+  status: string
+  lastSeenAt: number
+  archivedAt: number | null
+  acceptsRemoteConfig: boolean
+  activeHash: string | null
+  /** What operators set, keys without the prefix. */
+  trustedLabels: Record<string, string>
+  /** How many labels its agents reported; the labels themselves never get here. */
+  agentLabelCount: number
+  remoteStatus: string | null
+  remoteHash: string | null
+}
+
+export interface PushRow {
+  pushId: string
+  workloadId: string
+  seq: number
+  hash: string
+  kind: string
+  pushedBy: string
+  status: string
+  phase: string
+  submittedAt: number
+  appliedAt: number | null
+  failedAt: number | null
+  errorCause: string | null
+  errorTitle: string | null
+  /** Whether the agent sent a text; the text itself never gets here. */
+  hasErrorText: boolean
+  approvalId: string | null
+  rollbackOfPushId: string | null
+  failedHash: string | null
+  label: string | null
+  isContentAvailable: boolean
+  targetCount: number
+  applyingCount: number
+  appliedCount: number
+  failedCount: number
+  stragglerCount: number
+  goneCount: number
+  joinedCount: number
+  /** Milliseconds from the submission until 50, 90, 99 and 100 % of the targets had applied; null where never. */
+  convergedMs: readonly (number | null)[]
+}
+
+export interface PlanRow {
+  id: string
+  workloadId: string
+  status: string
+  requesterId: string
+  approverId: string | null
+  requestComment: string
+  approvalComment: string | null
+  pushComment: string | null
+  targetGroup: string
+  targetEnv: string
+  draftHash: string
+  baseHash: string | null
+  pushId: string | null
+  isProduction: boolean
+  isBreakGlass: boolean
+  breakGlassReason: string | null
+  createdAt: number
+  approvedAt: number | null
+  pushedAt: number | null
+  /** `receivers/otlp/2`, sorted; null where one of the two texts is not stored. */
+  addedComponents: string[] | null
+  removedComponents: string[] | null
+}
+
+export interface AlertRow {
+  id: string
+  workloadId: string
+  rule: string
+  severity: string
+  message: string
+  firedAt: number
+  resolvedAt: number | null
+}
+
+export interface EventRow {
+  id: number
+  workloadId: string
+  eventType: string
+  instanceUid: string
+  podName: string
+  version: string
+  prevVersion: string
+  occurredAt: number
+}
+
+export interface RollbackRow {
+  workloadId: string
+  targetKind: 'last_known_good' | 'previous' | null
+  targetHash: string | null
+  targetAppliedAt: number | null
+  isContentAvailable: boolean
+  quarantinedHashes: string[]
+}
+
+/** What a walk over the whole audit chain found. */
+export interface AuditCheck {
+  isIntact: boolean
+  checkedCount: number
+  headSeq: number
+  headHash: string
+  firstBadSeq: number | null
+  reason: string | null
+  /** Records about the workloads of the report in its period, by action. */
+  actionCounts: Record<string, number>
+}
+
+export type DatedSection = 'config_history' | 'config_plan' | 'alerts' | 'workload_events'
+
+/** How many rows a section would have, and the newest how many of each workload were read. */
+export interface ReadExtent {
+  total: number
+  perWorkload: number | null
+}
+
+/** Everything one report is made of, in its workloads' order; absent lists were not asked for. */
+export interface Material {
+  workloads: WorkloadRow[]
+  /** The newest push of each workload that has one. */
+  currentPushes: PushRow[]
+  pushes: PushRow[]
+  plans: PlanRow[]
+  alerts: AlertRow[]
+  events: EventRow[]
+  rollbacks: RollbackRow[]
+  audit: AuditCheck | null
+  /** `MIN_AGENT_VERSION`, empty when not set. */
+  minAgentVersion: string
+  /** E-mail addresses in lower case to user ids. */
+  userIds: [string, string][]
+  extents: Partial<Record<DatedSection, ReadExtent>>
+}
+
+/** The kinds of rows that come in pages. */
+export type PageKind = 'workloads' | 'currentPushes' | 'pushes' | 'plans' | 'alerts' | 'events' | 'rollbacks'
+
+/** Some rows of one kind as JSON bytes, so that they can be handed to a thread without being copied. */
+export interface MaterialPage {
+  kind: PageKind
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+/** Put pages together again. */
+export function joinPages(pages: readonly MaterialPage[]): Pick<Material, PageKind> {
+  const joined: Pick<Material, PageKind> = {
+    workloads: [],
+    currentPushes: [],
+    pushes: [],
+    plans: [],
+    alerts: [],
+    events: [],
+    rollbacks: [],
+  }
+  const decoder = new TextDecoder()
+  for (const { kind, bytes } of pages) {
+    const rows = joined[kind] as unknown[]
+    for (const row of JSON.parse(decoder.decode(bytes)) as unknown[]) rows.push(row)
+  }
+  return joined
+}

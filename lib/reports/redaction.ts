@@ -1,0 +1,92 @@
+import type { FactValue } from '../wire/reports.ts'
+
+/** What stands where something was removed. */
+export const REMOVED = '[redacted]'
+
+// Each pattern takes the name along with the value: names of secrets tell where to look for them.
+const SECRETS: readonly RegExp[] = [
+  /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
+  /\b(?:proxy-)?authorization\b["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|negotiate|apikey|token)\s+)?[^\s"',;]+["']?/gi,
+  /\b(?:bearer|apikey)\s+[^\s"',;]+/gi,
+  /\bbasic\s+[A-Za-z0-9+/=_-]{6,}/gi,
+  /[\w.-]*(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie)[\w.-]*["']?\s*(?:[:=]|=>)\s*(?:"[^"]*"?|'[^']*'?|[^\s,;}\]]+)/gi,
+  /\bSECRET_\w*/g,
+  // Tokens with a form of their own: JWT, GitHub, GitLab, Slack, AWS, Google, npm, Stripe and OpenAI, Vault.
+  /\beyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g,
+  /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|npm_|hvs\.|[rs]k[-_](?:live|test|proj)?[-_]?|AIza)[\w-]{12,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g,
+  // Long and mixed: nothing that a report needs (ids and hashes are lower case) looks like this.
+  /(?<![\w+/=-])(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])(?=[\w+/=-]*\d)[\w+/=-]{32,}/g,
+]
+
+/** A URL with its host, path and whatever else may hold a credential. */
+const URL_PATTERN = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>`|\\^{}]*/gi
+/** `name:password@host` without a scheme. */
+const USERINFO = /[^\s@:/"'<>]+:[^\s@/"'<>]+@[^\s@"'<>]+/g
+/** Local part and domain in any script; a sentence's own stop or comma at the end is not part of it. */
+const EMAIL = /(?:"[^"\n]+"|[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]*[\p{L}\p{N}]/gu
+
+/** Cheap test for what any pattern above could find, so that most texts are looked at once. */
+const SUSPICIOUS =
+  /@|:\/\/|-----BEGIN|authorization|bearer|basic|apikey|secret|token|passw|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie|eyJ|gh[oprsu]_|github_pat_|glpat-|xox|npm_|hvs\.|[rs]k[-_]|AIza|AKIA|ASIA|[\w+/=-]{32}/i
+
+/** Hashes, UUIDs and other lower-case ids are looked at once only. */
+const PLAIN_ID = /^[0-9a-f-]{16,64}$/
+
+const SECRET_KEY =
+  /secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|credential|authorization/i
+
+/** A value with everything secret taken out, and whether there was something. */
+export interface Redacted<T> {
+  value: T
+  isRedacted: boolean
+}
+
+/** Takes secrets, credentials, hosts of URLs and e-mail addresses out of texts; see `createRedactor`. */
+export interface Redactor {
+  text(text: string): Redacted<string>
+  /** Texts at every depth; under a key that names a secret the whole value goes. */
+  value(value: FactValue): Redacted<FactValue>
+}
+
+/**
+ * Redaction `strict` of one report. `userIds` maps e-mail addresses in lower case to user ids: a known address
+ * becomes `user:<id>`, which stays the same from report to report; an unknown one goes.
+ */
+export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
+  const toUser = (email: string) => {
+    const id = userIds.get(email.toLowerCase())
+    return id === undefined ? REMOVED : `user:${id}`
+  }
+  const text = (raw: string): Redacted<string> => {
+    if (PLAIN_ID.test(raw) || !SUSPICIOUS.test(raw)) return { value: raw, isRedacted: false }
+    let clean = raw
+    // A whole text that is a user's address needs no guess where it ends.
+    if (userIds.has(raw.trim().toLowerCase())) clean = toUser(raw.trim())
+    else {
+      clean = clean.replace(SECRETS[0]!, REMOVED)
+      clean = clean.replace(URL_PATTERN, (_, scheme: string) => `${scheme.toLowerCase()}://${REMOVED}`)
+      for (const pattern of SECRETS.slice(1)) clean = clean.replace(pattern, REMOVED)
+      clean = clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)
+    }
+    return { value: clean, isRedacted: clean !== raw }
+  }
+  const value = (raw: FactValue): Redacted<FactValue> => {
+    if (typeof raw === 'string') return text(raw)
+    if (raw === null || typeof raw !== 'object') return { value: raw, isRedacted: false }
+    if (Array.isArray(raw)) {
+      const entries = raw.map(value)
+      return { value: entries.map((e) => e.value), isRedacted: entries.some((e) => e.isRedacted) }
+    }
+    let isRedacted = false
+    const entries = Object.entries(raw).map(([key, field]) => {
+      const cleanKey = text(key)
+      const isSecret = SECRET_KEY.test(key) && field !== null && field !== '' && typeof field !== 'boolean'
+      const cleanField = isSecret ? { value: REMOVED, isRedacted: true } : value(field)
+      isRedacted ||= cleanKey.isRedacted || cleanField.isRedacted
+      return [cleanKey.value, cleanField.value] as const
+    })
+    return { value: Object.fromEntries(entries), isRedacted }
+  }
+  return { text, value }
+}

@@ -1,0 +1,171 @@
+import { REPORT_INCLUDES, type ReportInclude } from '../wire/reports.ts'
+import { compareUtf8 } from './canonical.ts'
+
+/** What a report covers, in normal form: ids sorted, trimmed and distinct, times in UTC milliseconds. */
+export interface NormalScope {
+  workload_ids?: string[]
+  group_id?: string
+  selector?: Record<string, string>
+  since?: string
+  until?: string
+}
+
+/** A checked request with its defaults filled in: two requests that mean the same are the same. */
+export interface NormalRequest {
+  schema_version: 'report_export_request.v1'
+  report_type: 'evidence_pack'
+  scope: NormalScope
+  include: Record<ReportInclude | 'signed_audit_metadata', boolean>
+  redaction: 'strict'
+}
+
+/** Why a request was refused; `detail` says where, and never quotes more than a field's name. */
+export interface RequestRefusal {
+  ok: false
+  code:
+    | 'invalid-json-body'
+    | 'unsupported-schema-version'
+    | 'unsupported-report-type'
+    | 'unsupported-redaction-mode'
+    | 'invalid-scope'
+    | 'invalid-time-range'
+  detail: string
+}
+
+export type RequestOutcome = { ok: true; request: NormalRequest } | RequestRefusal
+
+const INCLUDE_KEYS = [...REPORT_INCLUDES, 'signed_audit_metadata'] as const
+
+const refuse = (code: RequestRefusal['code'], detail: string): RequestRefusal => ({ ok: false, code, detail })
+
+/** Thrown inside this file only, where the JSON has another form than a request's. */
+class WrongForm extends Error {}
+
+type Fields = Record<string, unknown>
+
+/** An object's fields that are there; null counts as absent. An unknown one is refused: it may be a misspelt bound. */
+function readFields(value: unknown, where: string, known: readonly string[]): Fields {
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw new WrongForm(`${where}: expected an object`)
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) throw new WrongForm(`${where}: unknown field`)
+  }
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+}
+
+function readText(value: unknown, where: string): string {
+  if (typeof value !== 'string') throw new WrongForm(`${where}: expected a string`)
+  // PostgreSQL holds no such text, so nothing could match it.
+  if (value.includes('\0')) throw new WrongForm(`${where}: U+0000 is not allowed`)
+  return value.replace(/\p{Surrogate}/gu, '\uFFFD')
+}
+
+const readOptionalText = (value: unknown, where: string) =>
+  value === undefined ? undefined : readText(value, where)
+
+const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** An RFC 3339 time with a zone, in UTC and cut to milliseconds. */
+function readTime(value: unknown, where: string): string | undefined {
+  if (value === undefined) return undefined
+  const match = RFC_3339.exec(readText(value, where))
+  if (!match) throw new WrongForm(`${where}: expected an RFC 3339 time with a zone`)
+  const [, year, month, day, hour, minute, second, fraction = '.0', zone] = match
+  const ms = Date.parse(
+    `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${zone!.toUpperCase()}`,
+  )
+  const isDay = Number(day) <= new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate()
+  const time = new Date(ms)
+  if (Number.isNaN(ms) || !isDay || time.getUTCFullYear() < 1 || time.getUTCFullYear() > 9999)
+    throw new WrongForm(`${where}: expected an RFC 3339 time with a zone`)
+  return time.toISOString()
+}
+
+function readScope(value: unknown): { scope: NormalScope; kinds: number } {
+  const fields = readFields(value, 'scope', ['workload_ids', 'group_id', 'selector', 'since', 'until'])
+  const scope: NormalScope = {}
+  let kinds = 0
+  if (fields['workload_ids'] !== undefined) {
+    if (!Array.isArray(fields['workload_ids'])) throw new WrongForm('scope.workload_ids: expected a list')
+    const ids = fields['workload_ids'].map((id) => readText(id, 'scope.workload_ids').trim())
+    if (ids.length > 0) {
+      kinds++
+      scope.workload_ids = [...new Set(ids.filter((id) => id !== ''))].sort(compareUtf8)
+    }
+  }
+  const groupId = readOptionalText(fields['group_id'], 'scope.group_id')?.trim()
+  if (groupId) {
+    kinds++
+    scope.group_id = groupId
+  }
+  if (fields['selector'] !== undefined) {
+    const map = fields['selector']
+    if (typeof map !== 'object' || map === null || Array.isArray(map))
+      throw new WrongForm('scope.selector: expected an object')
+    const pairs = Object.entries(map).map(
+      ([key, text]) => [readText(key, 'scope.selector'), readText(text, 'scope.selector')] as const,
+    )
+    if (pairs.length > 0) {
+      kinds++
+      scope.selector = Object.fromEntries(pairs)
+    }
+  }
+  const since = readTime(fields['since'], 'scope.since')
+  const until = readTime(fields['until'], 'scope.until')
+  if (since !== undefined) scope.since = since
+  if (until !== undefined) scope.until = until
+  return { scope, kinds }
+}
+
+/** All ten sections when nothing at all is asked for. */
+function readInclude(value: unknown): NormalRequest['include'] {
+  const fields = readFields(value, 'include', INCLUDE_KEYS)
+  const include = {} as NormalRequest['include']
+  for (const key of INCLUDE_KEYS) {
+    const flag = fields[key] ?? false
+    if (typeof flag !== 'boolean') throw new WrongForm(`include.${key}: expected true or false`)
+    include[key] = flag
+  }
+  if (!Object.values(include).includes(true)) for (const key of REPORT_INCLUDES) include[key] = true
+  return include
+}
+
+const TOP_FIELDS = ['schema_version', 'report_type', 'scope', 'include', 'redaction']
+
+function readRequest(value: unknown): RequestOutcome {
+  const fields = readFields(value, 'body', TOP_FIELDS)
+  const version = readOptionalText(fields['schema_version'], 'schema_version') || 'report_export_request.v1'
+  const type = readOptionalText(fields['report_type'], 'report_type') || 'evidence_pack'
+  const redaction = readOptionalText(fields['redaction'], 'redaction') || 'strict'
+  const { scope, kinds } = readScope(fields['scope'])
+  const include = readInclude(fields['include'])
+  if (version !== 'report_export_request.v1')
+    return refuse('unsupported-schema-version', 'schema_version: expected report_export_request.v1')
+  if (type !== 'evidence_pack')
+    return refuse('unsupported-report-type', 'report_type: expected evidence_pack')
+  if (redaction !== 'strict') return refuse('unsupported-redaction-mode', 'redaction: expected strict')
+  if (kinds !== 1)
+    return refuse('invalid-scope', 'scope: exactly one of workload_ids, group_id, selector is required')
+  if (scope.since !== undefined && scope.until !== undefined && scope.since > scope.until)
+    return refuse('invalid-time-range', 'scope: since is after until')
+  return {
+    ok: true,
+    request: { schema_version: version, report_type: type, scope, include, redaction },
+  }
+}
+
+/** Read the body of a report request: its form first, then what it asks for, in the contract's order. */
+export function parseReportRequest(body: string): RequestOutcome {
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return refuse('invalid-json-body', 'the body is not one JSON value')
+  }
+  try {
+    return readRequest(value)
+  } catch (error) {
+    if (error instanceof WrongForm) return refuse('invalid-json-body', error.message)
+    throw error
+  }
+}

@@ -1,0 +1,131 @@
+import { compareVersions } from '../versions.ts'
+import type { FactValue } from '../wire/reports.ts'
+import type { AuditCheck, RollbackRow, WorkloadRow } from './material.ts'
+import { type ItemDraft, toOptionalTime } from './section-items.ts'
+
+/** Trusted labels are shown under this prefix, as everywhere. */
+const TRUSTED_PREFIX = 'muster/'
+
+/** What a workload is and how it stands. Labels that agents reported are counted, not shown. */
+export function draftWorkload(row: WorkloadRow): ItemDraft {
+  const labels = Object.fromEntries(
+    Object.entries(row.trustedLabels).map(([key, value]) => [`${TRUSTED_PREFIX}${key}`, value]),
+  )
+  return {
+    id: `workload:${row.id}`,
+    workloadId: row.id,
+    resource: 'workload',
+    resourceId: row.id,
+    observedAt: row.lastSeenAt,
+    summary: row.displayName,
+    facts: {
+      display_name: row.displayName,
+      type: row.type,
+      version: row.version,
+      status: row.status,
+      accepts_remote_config: row.acceptsRemoteConfig,
+      active_config_hash: row.activeHash ?? '',
+      archived_at: toOptionalTime(row.archivedAt),
+      labels,
+      removed_label_count: row.agentLabelCount,
+    },
+    hasRemoved: row.agentLabelCount > 0,
+  }
+}
+
+/** `unknown` where nothing was pushed or nothing is reported; else what the report says about the active config. */
+function driftStatus(row: WorkloadRow): string {
+  if (row.activeHash === null || row.remoteStatus === null) return 'unknown'
+  if (row.remoteStatus === 'applying') return 'applying'
+  return row.remoteStatus === 'applied' && row.remoteHash === row.activeHash ? 'in_sync' : 'drifted'
+}
+
+/** Whether a workload runs what it should run. */
+export function draftDrift(row: WorkloadRow): ItemDraft {
+  const status = driftStatus(row)
+  return {
+    id: `drift:${row.id}`,
+    workloadId: row.id,
+    resource: 'workload',
+    resourceId: row.id,
+    severity: status === 'drifted' ? 'warning' : null,
+    summary: `${row.displayName}: ${status}`,
+    facts: {
+      drift_status: status,
+      expected_config_hash: row.activeHash ?? '',
+      effective_config_hash: row.remoteHash ?? '',
+      remote_config_status: row.remoteStatus ?? 'none',
+    },
+  }
+}
+
+/** A workload's version, against the least version asked for where one is. */
+export function draftVersion(row: WorkloadRow, minAgentVersion: string): ItemDraft {
+  const order =
+    row.version === '' || minAgentVersion === '' ? null : compareVersions(row.version, minAgentVersion)
+  const isOutdated = order === null ? null : order < 0
+  return {
+    id: `version:${row.id}`,
+    workloadId: row.id,
+    resource: 'workload',
+    resourceId: row.id,
+    severity: row.version === '' || isOutdated ? 'warning' : null,
+    summary: `${row.displayName}: ${row.version === '' ? 'version not reported' : row.version}`,
+    facts: {
+      version: row.version,
+      type: row.type,
+      minimum_version: minAgentVersion === '' ? null : minAgentVersion,
+      is_outdated: isOutdated,
+    },
+  }
+}
+
+/** Where a workload would go back to when its next push failed. */
+export function draftRollback(row: RollbackRow, workload: WorkloadRow): ItemDraft {
+  const isReady = row.targetHash !== null
+  const facts: Record<string, FactValue> = {
+    workload_id: workload.id,
+    ready: isReady,
+    current_config_hash: workload.activeHash ?? '',
+    quarantined_config_hashes: row.quarantinedHashes,
+  }
+  if (isReady) {
+    facts['target_kind'] = row.targetKind
+    facts['target_config_id'] = row.targetHash
+    facts['target_config_hash'] = row.targetHash
+    facts['content_available'] = row.isContentAvailable
+  }
+  return {
+    id: `rollback:${workload.id}`,
+    workloadId: workload.id,
+    resource: isReady ? 'config' : 'workload',
+    resourceId: row.targetHash ?? workload.id,
+    observedAt: row.targetAppliedAt,
+    severity: isReady ? null : 'warning',
+    summary: `${workload.displayName}: ${isReady ? 'ready to roll back' : 'no rollback target'}`,
+    facts,
+  }
+}
+
+/** What the walk over the whole audit chain found. The head shows later whether the chain was cut. */
+export function draftAudit(check: AuditCheck): ItemDraft {
+  return {
+    id: 'audit_verification:chain',
+    workloadId: '',
+    resource: 'audit',
+    resourceId: 'chain',
+    severity: check.isIntact ? 'info' : 'critical',
+    summary: check.isIntact
+      ? `Audit chain intact up to record ${check.headSeq}`
+      : `Audit chain broken at record ${check.firstBadSeq ?? 0}`,
+    facts: {
+      status: check.isIntact ? 'verified' : 'broken',
+      verified_records: check.checkedCount,
+      head_seq: check.headSeq,
+      head_hash: check.headHash,
+      first_bad_seq: check.firstBadSeq,
+      reason: check.reason,
+      scope_records_by_action: check.actionCounts,
+    },
+  }
+}

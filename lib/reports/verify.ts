@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type EvidencePack, REPORT_INCLUDES } from '../wire/reports.ts'
+import { CANONICAL_SHAPES, canonicalText, encodeSection, hashInputs, hashReport } from './canonical.ts'
+import type { NormalRequest } from './request.ts'
+import { SECTIONS } from './sections.ts'
+import { isEd25519Signature, type PackSignature } from './signer.ts'
+
+/** One thing that was looked at in a pack. `unknown` is neither good nor bad: it could not be looked at. */
+export interface PackCheck {
+  name: string
+  result: 'passed' | 'failed' | 'unknown'
+  detail: string
+}
+
+export interface PackVerdict {
+  /** Nothing failed, and where a key was given, a signature of it is there. */
+  isIntact: boolean
+  isSigned: boolean
+  checks: PackCheck[]
+}
+
+const failed = (name: string, detail: string): PackVerdict => ({
+  isIntact: false,
+  isSigned: false,
+  checks: [{ name, result: 'failed', detail }],
+})
+
+/** Check the text of a JSON evidence pack without asking anybody. `publicKeyPem` is a trusted Ed25519 key. */
+export function verifyPack(text: string, publicKeyPem: string | null): PackVerdict {
+  let pack: EvidencePack
+  try {
+    pack = JSON.parse(text) as EvidencePack
+  } catch {
+    return failed('form', 'not JSON')
+  }
+  if (pack?.schema_version !== 'evidence_pack.v1' || !Array.isArray(pack.sections))
+    return failed('form', 'not an evidence pack of version evidence_pack.v1')
+  try {
+    const canonical = canonicalText(pack, CANONICAL_SHAPES.pack)
+    if (!isDeepStrictEqual(JSON.parse(canonical), pack))
+      return failed('form', 'holds fields or values that a pack does not have, which no hash covers')
+    return checkParts(pack, publicKeyPem)
+  } catch (error) {
+    return failed('form', error instanceof Error ? error.message : String(error))
+  }
+}
+
+function checkParts(pack: EvidencePack, publicKeyPem: string | null): PackVerdict {
+  const checks: PackCheck[] = [{ name: 'form', result: 'passed', detail: 'evidence_pack.v1' }]
+  const sections = pack.sections.map(encodeSection)
+  const { sections: _, inputs_hash: inputsHash, ...rest } = pack
+  const reportHash = hashReport(rest, inputsHash, sections)
+  checks.push(compare('report_hash', reportHash, pack.report_hash))
+  const requests = possibleRequests(pack)
+  const inputsHashes = requests.map((request) => hashInputs(request, sections, pack.scope.workload_ids ?? []))
+  checks.push(
+    compare('inputs_hash', inputsHashes.find((hash) => hash === inputsHash) ?? inputsHashes[0]!, inputsHash),
+  )
+  const signatures = (pack.signatures ?? []).map((signature) =>
+    checkSignature(signature, reportHash, publicKeyPem),
+  )
+  checks.push(...signatures)
+  const isSigned = signatures.some(({ result }) => result === 'passed')
+  if (publicKeyPem !== null && !isSigned)
+    checks.push({ name: 'signature', result: 'failed', detail: 'no signature of the given key' })
+  return { isIntact: checks.every(({ result }) => result !== 'failed'), isSigned, checks }
+}
+
+function compare(name: string, computed: string, stated: string): PackCheck {
+  return computed === stated
+    ? { name, result: 'passed', detail: computed }
+    : { name, result: 'failed', detail: `computed ${computed}, the pack states ${stated}` }
+}
+
+/** The request is not in the pack; its sections say what was asked for, but for a flag that makes none. */
+function possibleRequests(pack: EvidencePack): NormalRequest[] {
+  const present = new Set(pack.sections.map(({ id }) => id))
+  const flags = REPORT_INCLUDES.map((name) => [
+    name,
+    SECTIONS.some(({ include, id }) => include === name && present.has(id)),
+  ])
+  return [false, true].map((signed_audit_metadata) => ({
+    schema_version: 'report_export_request.v1',
+    report_type: 'evidence_pack',
+    scope: pack.scope.requested_scope,
+    include: { ...Object.fromEntries(flags), signed_audit_metadata },
+    redaction: 'strict',
+  }))
+}
+
+function checkSignature(
+  signature: PackSignature,
+  reportHash: string,
+  publicKeyPem: string | null,
+): PackCheck {
+  const name = `signature ${signature.scheme}`
+  if (signature.payload_hash !== reportHash)
+    return { name, result: 'failed', detail: 'is of another report_hash' }
+  if (signature.scheme === 'none')
+    return { name, result: 'unknown', detail: 'the pack is not signed; its hashes show accidents only' }
+  if (signature.scheme !== 'ed25519') return { name, result: 'unknown', detail: 'scheme not known here' }
+  if (publicKeyPem === null)
+    return {
+      name,
+      result: 'unknown',
+      detail: `by key "${signature.key_id ?? ''}"; give --key FILE to check it`,
+    }
+  return isEd25519Signature(signature, publicKeyPem)
+    ? { name, result: 'passed', detail: `key "${signature.key_id ?? ''}", ${signature.signed_at}` }
+    : { name, result: 'failed', detail: 'is not of the given key' }
+}
