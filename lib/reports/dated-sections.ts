@@ -40,11 +40,11 @@ function pushFacts(row: PushRow): Record<string, FactValue> {
   }
 }
 
-const pushSummary = (row: PushRow) =>
-  `Config ${row.hash.slice(0, SHORT_HASH)} ${row.status}${row.label === null ? '' : ` (${row.label})`}`
+const pushSummary = (row: PushRow, workload: string) =>
+  `${workload}: config ${row.hash.slice(0, SHORT_HASH)} ${row.status}${row.label === null ? '' : ` (${row.label})`}`
 
-/** One push in a workload's history, with how it converged. */
-export function draftPush(row: PushRow): ItemDraft {
+/** One push in a workload's history, with how it converged. `workload` is the workload's name. */
+export function draftPush(row: PushRow, workload: string): ItemDraft {
   return {
     id: `config:${row.workloadId}:${row.hash}:${row.pushId}`,
     workloadId: row.workloadId,
@@ -52,25 +52,25 @@ export function draftPush(row: PushRow): ItemDraft {
     resourceId: row.hash,
     observedAt: row.appliedAt ?? row.failedAt ?? row.submittedAt,
     severity: row.status,
-    summary: pushSummary(row),
+    summary: pushSummary(row, workload),
     facts: pushFacts(row),
     contentHash: row.isContentAvailable ? row.hash : null,
   }
 }
 
 /** The newest push of a workload, whatever became of it. */
-export function draftCurrentConfig(row: PushRow): ItemDraft {
+export function draftCurrentConfig(row: PushRow, workload: string): ItemDraft {
   const { workload_id, config_id, push_id, status, phase, ...more } = pushFacts(row)
   const facts = { workload_id: workload_id!, config_id: config_id!, config_hash: row.hash, push_id: push_id! }
   return {
-    ...draftPush(row),
+    ...draftPush(row, workload),
     id: `current_config:${row.workloadId}:${row.hash}:${row.pushId}`,
     facts: { ...facts, status, phase, ...more },
   }
 }
 
 /** A change that was planned: who asked for it, who allowed it, and which components it adds and removes. */
-export function draftPlan(row: PlanRow): ItemDraft {
+export function draftPlan(row: PlanRow, workload: string): ItemDraft {
   return {
     id: `config_plan:${row.id}`,
     workloadId: row.workloadId,
@@ -78,7 +78,7 @@ export function draftPlan(row: PlanRow): ItemDraft {
     resourceId: row.id,
     observedAt: row.createdAt,
     severity: row.isBreakGlass ? 'warning' : null,
-    summary: `Config ${row.draftHash.slice(0, SHORT_HASH)} ${row.status}${row.isBreakGlass ? ' by break-glass' : ''}`,
+    summary: `${workload}: config ${row.draftHash.slice(0, SHORT_HASH)} ${row.status}${row.isBreakGlass ? ' by break-glass' : ''}`,
     facts: {
       workload_id: row.workloadId,
       status: row.status,

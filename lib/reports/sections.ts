@@ -14,6 +14,16 @@ interface SectionDefinition {
   draft(material: Material): ItemDraft[]
 }
 
+/** Draft rows that need their workload's name. */
+function draftNamed<Row extends { workloadId: string }>(
+  { workloads }: Material,
+  rows: readonly Row[],
+  draft: (row: Row, workload: string) => ItemDraft,
+): ItemDraft[] {
+  const names = new Map(workloads.map(({ id, displayName }) => [id, displayName]))
+  return rows.map((row) => draft(row, names.get(row.workloadId) ?? row.workloadId))
+}
+
 function draftRollbacks({ workloads, rollbacks }: Material): ItemDraft[] {
   const byId = new Map(workloads.map((workload) => [workload.id, workload]))
   return rollbacks.flatMap((row) => {
@@ -36,21 +46,21 @@ export const SECTIONS: readonly SectionDefinition[] = [
     id: 'config_history',
     title: 'Config history',
     order: 20,
-    draft: ({ pushes }) => pushes.map(draftPush),
+    draft: (material) => draftNamed(material, material.pushes, draftPush),
   },
   {
     include: 'current_config',
     id: 'current_config',
     title: 'Current config',
     order: 25,
-    draft: ({ currentPushes }) => currentPushes.map(draftCurrentConfig),
+    draft: (material) => draftNamed(material, material.currentPushes, draftCurrentConfig),
   },
   {
     include: 'config_plan',
     id: 'config_plan',
     title: 'Config plans',
     order: 27,
-    draft: ({ plans }) => plans.map(draftPlan),
+    draft: (material) => draftNamed(material, material.plans, draftPlan),
   },
   {
     include: 'drift_findings',
