@@ -84,6 +84,12 @@ export function compareUtf8(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** A map's keys by their UTF-8 bytes. */
+export function sortedKeys(map: object): string[] {
+  const keys = Object.keys(map).sort()
+  return SURROGATE.test(keys.join('')) ? keys.sort(compareUtf8) : keys
+}
+
 const NEEDS_MORE = /[<>&\u2028\u2029\ud800-\udfff]/
 const ESCAPED: Record<string, string> = {
   '<': '\\u003c',
@@ -93,8 +99,12 @@ const ESCAPED: Record<string, string> = {
   '\u2029': '\\u2029',
 }
 
+/** Printable ASCII without what needs an escape. */
+const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/
+
 /** A text as the canonical form has it, quotes included. */
 export function canonicalString(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`
   if (!NEEDS_MORE.test(text)) return JSON.stringify(text)
   // JSON.stringify would write the half of a pair as its own number.
   const wellFormed = text.replace(/\p{Surrogate}/gu, '\uFFFD')
@@ -119,8 +129,10 @@ function canonicalValue(value: unknown): string {
   }
   if (Array.isArray(value)) return `[${value.map(canonicalValue).join(',')}]`
   const map = value as Record<string, unknown>
-  const keys = Object.keys(map).sort(compareUtf8)
-  return `{${keys.map((key) => `${canonicalString(key)}:${canonicalValue(map[key])}`).join(',')}}`
+  let text = ''
+  for (const key of sortedKeys(map))
+    text += `${text === '' ? '' : ','}${canonicalString(key)}:${canonicalValue(map[key])}`
+  return `{${text}}`
 }
 
 /** The canonical text of a value of a shape. Throws on a number that is not whole. */
@@ -130,13 +142,13 @@ export function canonicalText(value: unknown, shape: CanonicalShape): string {
     return `[${((value ?? []) as unknown[]).map((entry) => canonicalText(entry, shape.of)).join(',')}]`
   }
   const object = (value ?? {}) as Record<string, unknown>
-  const parts: string[] = []
+  let text = ''
   for (const [name, isOptional, fieldShape] of shape.fields) {
     const field = object[name]
     if (isOptional && isEmpty(field)) continue
-    parts.push(`"${name}":${canonicalText(field, fieldShape)}`)
+    text += `${text === '' ? '' : ','}"${name}":${canonicalText(field, fieldShape)}`
   }
-  return `{${parts.join(',')}}`
+  return `{${text}}`
 }
 
 /** Lower-case hex of the SHA-256 of a value's canonical text. */

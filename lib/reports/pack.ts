@@ -105,7 +105,7 @@ function pdfWarnings(sections: readonly EvidenceSection[], frame: UnsignedPack):
 function redactRequest(request: NormalRequest, redactor: Redactor): NormalRequest {
   const { group_id, selector, ...rest } = request.scope
   const scope: NormalRequest['scope'] = rest
-  if (group_id !== undefined) scope.group_id = redactor.text(group_id).value
+  if (group_id !== undefined) scope.group_id = redactor.text(group_id)
   if (selector !== undefined) scope.selector = redactor.value(selector).value as Record<string, string>
   return { ...request, scope }
 }

@@ -7,13 +7,13 @@ import { DEJAVU_SANS_MONO } from './fonts/dejavu-sans-mono.generated.ts'
 export const PAGE = { width: 595.28, height: 841.89, margin: 42 } as const
 
 export type FontName = 'regular' | 'bold' | 'mono'
-/** Red, green and blue from 0 to 1. */
-export type Color = readonly [number, number, number]
-export const BLACK: Color = [0.1, 0.11, 0.13]
-export const GREY: Color = [0.42, 0.45, 0.5]
-export const WHITE: Color = [1, 1, 1]
-export const ACCENT: Color = [0.09, 0.25, 0.42]
-export const LINE: Color = [0.8, 0.82, 0.85]
+/** Red, green and blue from 0 to 1, as PDF operands. */
+export type Color = `${number} ${number} ${number}`
+export const BLACK: Color = '0.1 0.11 0.13'
+export const GREY: Color = '0.42 0.45 0.5'
+export const WHITE: Color = '1 1 1'
+export const ACCENT: Color = '0.09 0.25 0.42'
+export const LINE: Color = '0.8 0.82 0.85'
 
 export interface TextStyle {
   font: FontName
@@ -33,8 +33,10 @@ interface FontMetadata {
 interface Font {
   id: string
   metadata: FontMetadata
-  /** Code unit to its glyph in hex and its advance in thousandths of the size. */
-  glyphs: Map<number, { hex: string; advance: number }>
+  /** Code unit to its glyph's two bytes in a PDF string, and its advance in thousandths of the size. */
+  glyphs: Map<number, { bytes: string; advance: number }>
+  /** Whole short texts: names of facts and many of their values come again and again. */
+  texts: Map<string, string>
 }
 
 const FONT_FILES: readonly (readonly [FontName, postScriptName: string, base64: string])[] = [
@@ -64,8 +66,9 @@ class UtcDate extends Date {
   override getSeconds = () => this.getUTCSeconds()
 }
 
-const round = (value: number) => value.toFixed(2)
-const toRgb = (color: Color) => color.map((part) => part.toFixed(3)).join(' ')
+const round = (value: number) => String(Math.round(value * 100) / 100)
+const CACHED_CHARACTERS_MAX = 24
+const CACHED_TEXTS_MAX = 20_000
 
 /**
  * A PDF of A4 pages with the embedded fonts. Texts must be of the glyphs that the fonts have (`toPdfText`; `mono` has
@@ -79,6 +82,10 @@ export class PdfCanvas {
   readonly #doc: jsPDF
   readonly #fonts = new Map<FontName, Font>()
   #pages = 1
+  /** Operators of the present page that jsPDF has not got yet. */
+  #pending: string[] = []
+  #font = ''
+  #fill = ''
 
   constructor(properties: DocumentProperties) {
     this.#doc = new jsPDF({ unit: 'pt', format: 'a4', compress: true, putOnlyUsedFonts: true })
@@ -94,7 +101,7 @@ export class PdfCanvas {
       // Only fonts that its own `text` has used get into the file.
       this.#doc.text(' ', 0, 0)
       const { id, metadata } = this.#doc.getFont() as unknown as { id: string; metadata: FontMetadata }
-      this.#fonts.set(name, { id, metadata, glyphs: new Map() })
+      this.#fonts.set(name, { id, metadata, glyphs: new Map(), texts: new Map() })
     }
   }
 
@@ -104,12 +111,14 @@ export class PdfCanvas {
   }
 
   addPage(): void {
+    this.#flush()
     this.#doc.addPage()
     this.#pages++
   }
 
   /** Write on a page that is there, counted from 1. */
   goToPage(page: number): void {
+    this.#flush()
     this.#doc.setPage(page)
   }
 
@@ -117,11 +126,11 @@ export class PdfCanvas {
   text(x: number, y: number, text: string, style: TextStyle): void {
     if (text === '') return
     const font = this.#fonts.get(style.font)!
-    let hex = ''
-    for (let i = 0; i < text.length; i++) hex += glyphOf(font, text.charCodeAt(i)).hex
-    this.#write(
-      `BT /${font.id} ${style.size} Tf ${toRgb(style.color)} rg ${round(x)} ${this.#fromTop(y)} Td <${hex}> Tj ET`,
-    )
+    const chosen = `/${font.id} ${style.size} Tf`
+    const switches = chosen === this.#font ? '' : `${chosen} `
+    this.#font = chosen
+    this.#setFill(style.color)
+    this.#pending.push(`BT ${switches}${round(x)} ${this.#fromTop(y)} Td (${encodeText(font, text)}) Tj ET`)
   }
 
   /** A text's width in points. */
@@ -165,16 +174,14 @@ export class PdfCanvas {
   }
 
   rectangle(x: number, y: number, width: number, height: number, color: Color): void {
-    this.#write(
-      `${toRgb(color)} rg ${round(x)} ${this.#fromTop(y + height)} ${round(width)} ${round(height)} re f`,
-    )
+    this.#setFill(color)
+    this.#pending.push(`${round(x)} ${this.#fromTop(y + height)} ${round(width)} ${round(height)} re f`)
   }
 
   /** A thin level line. */
   rule(x: number, y: number, width: number, color: Color): void {
-    this.#write(
-      `0.5 w ${toRgb(color)} RG ${round(x)} ${this.#fromTop(y)} m ${round(x + width)} ${this.#fromTop(y)} l S`,
-    )
+    const level = this.#fromTop(y)
+    this.#pending.push(`0.5 w ${color} RG ${round(x)} ${level} m ${round(x + width)} ${level} l S`)
   }
 
   /** Make an area of the present page lead to another page. */
@@ -188,6 +195,7 @@ export class PdfCanvas {
   }
 
   bytes(): Uint8Array<ArrayBuffer> {
+    this.#flush()
     return new Uint8Array(this.#doc.output('arraybuffer'))
   }
 
@@ -195,17 +203,47 @@ export class PdfCanvas {
     return round(PAGE.height - y)
   }
 
-  #write(operators: string): void {
+  #setFill(color: Color): void {
+    if (color === this.#fill) return
+    this.#fill = color
+    this.#pending.push(`${color} rg`)
+  }
+
+  /** Hand the page's operators over; the next ones must not rely on font and colour of these. */
+  #flush(): void {
+    this.#font = ''
+    this.#fill = ''
+    if (this.#pending.length === 0) return
     // Not in its types, but what its own plug-ins write with.
     const { internal } = this.#doc as unknown as { internal: { write(operators: string): void } }
-    internal.write(operators)
+    internal.write(this.#pending.join('\n'))
+    this.#pending = []
   }
 }
 
 const BREAKS_BEHIND = ' -_/.:,;'
 
+/** A text as the inside of a PDF string of two-byte glyphs. */
+function encodeText(font: Font, text: string): string {
+  const known = font.texts.get(text)
+  if (known !== undefined) return known
+  const parts = new Array<string>(text.length)
+  for (let i = 0; i < text.length; i++) parts[i] = glyphOf(font, text.charCodeAt(i)).bytes
+  const encoded = parts.join('')
+  if (text.length <= CACHED_CHARACTERS_MAX && font.texts.size < CACHED_TEXTS_MAX)
+    font.texts.set(text, encoded)
+  return encoded
+}
+
+/** A byte inside a PDF string (PDF 32000-1, 7.3.4.2). */
+function stringByte(byte: number): string {
+  const character = String.fromCharCode(byte)
+  if (byte === 0x0d) return '\\r'
+  return character === '(' || character === ')' || character === '\\' ? `\\${character}` : character
+}
+
 /** A glyph, told to the font on first use: its subset, its widths and the table that makes its text searchable. */
-function glyphOf(font: Font, code: number): { hex: string; advance: number } {
+function glyphOf(font: Font, code: number): { bytes: string; advance: number } {
   const known = font.glyphs.get(code)
   if (known) return known
   const { metadata } = font
@@ -214,7 +252,7 @@ function glyphOf(font: Font, code: number): { hex: string; advance: number } {
   metadata.glyIdsUsed.push(glyph)
   metadata.toUnicode[glyph] = code
   metadata.Unicode.widths.push(glyph, [advance])
-  const entry = { hex: glyph.toString(16).padStart(4, '0'), advance }
+  const entry = { bytes: stringByte(glyph >> 8) + stringByte(glyph & 0xff), advance }
   font.glyphs.set(code, entry)
   return entry
 }

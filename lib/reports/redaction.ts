@@ -30,23 +30,18 @@ const EMAIL = /(?:"[^"\n]+"|[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]*[\p{L}\p
 const SUSPICIOUS =
   /@|:\/\/|-----BEGIN|authorization|bearer|basic|apikey|secret|token|passw|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie|eyJ|gh[oprsu]_|github_pat_|glpat-|xox|npm_|hvs\.|[rs]k[-_]|AIza|AKIA|ASIA|[\w+/=-]{32}/i
 
-/** Hashes, UUIDs and other lower-case ids are looked at once only. */
-const PLAIN_ID = /^[0-9a-f-]{16,64}$/
+/** Hashes and UUIDs, times and numbers, short words: most of a report's texts. */
+const HARMLESS = /^(?:[0-9a-f-]{16,64}|[0-9T:.Z-]*|[a-z_]{1,12})$/
 
 const SECRET_KEY =
   /secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|credential|authorization/i
 
-/** A value with everything secret taken out, and whether there was something. */
-export interface Redacted<T> {
-  value: T
-  isRedacted: boolean
-}
-
 /** Takes secrets, credentials, hosts of URLs and e-mail addresses out of texts; see `createRedactor`. */
 export interface Redactor {
-  text(text: string): Redacted<string>
+  /** The text itself when there is nothing to remove. */
+  text(text: string): string
   /** Texts at every depth; under a key that names a secret the whole value goes. */
-  value(value: FactValue): Redacted<FactValue>
+  value(value: FactValue): { value: FactValue; isRedacted: boolean }
 }
 
 /**
@@ -58,21 +53,20 @@ export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
     const id = userIds.get(email.toLowerCase())
     return id === undefined ? REMOVED : `user:${id}`
   }
-  const text = (raw: string): Redacted<string> => {
-    if (PLAIN_ID.test(raw) || !SUSPICIOUS.test(raw)) return { value: raw, isRedacted: false }
-    let clean = raw
+  const text = (raw: string): string => {
+    if (HARMLESS.test(raw) || !SUSPICIOUS.test(raw)) return raw
     // A whole text that is a user's address needs no guess where it ends.
-    if (userIds.has(raw.trim().toLowerCase())) clean = toUser(raw.trim())
-    else {
-      clean = clean.replace(SECRETS[0]!, REMOVED)
-      clean = clean.replace(URL_PATTERN, (_, scheme: string) => `${scheme.toLowerCase()}://${REMOVED}`)
-      for (const pattern of SECRETS.slice(1)) clean = clean.replace(pattern, REMOVED)
-      clean = clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)
-    }
-    return { value: clean, isRedacted: clean !== raw }
+    if (userIds.has(raw.trim().toLowerCase())) return toUser(raw.trim())
+    let clean = raw.replace(SECRETS[0]!, REMOVED)
+    clean = clean.replace(URL_PATTERN, (_, scheme: string) => `${scheme.toLowerCase()}://${REMOVED}`)
+    for (const pattern of SECRETS.slice(1)) clean = clean.replace(pattern, REMOVED)
+    return clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)
   }
-  const value = (raw: FactValue): Redacted<FactValue> => {
-    if (typeof raw === 'string') return text(raw)
+  const value: Redactor['value'] = (raw) => {
+    if (typeof raw === 'string') {
+      const clean = text(raw)
+      return { value: clean, isRedacted: clean !== raw }
+    }
     if (raw === null || typeof raw !== 'object') return { value: raw, isRedacted: false }
     if (Array.isArray(raw)) {
       const entries = raw.map(value)
@@ -83,8 +77,8 @@ export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
       const cleanKey = text(key)
       const isSecret = SECRET_KEY.test(key) && field !== null && field !== '' && typeof field !== 'boolean'
       const cleanField = isSecret ? { value: REMOVED, isRedacted: true } : value(field)
-      isRedacted ||= cleanKey.isRedacted || cleanField.isRedacted
-      return [cleanKey.value, cleanField.value] as const
+      isRedacted ||= cleanKey !== key || cleanField.isRedacted
+      return [cleanKey, cleanField.value] as const
     })
     return { value: Object.fromEntries(entries), isRedacted }
   }

@@ -43,19 +43,26 @@ export const removedText = (isThere: boolean): string | null => (isThere ? REMOV
 /** Redact a draft. Ids, hashes and times are ours and stay as they are. */
 export function buildItem(draft: ItemDraft, redactor: Redactor): BuiltItem {
   const summary = redactor.text(draft.summary)
-  let isRedacted = summary.isRedacted || (draft.hasRemoved ?? false)
+  let isRedacted = summary !== draft.summary || (draft.hasRemoved ?? false)
   const facts: Record<string, FactValue> = {}
-  for (const [key, raw] of Object.entries(draft.facts)) {
+  for (const key of Object.keys(draft.facts)) {
+    const raw = draft.facts[key]
     if (raw === null || raw === undefined) continue
-    const clean = redactor.value(raw)
-    isRedacted ||= clean.isRedacted || clean.value === REMOVED
-    facts[key] = clean.value
+    if (typeof raw === 'string') {
+      const clean = redactor.text(raw)
+      isRedacted ||= clean !== raw || clean === REMOVED
+      facts[key] = clean
+    } else if (typeof raw === 'object') {
+      const clean = redactor.value(raw)
+      isRedacted ||= clean.isRedacted
+      facts[key] = clean.value
+    } else facts[key] = raw
   }
   const item: EvidenceItem = {
     id: draft.id,
     resource: draft.resource,
     resource_id: draft.resourceId,
-    summary: summary.value,
+    summary,
     facts,
     redacted: isRedacted,
   }
