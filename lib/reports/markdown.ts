@@ -1,8 +1,12 @@
 import type { EvidenceItem, EvidencePack } from '../wire/reports.ts'
 import { factText, sortedFacts, visibleText } from './text-values.ts'
 
+const PLAIN = /^[a-zA-Z0-9 :,;/+=%"'-]*$/
+const CODE_PLAIN = /^[!-_a-~](?:[ -_a-~]*[!-_a-~])?$/
+
 /** Text in which Markdown and HTML mean nothing. */
 export function escapeMarkdown(text: string): string {
+  if (PLAIN.test(text)) return text
   return visibleText(text)
     .replace(/[\\`*_{}[\]()<>#|~&!]/g, '\\$&')
     .replace(/\bwww\./gi, (found) => found.replace('.', '\\.'))
@@ -10,6 +14,7 @@ export function escapeMarkdown(text: string): string {
 
 /** A code span that shows the text as it is, whatever backticks are in it. */
 export function codeSpan(text: string): string {
+  if (CODE_PLAIN.test(text)) return `\`${text}\``
   const visible = visibleText(text)
   const runs = visible.match(/`+/g) ?? []
   const longest = runs.reduce((max, run) => Math.max(max, run.length), 0)

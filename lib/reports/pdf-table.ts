@@ -58,9 +58,13 @@ function itemLines(canvas: PdfCanvas, item: EvidenceItem): Line[] {
   const { width } = COLUMNS[0]
   const lines = wrapped(canvas, toDrawable(item.summary), SUMMARY, width)
   lines.push(...wrappedId(canvas, toDrawable(item.id), width))
-  lines.push(...wrappedId(canvas, toDrawable(`${item.resource} ${item.resource_id}`), width))
-  if (item.content_hash !== undefined)
-    lines.push(...wrappedId(canvas, `content_hash ${toDrawable(item.content_hash)}`, width))
+  // The item's id mostly ends with it, and a long report is long enough.
+  const resource = item.id.includes(item.resource_id) ? item.resource : `${item.resource} ${item.resource_id}`
+  lines.push(...wrappedId(canvas, toDrawable(resource), width))
+  if (item.content_hash !== undefined) {
+    const hash = item.content_hash === item.resource_id ? '= resource id' : toDrawable(item.content_hash)
+    lines.push(...wrappedId(canvas, `content_hash ${hash}`, width))
+  }
   return lines
 }
 
