@@ -161,12 +161,12 @@ const CHUNK_CHARACTERS = 262_144
 /** A section as chunks of bytes, so that a long one is never one text. */
 export interface EncodedSection {
   id: string
-  chunks: readonly Uint8Array[]
+  chunks: readonly Uint8Array<ArrayBuffer>[]
 }
 
 /** The canonical bytes of a section. */
 export function encodeSection(section: EvidenceSection): EncodedSection {
-  const chunks: Uint8Array[] = []
+  const chunks: Uint8Array<ArrayBuffer>[] = []
   let pending = canonicalText({ ...section, items: [] }, SECTION).replace(/\]\}$/, '')
   section.items.forEach((item: EvidenceItem, index) => {
     pending += (index === 0 ? '' : ',') + canonicalText(item, ITEM)
@@ -224,10 +224,10 @@ export function hashReport(
 export function encodePack(
   pack: Omit<EvidencePack, 'sections'>,
   sections: readonly EncodedSection[],
-): Uint8Array[] {
+): Uint8Array<ArrayBuffer>[] {
   const { head, tail } = packFrame(pack)
   const encoder = new TextEncoder()
-  const chunks: Uint8Array[] = [encoder.encode(head)]
+  const chunks: Uint8Array<ArrayBuffer>[] = [encoder.encode(head)]
   sections.forEach((section, index) => {
     if (index > 0) chunks.push(encoder.encode(','))
     chunks.push(...section.chunks)

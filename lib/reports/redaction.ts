@@ -1,9 +1,10 @@
+import { isSecretKey, MASK, redactText } from '../configs/redact.ts'
 import type { FactValue } from '../wire/reports.ts'
 
 /** What stands where something was removed. */
 export const REMOVED = '[redacted]'
 
-// Each pattern takes the name along with the value: names of secrets tell where to look for them.
+// Beside what the configs' own redactor finds. Each takes the name along: names of secrets tell where to look.
 const SECRETS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
   /\b(?:proxy-)?authorization\b["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|negotiate|apikey|token)\s+)?[^\s"',;]+["']?/gi,
@@ -28,13 +29,10 @@ const EMAIL = /(?:"[^"\n]+"|[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]*[\p{L}\p
 
 /** Cheap test for what any pattern above could find, so that most texts are looked at once. */
 const SUSPICIOUS =
-  /@|:\/\/|-----BEGIN|authorization|bearer|basic|apikey|secret|token|passw|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie|eyJ|gh[oprsu]_|github_pat_|glpat-|xox|npm_|hvs\.|[rs]k[-_]|AIza|AKIA|ASIA|[\w+/=-]{32}/i
+  /[@:=]|-----BEGIN|authorization|bearer|basic|apikey|secret|token|passw|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie|eyJ|gh[oprsu]_|github_pat_|glpat-|xox|npm_|hvs\.|[rs]k[-_]|AIza|AKIA|ASIA|[\w+/=-]{32}/i
 
 /** Hashes and UUIDs, times and numbers, short words: most of a report's texts. */
 const HARMLESS = /^(?:[0-9a-f-]{16,64}|[0-9T:.Z-]*|[a-z_]{1,12})$/
-
-const SECRET_KEY =
-  /secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|credential|authorization/i
 
 /** Takes secrets, credentials, hosts of URLs and e-mail addresses out of texts; see `createRedactor`. */
 export interface Redactor {
@@ -60,7 +58,8 @@ export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
     let clean = raw.replace(SECRETS[0]!, REMOVED)
     clean = clean.replace(URL_PATTERN, (_, scheme: string) => `${scheme.toLowerCase()}://${REMOVED}`)
     for (const pattern of SECRETS.slice(1)) clean = clean.replace(pattern, REMOVED)
-    return clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)
+    clean = clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)
+    return redactText(clean).replaceAll(MASK, REMOVED)
   }
   const value: Redactor['value'] = (raw) => {
     if (typeof raw === 'string') {
@@ -75,7 +74,7 @@ export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
     let isRedacted = false
     const entries = Object.entries(raw).map(([key, field]) => {
       const cleanKey = text(key)
-      const isSecret = SECRET_KEY.test(key) && field !== null && field !== '' && typeof field !== 'boolean'
+      const isSecret = isSecretKey(key) && field !== null && field !== '' && typeof field !== 'boolean'
       const cleanField = isSecret ? { value: REMOVED, isRedacted: true } : value(field)
       isRedacted ||= cleanKey !== key || cleanField.isRedacted
       return [cleanKey, cleanField.value] as const

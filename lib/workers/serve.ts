@@ -1,17 +1,26 @@
 import { parentPort } from 'node:worker_threads'
 import type { WorkerReply } from './pool.ts'
 
-/** Answer the jobs of a `WorkerPool` in this thread, one at a time. What the handler throws fails its job only. */
-export function serveWorker<Payload, Result>(handler: (payload: Payload) => Promise<Result> | Result): void {
+/**
+ * Answer the jobs of a `WorkerPool` in this thread, one at a time. What the handler throws fails its job only.
+ * `listBuffers` names what of a result is handed over instead of copied.
+ */
+export function serveWorker<Payload, Result>(
+  handler: (payload: Payload) => Promise<Result> | Result,
+  listBuffers: (result: Result) => ArrayBuffer[] = () => [],
+): void {
   const port = parentPort
   if (!port) throw new Error('serveWorker needs a worker thread')
   port.on('message', async (payload: Payload) => {
     let reply: WorkerReply
+    let buffers: ArrayBuffer[] = []
     try {
-      reply = { ok: true, value: await handler(payload) }
+      const value = await handler(payload)
+      buffers = listBuffers(value)
+      reply = { ok: true, value }
     } catch (error) {
       reply = { ok: false, cause: error instanceof Error ? error.message : String(error) }
     }
-    port.postMessage(reply)
+    port.postMessage(reply, buffers)
   })
 }

@@ -1,0 +1,185 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { verifyAuditChain } from '../audit/verify.ts'
+import type { Db } from '../store/db.ts'
+import {
+  countReportActions,
+  countReportRows,
+  listReportAlerts,
+  listReportEvents,
+  listReportPlans,
+  listReportRollbacks,
+  listReportUsers,
+  listReportWorkloads,
+  type ReportPeriod,
+  type ReportSlice,
+} from '../store/report-data.ts'
+import { listReportPushes } from '../store/report-pushes.ts'
+import type {
+  AuditCheck,
+  DatedSection,
+  Material,
+  MaterialPage,
+  PageKind,
+  PushRow,
+  ReadExtent,
+} from './material.ts'
+import type { NormalRequest } from './request.ts'
+import { fairCap, ROW_LIMITS } from './row-limits.ts'
+
+/** The material of a report: its rows as pages of bytes, the rest as it is. */
+export interface GatheredMaterial {
+  pages: MaterialPage[]
+  rest: Omit<Material, PageKind>
+}
+
+/** Rows of one statement, and of one page; small enough that no step holds the event loop. */
+const ROWS_PER_STATEMENT = 2_000
+const ROWS_PER_PAGE = 500
+const WORKLOADS_PER_STATEMENT = 200
+
+interface DatedKind {
+  section: DatedSection
+  kind: PageKind
+  isIncluded(include: NormalRequest['include']): boolean
+  list(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<object[]>
+}
+
+const DATED: readonly DatedKind[] = [
+  {
+    section: 'config_history',
+    kind: 'pushes',
+    isIncluded: (include) => include.config_history,
+    list: listReportPushes,
+  },
+  {
+    section: 'config_plan',
+    kind: 'plans',
+    isIncluded: (include) => include.config_plan,
+    list: listReportPlans,
+  },
+  { section: 'alerts', kind: 'alerts', isIncluded: (include) => include.alerts, list: listReportAlerts },
+  {
+    section: 'workload_events',
+    kind: 'events',
+    isIncluded: (include) => include.workload_events,
+    list: listReportEvents,
+  },
+]
+
+const ALWAYS: ReportPeriod = { since: null, until: null }
+
+const toDate = (time: string | undefined) => (time === undefined ? null : new Date(time))
+
+/** Read everything a report is made of, with a few statements over many workloads each. */
+export async function gatherMaterial(
+  db: Db,
+  workloadIds: readonly string[],
+  request: NormalRequest,
+  minAgentVersion: string,
+): Promise<GatheredMaterial> {
+  const period = { since: toDate(request.scope.since), until: toDate(request.scope.until) }
+  const { include } = request
+  const pages = new Pages()
+  for (const ids of slicesOf(workloadIds, WORKLOADS_PER_STATEMENT)) {
+    await pages.add('workloads', await listReportWorkloads(db, ids))
+    // What is current has no period: it is how things stand.
+    if (include.current_config)
+      await pages.add<PushRow>(
+        'currentPushes',
+        await listReportPushes(db, { workloadIds: ids, perWorkload: 1 }, ALWAYS),
+      )
+    if (include.rollback_readiness) await pages.add('rollbacks', await listReportRollbacks(db, ids))
+  }
+  const extents = await gatherDated(db, workloadIds, request, period, pages)
+  return {
+    pages: pages.all,
+    rest: {
+      audit: include.audit_verification ? await checkAudit(db, workloadIds, period) : null,
+      minAgentVersion,
+      userIds: await listReportUsers(db, workloadIds),
+      extents,
+    },
+  }
+}
+
+/** Read the dated sections, no more rows of all together than there is room for in any format. */
+async function gatherDated(
+  db: Db,
+  workloadIds: readonly string[],
+  request: NormalRequest,
+  period: ReportPeriod,
+  pages: Pages,
+): Promise<Partial<Record<DatedSection, ReadExtent>>> {
+  const kinds = DATED.filter((kind) => kind.isIncluded(request.include))
+  const counted = []
+  for (const kind of kinds) {
+    const counts = await countReportRows(db, kind.section, workloadIds, period)
+    counted.push({ kind, counts, total: [...counts.values()].reduce((a, b) => a + b, 0) })
+  }
+  const sectionCap = fairCap(
+    counted.map(({ total }) => total),
+    ROW_LIMITS.json,
+  )
+  const extents: Partial<Record<DatedSection, ReadExtent>> = {}
+  for (const { kind, counts, total } of counted) {
+    const cap = total <= sectionCap ? Number.POSITIVE_INFINITY : fairCap([...counts.values()], sectionCap)
+    // At least one of each, should there be more workloads than rows; the limits proper are those of the pack.
+    const perWorkload = Number.isFinite(cap) ? Math.max(1, cap) : null
+    extents[kind.section] = { total, perWorkload }
+    const present = workloadIds.filter((id) => counts.has(id))
+    for (const ids of slicesByRows(present, counts, perWorkload))
+      await pages.add(kind.kind, await kind.list(db, { workloadIds: ids, perWorkload }, period))
+  }
+  return extents
+}
+
+async function checkAudit(db: Db, workloadIds: readonly string[], period: ReportPeriod): Promise<AuditCheck> {
+  const { isIntact, checked, head, broken } = await verifyAuditChain(db)
+  return {
+    isIntact,
+    checkedCount: checked,
+    headSeq: head.seq,
+    headHash: head.hash,
+    firstBadSeq: broken?.seq ?? null,
+    reason: broken?.reason ?? null,
+    actionCounts: await countReportActions(db, workloadIds, period),
+  }
+}
+
+function* slicesOf<T>(list: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
+}
+
+/** Workloads whose rows together fill about one statement; one that has more is alone. */
+function* slicesByRows(
+  workloadIds: readonly string[],
+  counts: ReadonlyMap<string, number>,
+  perWorkload: number | null,
+): Generator<string[]> {
+  let slice: string[] = []
+  let rows = 0
+  for (const id of workloadIds) {
+    const count = Math.min(counts.get(id) ?? 0, perWorkload ?? Number.POSITIVE_INFINITY)
+    if (slice.length > 0 && rows + count > ROWS_PER_STATEMENT) {
+      yield slice
+      slice = []
+      rows = 0
+    }
+    slice.push(id)
+    rows += count
+  }
+  if (slice.length > 0) yield slice
+}
+
+/** Rows as JSON bytes, a turn of the event loop between two pages. */
+class Pages {
+  readonly all: MaterialPage[] = []
+  readonly #encoder = new TextEncoder()
+
+  async add<Row extends object>(kind: PageKind, rows: readonly Row[]): Promise<void> {
+    for (const page of slicesOf(rows, ROWS_PER_PAGE)) {
+      this.all.push({ kind, bytes: this.#encoder.encode(JSON.stringify(page)) })
+      await nextTurn()
+    }
+  }
+}

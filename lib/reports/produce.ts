@@ -1,0 +1,119 @@
+import type { Clock } from '../clock.ts'
+import type { Log } from '../log.ts'
+import type { Database } from '../store/db.ts'
+import { beginSnapshot } from '../store/snapshot.ts'
+import type { ReportFormat } from '../wire/reports.ts'
+import type { WorkerPool } from '../workers/pool.ts'
+import { type EncodedSection, encodePack } from './canonical.ts'
+import { type GatheredMaterial, gatherMaterial } from './gather.ts'
+import type { FramedPack, ReportJob, ReportJobResult } from './jobs.ts'
+import type { PackTarget, SignedAudit } from './pack.ts'
+import type { NormalRequest } from './request.ts'
+import { resolveReportScope } from './scope.ts'
+import type { ReportSigner } from './signer.ts'
+
+/** What an edition brings to reports. */
+export interface ReportParts {
+  signer: ReportSigner
+  /** Says what a verifier of the edition's own found in the audit chain; null where there is none. */
+  verifySignedAudit: (() => Promise<SignedAudit>) | null
+}
+
+export type ReportWorkers = WorkerPool<ReportJob, ReportJobResult>
+
+export interface ReportDeps {
+  db: Database
+  clock: Clock
+  log: Log
+  workers: ReportWorkers
+  parts: ReportParts
+  /** `MIN_AGENT_VERSION`, empty when not set. */
+  minAgentVersion: string
+}
+
+/** A finished pack: its frame with the signatures, its sections as canonical bytes. */
+export interface FinishedPack {
+  frame: FramedPack
+  sections: EncodedSection[]
+}
+
+export type ReportFault =
+  | 'workload-not-found'
+  | 'report-scope-empty'
+  | 'report-build-failed'
+  | 'report-signing-unavailable'
+  | 'pdf-unavailable'
+
+/** Resolve a request's scope, read its material, and make the pack for one format; nothing is rendered yet. */
+export async function producePack(
+  deps: ReportDeps,
+  request: NormalRequest,
+  target: PackTarget,
+): Promise<{ ok: true; pack: FinishedPack } | { ok: false; code: ReportFault }> {
+  const gathered = await gather(deps, request)
+  if (!gathered.ok) return gathered
+  const generatedAt = deps.clock.now().toISOString()
+  const signedAudit = (await deps.parts.verifySignedAudit?.()) ?? null
+  const job: ReportJob = {
+    kind: 'assemble',
+    frame: { request, target, generatedAt, signedAudit },
+    ...gathered.material,
+  }
+  const outcome = await deps.workers.run(
+    job,
+    job.pages.map(({ bytes }) => bytes.buffer),
+  )
+  if (!outcome.ok || outcome.value.kind === 'rendered') {
+    deps.log.error({ cause: outcome.ok ? 'wrong answer' : outcome.cause }, 'evidence pack was not built')
+    return { ok: false, code: 'report-build-failed' }
+  }
+  if (outcome.value.kind === 'pdf-unavailable') {
+    deps.log.error({ cause: outcome.value.cause }, 'PDF renderer unavailable')
+    return { ok: false, code: 'pdf-unavailable' }
+  }
+  const { frame, sections } = outcome.value
+  const signed = await deps.parts.signer.sign(frame.report_hash, deps.clock.now().toISOString())
+  if (!signed.ok) return signed
+  return { ok: true, pack: { frame: { ...frame, signatures: [signed.signature] }, sections } }
+}
+
+/** All of one moment, so that no section tells of something that another does not know. */
+function gather(
+  deps: ReportDeps,
+  request: NormalRequest,
+): Promise<
+  { ok: true; material: GatheredMaterial } | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
+> {
+  return deps.db.transaction(async (tx) => {
+    await beginSnapshot(tx)
+    const scope = await resolveReportScope(tx, request.scope)
+    if (!scope.ok) return scope
+    const material = await gatherMaterial(tx, scope.workloadIds, request, deps.minAgentVersion)
+    return { ok: true, material }
+  })
+}
+
+/** The canonical JSON of a pack, ended by a newline, in chunks. */
+export function* packJson(pack: FinishedPack): Generator<Uint8Array<ArrayBuffer>> {
+  yield* encodePack(pack.frame, pack.sections)
+  yield new TextEncoder().encode('\n')
+}
+
+/** A pack as a document. Its bytes are handed to the thread: the pack is of no use afterwards. */
+export async function renderProduced(
+  deps: Pick<ReportDeps, 'workers' | 'log'>,
+  pack: FinishedPack,
+  format: ReportFormat,
+): Promise<
+  | { ok: true; chunks: Uint8Array<ArrayBuffer>[] }
+  | { ok: false; code: 'report-build-failed' | 'pdf-unavailable' }
+> {
+  const chunks = encodePack(pack.frame, pack.sections)
+  const outcome = await deps.workers.run(
+    { kind: 'render', format, chunks },
+    chunks.map(({ buffer }) => buffer),
+  )
+  if (outcome.ok && outcome.value.kind === 'rendered') return { ok: true, chunks: outcome.value.chunks }
+  deps.log.error({ cause: outcome.ok ? 'wrong answer' : outcome.cause, format }, 'report was not rendered')
+  return { ok: false, code: format === 'pdf' ? 'pdf-unavailable' : 'report-build-failed' }
+}

@@ -1,0 +1,51 @@
+import { isSelected, TRUSTED_PREFIX } from '../fleet/push-selector.ts'
+import type { Db } from '../store/db.ts'
+import { findPushGroup } from '../store/push-groups.ts'
+import {
+  listGroupableWorkloads,
+  listWorkloadsByIds,
+  listWorkloadsBySelector,
+  listWorkloadsByTrustedLabel,
+  type ScopedWorkload,
+} from '../store/report-scope.ts'
+import { compareUtf8 } from './canonical.ts'
+import type { NormalScope } from './request.ts'
+
+/** The ids that a report covers, in its order: by name in lower case, then by id. */
+export type ScopeOutcome =
+  | { ok: true; workloadIds: string[] }
+  | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
+
+const GROUP_LABEL = 'group'
+const PAGE = 1_000
+
+/** Find the workloads of a scope. Ids named one by one may be archived; groups and selectors take live ones. */
+export async function resolveReportScope(db: Db, scope: NormalScope): Promise<ScopeOutcome> {
+  const found = await findWorkloads(db, scope)
+  if (scope.workload_ids !== undefined && found.length < scope.workload_ids.length)
+    return { ok: false, code: 'workload-not-found' }
+  if (found.length === 0) return { ok: false, code: 'report-scope-empty' }
+  const named = found.map(({ id, displayName }) => ({ id, name: displayName.toLowerCase() }))
+  named.sort((a, b) => compareUtf8(a.name, b.name) || compareUtf8(a.id, b.id))
+  return { ok: true, workloadIds: named.map(({ id }) => id) }
+}
+
+function findWorkloads(db: Db, scope: NormalScope): Promise<ScopedWorkload[]> {
+  if (scope.workload_ids !== undefined) return listWorkloadsByIds(db, scope.workload_ids)
+  if (scope.selector !== undefined) return listWorkloadsBySelector(db, scope.selector, TRUSTED_PREFIX)
+  return findGroup(db, scope.group_id ?? '')
+}
+
+/** A push group's workloads; else those whose trusted label says that they belong to such a group. */
+async function findGroup(db: Db, groupId: string): Promise<ScopedWorkload[]> {
+  const group = await findPushGroup(db, groupId)
+  if (group === null) return listWorkloadsByTrustedLabel(db, GROUP_LABEL, groupId)
+  const members: ScopedWorkload[] = []
+  for (let after = ''; ; ) {
+    const page = await listGroupableWorkloads(db, after, PAGE)
+    members.push(...page.filter((workload) => isSelected(workload, group.selector, 'trusted_labels')))
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return members
+    after = last.id
+  }
+}

@@ -1,0 +1,307 @@
+import type { AlertRow, EventRow, PlanRow, RollbackRow, WorkloadRow } from '../reports/material.ts'
+import type { Db } from './db.ts'
+
+/** What a report's dated sections are bounded by, both ends included. */
+export interface ReportPeriod {
+  since: Date | null
+  until: Date | null
+}
+
+/** Some of a report's workloads, in its order, and the newest how many rows of each; null for all. */
+export interface ReportSlice {
+  workloadIds: readonly string[]
+  perWorkload: number | null
+}
+
+/** The scope as a table with its order, and the period; the parameters of every statement below. */
+const SCOPE = 'unnest($1::text[]) with ordinality as scope (id, n)'
+const within = (column: string) =>
+  `($2::timestamptz is null or ${column} >= $2) and ($3::timestamptz is null or ${column} <= $3)`
+
+const parametersOf = (slice: ReportSlice, period: ReportPeriod): unknown[] => [
+  slice.workloadIds,
+  period.since,
+  period.until,
+  slice.perWorkload,
+]
+
+const toMs = (date: Date | null): number | null => date?.getTime() ?? null
+
+const COUNTED = {
+  config_history: { table: 'pushes', at: 'submitted_at', more: 'true' },
+  // A request that a newer one replaced is listed nowhere.
+  config_plan: { table: 'approvals', at: 'created_at', more: `status <> 'retired'` },
+  alerts: { table: 'alerts', at: 'fired_at', more: 'true' },
+  workload_events: { table: 'workload_events', at: 'occurred_at', more: 'true' },
+} as const
+
+/** How many rows each workload has in a dated section; those without any are not in the map. */
+export async function countReportRows(
+  db: Db,
+  section: keyof typeof COUNTED,
+  workloadIds: readonly string[],
+  period: ReportPeriod,
+): Promise<Map<string, number>> {
+  const { table, at, more } = COUNTED[section]
+  const rows = await db.query<{ workload_id: string; count: number }>(
+    `select workload_id, count(*)::int as count from ${table}
+     where workload_id = any($1::text[]) and ${within(at)} and ${more} group by workload_id`,
+    [workloadIds, period.since, period.until],
+  )
+  return new Map(rows.map((row) => [row.workload_id, row.count]))
+}
+
+/** Workloads in the slice's order. Of what agents report as labels only the number is read. */
+export async function listReportWorkloads(db: Db, workloadIds: readonly string[]): Promise<WorkloadRow[]> {
+  const rows = await db.query<{
+    id: string
+    display_name: string
+    type: string
+    version: string
+    status: string
+    last_seen_at: Date
+    archived_at: Date | null
+    accepts_remote_config: boolean
+    active_config_hash: string | null
+    trusted_labels: Record<string, string>
+    label_count: number
+    remote_status: string | null
+    remote_hash: string | null
+  }>(
+    `select w.id, w.display_name, w.type, w.version, w.status, w.last_seen_at, w.archived_at,
+       w.accepts_remote_config, w.active_config_hash, w.trusted_labels,
+       (select count(*)::int from jsonb_object_keys(w.labels)) as label_count,
+       w.remote_config_status ->> 'status' as remote_status,
+       w.remote_config_status ->> 'configHash' as remote_hash
+     from ${SCOPE} join workloads w on w.id = scope.id order by scope.n`,
+    [workloadIds],
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    displayName: row.display_name,
+    type: row.type,
+    version: row.version,
+    status: row.status,
+    lastSeenAt: row.last_seen_at.getTime(),
+    archivedAt: toMs(row.archived_at),
+    acceptsRemoteConfig: row.accepts_remote_config,
+    activeHash: row.active_config_hash,
+    trustedLabels: row.trusted_labels,
+    agentLabelCount: row.label_count,
+    remoteStatus: row.remote_status,
+    remoteHash: row.remote_hash,
+  }))
+}
+
+/** Approval requests with the components that they add to and remove from what was active, newest first. */
+export async function listReportPlans(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<PlanRow[]> {
+  const rows = await db.query<{
+    id: string
+    workload_id: string
+    status: string
+    requester_id: string
+    approver_id: string | null
+    request_comment: string
+    approval_comment: string | null
+    push_comment: string | null
+    target_group: string
+    target_env: string
+    draft_hash: string
+    base_config_hash: string | null
+    push_id: string | null
+    prod_target: boolean
+    break_glass: boolean
+    break_glass_reason: string | null
+    created_at: Date
+    approved_at: Date | null
+    pushed_at: Date | null
+    is_known: boolean
+    added: string[]
+    removed: string[]
+  }>(
+    `select a.*, draft.hash is not null and (a.base_config_hash is null or base.hash is not null) as is_known,
+       array(select ${COMPONENT} from jsonb_array_elements(draft.components) as c
+         except select ${COMPONENT} from jsonb_array_elements(base.components) as c order by 1) as added,
+       array(select ${COMPONENT} from jsonb_array_elements(base.components) as c
+         except select ${COMPONENT} from jsonb_array_elements(draft.components) as c order by 1) as removed
+     from ${SCOPE}
+     cross join lateral (
+       select id, workload_id, status, requester_id, approver_id, request_comment, approval_comment, push_comment,
+         target_group, target_env, draft_hash, base_config_hash, push_id, prod_target, break_glass,
+         break_glass_reason, created_at, approved_at, pushed_at
+       from approvals where workload_id = scope.id and status <> 'retired' and ${within('created_at')}
+       order by created_at desc, id desc limit $4) as a
+     left join config_contents draft on draft.hash = a.draft_hash
+     left join config_contents base on base.hash = a.base_config_hash
+     order by scope.n, a.created_at desc, a.id desc`,
+    parametersOf(slice, period),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    workloadId: row.workload_id,
+    status: row.status,
+    requesterId: row.requester_id,
+    approverId: row.approver_id,
+    requestComment: row.request_comment,
+    approvalComment: row.approval_comment,
+    pushComment: row.push_comment,
+    targetGroup: row.target_group,
+    targetEnv: row.target_env,
+    draftHash: row.draft_hash,
+    baseHash: row.base_config_hash,
+    pushId: row.push_id,
+    isProduction: row.prod_target,
+    isBreakGlass: row.break_glass,
+    breakGlassReason: row.break_glass_reason,
+    createdAt: row.created_at.getTime(),
+    approvedAt: toMs(row.approved_at),
+    pushedAt: toMs(row.pushed_at),
+    addedComponents: row.is_known ? row.added : null,
+    removedComponents: row.is_known ? row.removed : null,
+  }))
+}
+
+const COMPONENT = `(c ->> 'category') || '/' || (c ->> 'id')`
+
+/** Alerts that fired in the period, newest first. */
+export async function listReportAlerts(
+  db: Db,
+  slice: ReportSlice,
+  period: ReportPeriod,
+): Promise<AlertRow[]> {
+  const rows = await db.query<{
+    id: string
+    workload_id: string
+    rule: string
+    severity: string
+    message: string
+    fired_at: Date
+    resolved_at: Date | null
+  }>(
+    `select a.* from ${SCOPE} cross join lateral (
+       select id, workload_id, rule, severity, message, fired_at, resolved_at from alerts
+       where workload_id = scope.id and ${within('fired_at')} order by fired_at desc, id limit $4) as a
+     order by scope.n, a.fired_at desc, a.id`,
+    parametersOf(slice, period),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    workloadId: row.workload_id,
+    rule: row.rule,
+    severity: row.severity,
+    message: row.message,
+    firedAt: row.fired_at.getTime(),
+    resolvedAt: toMs(row.resolved_at),
+  }))
+}
+
+/** Lifecycle events, newest first. */
+export async function listReportEvents(
+  db: Db,
+  slice: ReportSlice,
+  period: ReportPeriod,
+): Promise<EventRow[]> {
+  const rows = await db.query<{
+    id: number
+    workload_id: string
+    event_type: string
+    instance_uid: string
+    pod_name: string
+    version: string
+    prev_version: string
+    occurred_at: Date
+  }>(
+    `select e.* from ${SCOPE} cross join lateral (
+       select id, workload_id, event_type, instance_uid, pod_name, version, prev_version, occurred_at
+       from workload_events where workload_id = scope.id and ${within('occurred_at')}
+       order by occurred_at desc, id desc limit $4) as e
+     order by scope.n, e.occurred_at desc, e.id desc`,
+    parametersOf(slice, period),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    workloadId: row.workload_id,
+    eventType: row.event_type,
+    instanceUid: row.instance_uid,
+    podName: row.pod_name,
+    version: row.version,
+    prevVersion: row.prev_version,
+    occurredAt: row.occurred_at.getTime(),
+  }))
+}
+
+/** A hash that could be gone back to: not the present one, not quarantined, of components that are there. */
+const isTarget = (hash: string) => `
+  ${hash} is distinct from w.active_config_hash
+  and not exists (select 1 from quarantines q
+    where q.workload_id = w.id and q.config_hash = ${hash} and q.instance_uid = '')
+  and not exists (select 1 from config_contents content, jsonb_array_elements(content.components) as c
+    where content.hash = ${hash}
+      and not coalesce(w.available_components -> 'components' -> (c ->> 'category') ? (c ->> 'type'), true))`
+
+/** Where each workload would go back to: the pinned revision, else the newest applied one that can be. */
+export async function listReportRollbacks(db: Db, workloadIds: readonly string[]): Promise<RollbackRow[]> {
+  const rows = await db.query<{
+    id: string
+    target_kind: RollbackRow['targetKind']
+    target_hash: string | null
+    applied_at: Date | null
+    quarantined: string[]
+  }>(
+    `select w.id, coalesce(pinned.kind, former.kind) as target_kind,
+       coalesce(pinned.config_hash, former.config_hash) as target_hash,
+       case when pinned.config_hash is null then former.applied_at else pinned.applied_at end as applied_at,
+       array(select q.config_hash from quarantines q where q.workload_id = w.id and q.instance_uid = ''
+         order by q.config_hash) as quarantined
+     from ${SCOPE} join workloads w on w.id = scope.id
+     left join lateral (
+       select 'last_known_good' as kind, k.config_hash,
+         (select max(p.applied_at) from pushes p
+          where p.workload_id = w.id and p.config_hash = k.config_hash) as applied_at
+       from known_good_configs k where k.workload_id = w.id and ${isTarget('k.config_hash')}) as pinned on true
+     left join lateral (
+       select 'previous' as kind, p.config_hash, p.applied_at from pushes p
+       where p.workload_id = w.id and p.status = 'applied' and ${isTarget('p.config_hash')}
+       order by p.seq desc limit 1) as former on true
+     order by scope.n`,
+    [workloadIds],
+  )
+  return rows.map((row) => ({
+    workloadId: row.id,
+    targetKind: row.target_kind,
+    targetHash: row.target_hash,
+    targetAppliedAt: toMs(row.applied_at),
+    isContentAvailable: row.target_hash !== null,
+    quarantinedHashes: row.quarantined,
+  }))
+}
+
+/** How many audit records of each action are about the workloads in the period. */
+export async function countReportActions(
+  db: Db,
+  workloadIds: readonly string[],
+  period: ReportPeriod,
+): Promise<Record<string, number>> {
+  const rows = await db.query<{ action: string; count: number }>(
+    `select action, count(*)::int as count from audit_events
+     where workload_id = any($1::text[]) and ${within('occurred_at')} group by action order by action`,
+    [workloadIds, period.since, period.until],
+  )
+  return Object.fromEntries(rows.map((row) => [row.action, row.count]))
+}
+
+/** E-mail addresses with their users' ids: those who acted on the workloads, then everybody who is a user now. */
+export async function listReportUsers(
+  db: Db,
+  workloadIds: readonly string[],
+): Promise<[email: string, id: string][]> {
+  const former = await db.query<{ email: string; user_id: string }>(
+    `select distinct on (email) email, user_id from audit_events
+     where workload_id = any($1::text[]) and email <> '' and user_id <> '' order by email, seq desc`,
+    [workloadIds],
+  )
+  const present = await db.query<{ id: string; email: string }>('select id, email from users order by id')
+  const ids = new Map(former.map((row) => [row.email.trim().toLowerCase(), row.user_id]))
+  for (const row of present) ids.set(row.email.trim().toLowerCase(), row.id)
+  return [...ids]
+}
