@@ -62,11 +62,13 @@ function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array
 /** Check the collected bytes of a request against what its function declares. */
 export function checkBody(spec: BodySpec<unknown>, bytes: Uint8Array | 'too-large'): BodyResult {
   if (spec.kind === 'none') return { ok: true, body: undefined }
-  if (bytes === 'too-large') return { ok: false, reply: problem('body-too-large') }
+  const own = spec.kind === 'text' ? spec.problems : undefined
+  if (bytes === 'too-large') return { ok: false, reply: problem(own?.tooLarge ?? 'body-too-large') }
   if (spec.kind === 'json') return checkJson(spec, bytes)
   try {
     return { ok: true, body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
   } catch {
-    return refuse('the body is not valid UTF-8')
+    const error = 'the body is not valid UTF-8'
+    return own ? { ok: false, reply: problem(own.invalid, { detail: error }) } : refuse(error)
   }
 }

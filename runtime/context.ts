@@ -12,6 +12,7 @@ import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { OpampExchange } from '../lib/opamp/exchange.ts'
+import type { ReportWorkers } from '../lib/reports/produce.ts'
 import type { Database } from '../lib/store/db.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { Config } from './config.ts'
@@ -36,6 +37,8 @@ export interface Context {
   identity: Identity
   audit: AuditTrail
   opamp: OpampExchange
+  /** Threads that make evidence packs. */
+  reportWorkers: ReportWorkers
   fleet: Fleet
   /** The fleet as the wire shows it. */
   views: FleetViews

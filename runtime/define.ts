@@ -43,7 +43,12 @@ export type BodySpec<Body> =
       /** Whether bytes after the JSON value are refused (the contract's strict decoder). */
       isStrict: boolean
     }
-  | { kind: 'text'; bytesMax: number }
+  | {
+      kind: 'text'
+      bytesMax: number
+      /** What a body over the limit and one that is not UTF-8 are answered; the general ones where absent. */
+      problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
+    }
 
 export const noBody: BodySpec<undefined> = { kind: 'none' }
 
@@ -63,7 +68,10 @@ export function jsonBody<Body>(
 }
 
 /** A raw text body (config YAML); bytes that are not UTF-8 are 400. */
-export const textBody = (options: { bytesMax: number }): BodySpec<string> => ({ kind: 'text', ...options })
+export const textBody = (options: {
+  bytesMax: number
+  problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
+}): BodySpec<string> => ({ kind: 'text', ...options })
 
 /** The checked input of one call. */
 export interface HttpRequest<Params, Query, Body> {

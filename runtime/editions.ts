@@ -1,5 +1,7 @@
 import { type AuditSink, noAuditSink } from '../lib/audit/trail.ts'
 import { GATES, type Gate } from '../lib/gates.ts'
+import type { ReportParts } from '../lib/reports/produce.ts'
+import { communitySigner } from '../lib/reports/signer.ts'
 import type { Capability, CapabilityDocument } from '../lib/wire/capabilities.ts'
 import type { AuthMethod } from '../lib/wire/identity.ts'
 
@@ -12,6 +14,7 @@ export interface Edition {
   /** The ways to sign in, as of now. */
   authMethods(): Promise<readonly AuthMethod[]>
   auditSink: AuditSink
+  reports: ReportParts
 }
 
 /** What an edition binary may bring; everything but its name and capabilities is optional. */
@@ -25,6 +28,8 @@ export interface EditionParts {
   /** Opens gates that no capability declares; it never shows in the documents. */
   isLicensed?: (gate: Gate) => boolean
   auditSink?: AuditSink
+  /** Signs evidence packs, and vouches for the audit chain in them. */
+  reports?: Partial<ReportParts>
 }
 
 const PASSWORD: AuthMethod = {
@@ -56,6 +61,7 @@ export function createEdition(parts: EditionParts): Edition {
     gates: { has: (gate) => enabled.has(gate) || parts.isLicensed?.(gate) === true },
     authMethods: async () => (await parts.provideAuthMethods?.()) ?? methods,
     auditSink: parts.auditSink ?? noAuditSink,
+    reports: { signer: communitySigner, verifySignedAudit: null, ...parts.reports },
   }
 }
 

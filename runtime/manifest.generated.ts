@@ -32,6 +32,8 @@ import pushGroupsList from '../functions/push-groups/list.ts'
 import pushGroupsRemove from '../functions/push-groups/remove.ts'
 import pushGroupsUpdate from '../functions/push-groups/update.ts'
 import pushesActivity from '../functions/pushes/activity.ts'
+import reportsEvidencePack from '../functions/reports/evidence-pack.ts'
+import reportsExport from '../functions/reports/export.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
@@ -94,6 +96,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'push-groups/remove', definition: pushGroupsRemove },
   { id: 'push-groups/update', definition: pushGroupsUpdate },
   { id: 'pushes/activity', definition: pushesActivity },
+  { id: 'reports/evidence-pack', definition: reportsEvidencePack },
+  { id: 'reports/export', definition: reportsExport },
   { id: 'system/capabilities', definition: systemCapabilities },
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },

@@ -52,6 +52,9 @@ export const PROBLEMS = {
   'instance-not-found': { status: 404, error: 'instance not found' },
   'internal-error': { status: 500, error: 'internal error' },
   'invalid-credentials': { status: 401, error: 'invalid credentials' },
+  'invalid-json-body': { status: 400, code: 'invalid_json_body', error: 'invalid JSON body' },
+  'invalid-scope': { status: 400, code: 'invalid_scope', error: 'invalid scope' },
+  'invalid-time-range': { status: 400, code: 'invalid_time_range', error: 'invalid time range' },
   'known-good-conflict': {
     status: 409,
     code: 'known_good_conflict',
@@ -69,6 +72,7 @@ export const PROBLEMS = {
   'not-found': { status: 404, error: 'not found' },
   'origin-refused': { status: 403, error: 'origin not allowed' },
   'password-mismatch': { status: 401, error: 'current password does not match' },
+  'pdf-unavailable': { status: 501, code: 'pdf_unavailable', error: 'pdf export unavailable' },
   'push-group-not-found': { status: 404, error: 'push group not found' },
   'push-group-taken': {
     status: 409,
@@ -80,6 +84,14 @@ export const PROBLEMS = {
     code: 'remote_config_unsupported',
     error: 'workload does not accept remote config',
   },
+  'report-build-failed': { status: 500, code: 'report_build_failed', error: 'failed to build evidence pack' },
+  'report-scope-empty': { status: 409, code: 'report_scope_empty', error: 'report scope empty' },
+  'report-signing-unavailable': {
+    status: 503,
+    code: 'report_signing_unavailable',
+    error: 'report signing unavailable',
+  },
+  'request-body-too-large': { status: 413, code: 'request_body_too_large', error: 'request body too large' },
   'revision-not-found': { status: 404, error: "config not found in this workload's history" },
   'seed-admin': {
     status: 409,
@@ -94,6 +106,26 @@ export const PROBLEMS = {
     error: 'this config was never applied on this workload',
   },
   unauthorized: { status: 401, error: 'unauthorized' },
+  'unsupported-export-format': {
+    status: 400,
+    code: 'unsupported_export_format',
+    error: 'unsupported export format',
+  },
+  'unsupported-redaction-mode': {
+    status: 400,
+    code: 'unsupported_redaction_mode',
+    error: 'unsupported redaction mode',
+  },
+  'unsupported-report-type': {
+    status: 400,
+    code: 'unsupported_report_type',
+    error: 'unsupported report_type',
+  },
+  'unsupported-schema-version': {
+    status: 400,
+    code: 'unsupported_schema_version',
+    error: 'unsupported schema_version',
+  },
   'user-not-found': { status: 404, error: 'user not found' },
   'workload-archived': { status: 409, code: 'workload_archived', error: 'workload is archived' },
   'workload-not-collector': {

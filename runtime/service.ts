@@ -22,6 +22,7 @@ import { openPasswords } from '../lib/identity/passwords.ts'
 import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
+import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
@@ -156,16 +157,25 @@ function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clo
     ...{ fleet, clock, log },
     messageBytesMax: config.opampMessageBytesMax,
   })
+  const reportWorkers = openWorkerPool<ReportJob, ReportJobResult>({
+    name: 'report',
+    entry: workerUrl(files, 'report'),
+    maxThreads: 2,
+    maxQueued: 8,
+    timeoutMs: 60_000,
+    heapMbMax: 2_048,
+    log,
+  })
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
-    ...{ alerts, webhooks },
+    ...{ alerts, webhooks, reportWorkers },
     configs,
     configTargets: openConfigTargets(fleet, pool),
     databaseStatistics: () => pool.statistics(),
     readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
   })
   const closeWorkers = async () => {
-    await Promise.all([passwordWorkers.close(), configWorkers.close()])
+    await Promise.all([passwordWorkers.close(), configWorkers.close(), reportWorkers.close()])
   }
   return { ctx, passwords, closeWorkers }
 }

@@ -7,6 +7,7 @@ import { openPasswords, type Passwords } from '../../lib/identity/passwords.ts'
 import { openTokens } from '../../lib/identity/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import type { Role } from '../../lib/permissions.ts'
+import type { ReportJob, ReportJobResult } from '../../lib/reports/jobs.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import { insertSession } from '../../lib/store/sessions.ts'
 import { insertUser } from '../../lib/store/users.ts'
@@ -102,6 +103,18 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
       log,
     },
   })
+  const reportWorkers =
+    options.reportWorkers ??
+    openWorkerPool<ReportJob, ReportJobResult>({
+      ...{
+        name: 'report',
+        entry: testWorkerUrl('report'),
+        maxThreads: 1,
+        maxQueued: 8,
+        timeoutMs: 60_000,
+        log,
+      },
+    })
   const passwords = openPasswords(workers, random)
   const runtimeCheck = openRuntimeCheck(config.runtimeValidation, clock)
   const configs = openConfigEngine({ workers: configWorkers, runtimeCheck })
@@ -117,9 +130,9 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     identity,
     configs,
     ...options,
-    ...{ config, clock, log, random, db, edition, audit, passwords },
+    ...{ config, clock, log, random, db, edition, audit, passwords, reportWorkers },
     close: async () => {
-      await Promise.all([workers.close(), configWorkers.close()])
+      await Promise.all([workers.close(), configWorkers.close(), reportWorkers.close()])
     },
   } as TestContext
 }

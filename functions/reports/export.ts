@@ -1,0 +1,78 @@
+import { optional, string, type } from 'superstruct'
+import { producePack, renderProduced } from '../../lib/reports/produce.ts'
+import type { ReportFormat } from '../../lib/wire/reports.ts'
+import { defineHttp, noParams, signedIn } from '../../runtime/define.ts'
+import { bytes, problem } from '../../runtime/reply.ts'
+import {
+  auditProblem,
+  REPORT_ERRORS,
+  readRequest,
+  reportBody,
+  reportDeps,
+  reportProblem,
+} from './report-request.ts'
+
+interface Output {
+  format: ReportFormat
+  extension: string
+  contentType: string
+}
+
+const MARKDOWN: Output = { format: 'markdown', extension: 'md', contentType: 'text/markdown; charset=utf-8' }
+const OUTPUTS: Readonly<Record<string, Output>> = {
+  '': MARKDOWN,
+  markdown: MARKDOWN,
+  md: MARKDOWN,
+  csv: { format: 'csv', extension: 'csv', contentType: 'text/csv; charset=utf-8' },
+  pdf: { format: 'pdf', extension: 'pdf', contentType: 'application/pdf' },
+}
+
+const INPUTS_HASH_CHARACTERS = 12
+
+/** Make an evidence pack and answer it as a document to download. */
+export default defineHttp({
+  route: 'POST /api/reports/evidence-pack/export',
+  summary: 'Make an evidence pack and answer it as Markdown, CSV or PDF.',
+  access: signedIn('reports:export'),
+  gate: null,
+  params: noParams,
+  query: type({ format: optional(string()) }),
+  body: reportBody,
+  replies: [MARKDOWN, OUTPUTS['csv']!, OUTPUTS['pdf']!].map(({ format, contentType }) => ({
+    status: 200,
+    description: `The evidence pack as ${format}.`,
+    contentType,
+  })),
+  errors: [...REPORT_ERRORS, 'pdf-unavailable', 'unsupported-export-format'],
+  async handle({ query, body, actor }, ctx) {
+    const name = (query.format ?? '').trim()
+    const output = Object.hasOwn(OUTPUTS, name) ? OUTPUTS[name]! : null
+    if (output === null) return problem('unsupported-export-format')
+    const read = readRequest(body)
+    if (!read.ok) return read.reply
+    const deps = reportDeps(ctx)
+    const produced = await producePack(deps, read.request, output.format)
+    if (!produced.ok) return reportProblem(produced.code)
+    const { frame } = produced.pack
+    const recorded = await ctx.audit.observe({
+      action: 'report.export',
+      actor,
+      resource: 'report',
+      resourceId: frame.inputs_hash,
+      detail:
+        `format=${output.format} report_type=${read.request.report_type} ` +
+        `workloads=${frame.scope.workload_count ?? 0}`,
+    })
+    if (!recorded.ok) return auditProblem(recorded)
+    const rendered = await renderProduced(deps, produced.pack, output.format)
+    if (!rendered.ok) return reportProblem(rendered.code)
+    const filename = `evidence-pack-${frame.inputs_hash.slice(0, INPUTS_HASH_CHARACTERS)}.${output.extension}`
+    return bytes(streamOf(rendered.chunks), output.contentType, {
+      'Content-Disposition': `attachment; filename="${filename}"`,
+    })
+  },
+})
+
+async function* streamOf(chunks: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+  yield* chunks
+}

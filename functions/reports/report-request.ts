@@ -1,0 +1,57 @@
+import type { AuditFailure } from '../../lib/audit/trail.ts'
+import type { ReportDeps, ReportFault } from '../../lib/reports/produce.ts'
+import { parseReportRequest, type RequestOutcome } from '../../lib/reports/request.ts'
+import type { Context } from '../../runtime/context.ts'
+import { textBody } from '../../runtime/define.ts'
+import type { ProblemCode } from '../../runtime/problems.ts'
+import { problem, type Reply } from '../../runtime/reply.ts'
+
+/** Read as text, because the format is checked before the body's form and every refusal has a code of its own. */
+export const reportBody = textBody({
+  bytesMax: 1_048_576,
+  problems: { tooLarge: 'request-body-too-large', invalid: 'invalid-json-body' },
+})
+
+/** What both report endpoints can answer. */
+export const REPORT_ERRORS: readonly ProblemCode[] = [
+  'audit-unavailable',
+  'invalid-json-body',
+  'invalid-scope',
+  'invalid-time-range',
+  'report-build-failed',
+  'report-scope-empty',
+  'report-signing-unavailable',
+  'request-body-too-large',
+  'unsupported-redaction-mode',
+  'unsupported-report-type',
+  'unsupported-schema-version',
+  'workload-not-found',
+]
+
+/** The checked request, or the reply that refuses it. */
+export function readRequest(body: string): (RequestOutcome & { ok: true }) | { ok: false; reply: Reply } {
+  const outcome = parseReportRequest(body)
+  return outcome.ok ? outcome : { ok: false, reply: problem(outcome.code, { detail: outcome.detail }) }
+}
+
+/** What reports are made with. */
+export function reportDeps(ctx: Context): ReportDeps {
+  return {
+    ...{ db: ctx.db, clock: ctx.clock, log: ctx.log },
+    workers: ctx.reportWorkers,
+    parts: ctx.edition.reports,
+    minAgentVersion: ctx.config.minAgentVersion,
+  }
+}
+
+/** The reply to a report that could not be made. */
+export function reportProblem(code: ReportFault): Reply {
+  if (code === 'pdf-unavailable') return problem(code, { fallback_format: 'markdown' })
+  // Here, unlike elsewhere, the contract gives this failure a code.
+  if (code === 'workload-not-found') return problem(code, { code: 'workload_not_found' })
+  return problem(code)
+}
+
+/** The 503 of a report of which no record could be made: nothing of it is handed out. */
+export const auditProblem = (failure: AuditFailure): Reply =>
+  problem(failure.code, { code: 'audit_unavailable', side_effect_status: failure.sideEffect })
