@@ -19,6 +19,7 @@ import configsPlan from '../functions/configs/plan.ts'
 import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
 import configsValidate from '../functions/configs/validate.ts'
+import configSafetyDrift from '../functions/config-safety/drift.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
 import legacyAgents from '../functions/legacy/agents.ts'
 import legacyAgentsPath from '../functions/legacy/agents-path.ts'
@@ -83,6 +84,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'configs/plan-export', definition: configsPlanExport },
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
   { id: 'configs/validate', definition: configsValidate },
+  { id: 'config-safety/drift', definition: configSafetyDrift },
   { id: 'janitor/sweep', definition: janitorSweep },
   { id: 'legacy/agents', definition: legacyAgents },
   { id: 'legacy/agents-path', definition: legacyAgentsPath },

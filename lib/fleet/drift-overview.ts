@@ -18,8 +18,8 @@ export interface DriftCollector {
     /** What may be shown of it to everybody: no content, operator, error texts or instances. */
     record: NonNullable<DriftItem['last_push']>
   } | null
-  /** What live instances run; may hold the same hash twice. */
-  instanceHashes: readonly string[]
+  /** The live instances that can take a config: what each runs ('' when it has not said) and what it should run. */
+  instances: readonly { hash: string; assignedHash: string | null }[]
   /** The hash of the last status the workload reported, for when nothing lives; empty when there is none. */
   reportedHash: string
   availableComponents: Readonly<Record<string, readonly string[]>> | null
@@ -57,8 +57,9 @@ interface Facts {
 
 function factsOf(collector: DriftCollector, now: Date): Facts {
   const { newestPush, availableComponents } = collector
-  const live = [...new Set(collector.instanceHashes.filter((hash) => hash !== ''))].sort(byBytes)
-  const effective = live.length > 0 || collector.reportedHash === '' ? live : [collector.reportedHash]
+  const live = [...new Set(collector.instances.map(({ hash }) => hash).filter((hash) => hash !== ''))]
+  const isSilent = live.length === 0
+  const effective = isSilent && collector.reportedHash !== '' ? [collector.reportedHash] : live.sort(byBytes)
   const expected = collector.activeHash ?? newestPush?.hash ?? null
   const pendingSince = newestPush?.isPending ? (newestPush.sentAt ?? newestPush.submittedAt) : null
   return {
@@ -68,7 +69,13 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     isUnsupported: !collector.acceptsRemoteConfig,
     isMissing: expected !== null && effective.length === 0,
     isMixed: effective.length > 1,
-    isDrifted: expected !== null && effective.some((hash) => hash !== expected),
+    // A member of a rollout stage should run that stage's config, not yet the workload's.
+    isDrifted: isSilent
+      ? expected !== null && effective.some((hash) => hash !== expected)
+      : collector.instances.some(({ hash, assignedHash }) => {
+          const wanted = assignedHash ?? expected
+          return hash !== '' && wanted !== null && hash !== wanted
+        }),
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
     hasIncompleteComponents: ['receivers', 'processors', 'exporters'].some(
       (category) => (availableComponents?.[category] ?? []).length === 0,

@@ -3,6 +3,7 @@ import { buildDriftOverview, type DriftCollector } from '../../../lib/fleet/drif
 
 const A = 'a'.repeat(64)
 const B = 'b'.repeat(64)
+const runs = (...hashes: string[]) => hashes.map((hash) => ({ hash, assignedHash: null }))
 const now = new Date('2026-07-01T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
 
@@ -14,7 +15,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   acceptsRemoteConfig: true,
   activeHash: A,
   newestPush: null,
-  instanceHashes: [A, A],
+  instances: runs(A, A),
   reportedHash: '',
   availableComponents: { receivers: ['otlp'], processors: ['batch'], exporters: ['otlp'] },
   hasDriftAlert: false,
@@ -78,23 +79,32 @@ describe('buildDriftOverview', () => {
   })
 
   it.each([
-    ['remote_config_unsupported', { acceptsRemoteConfig: false, instanceHashes: [] }],
-    ['missing_effective_config', { instanceHashes: [''] }],
-    ['heterogeneous_effective_config', { instanceHashes: [A, B] }],
-    ['drifted', { instanceHashes: [B] }],
+    ['remote_config_unsupported', { acceptsRemoteConfig: false, instances: runs() }],
+    ['missing_effective_config', { instances: runs('') }],
+    ['heterogeneous_effective_config', { instances: runs(A, B) }],
+    ['drifted', { instances: runs(B) }],
     ['pending_too_long', { newestPush: push(16) }],
     ['in_sync', { newestPush: push(15) }],
-    ['in_sync', { activeHash: null, instanceHashes: [B] }],
-    ['in_sync', { instanceHashes: [], reportedHash: A }],
-    ['drifted', { activeHash: null, newestPush: push(1), instanceHashes: [B] }],
+    ['in_sync', { activeHash: null, instances: runs(B) }],
+    ['in_sync', { instances: runs(), reportedHash: A }],
+    ['drifted', { activeHash: null, newestPush: push(1), instances: runs(B) }],
   ] as [string, Partial<DriftCollector>][])('says %s of %j', (status, overrides) => {
     expect(item(overrides).drift_status).toBe(status)
+  })
+
+  it('takes no member of a rollout stage for drifted that runs its stage', () => {
+    const instances = [
+      { hash: A, assignedHash: A },
+      { hash: B, assignedHash: B },
+    ]
+    expect(item({ instances }).drift_reasons).toEqual(['heterogeneous_effective_config'])
+    expect(item({ instances: [{ hash: A, assignedHash: B }] }).drift_status).toBe('drifted')
   })
 
   it('gives every reason that holds, in the order of the statuses and then the rest', () => {
     const worst = item({
       acceptsRemoteConfig: false,
-      instanceHashes: [A, B],
+      instances: runs(A, B),
       newestPush: push(60, { sentAt: minutesAgo(20) }),
       hasDriftAlert: true,
       isVersionOutdated: true,
@@ -127,11 +137,11 @@ describe('buildDriftOverview', () => {
           id: 'w2',
           labels: { environment: 'prod', env: ' ' },
           activeHash: B,
-          instanceHashes: [B],
+          instances: runs(B),
         }),
         collector({ id: 'w3', labels: { 'deployment.environment': 'staging' } }),
         collector({ id: 'w4' }),
-        collector({ id: 'w5', activeHash: B, instanceHashes: [B] }),
+        collector({ id: 'w5', activeHash: B, instances: runs(B) }),
       ],
       now,
     )
@@ -148,8 +158,8 @@ describe('buildDriftOverview', () => {
         collector({ id: 'w7', displayName: 'b' }),
         collector({ id: 'w6', displayName: 'B' }),
         collector({ id: 'w5', displayName: 'a', newestPush: push(20) }),
-        collector({ id: 'w4', displayName: 'z', instanceHashes: [] }),
-        collector({ id: 'w3', displayName: 'z', instanceHashes: [B] }),
+        collector({ id: 'w4', displayName: 'z', instances: runs() }),
+        collector({ id: 'w3', displayName: 'z', instances: runs(B) }),
         collector({ id: 'w2', displayName: 'y', hasDriftAlert: true, hasVersionAlert: true }),
         collector({ id: 'w1', displayName: '' }),
       ],
