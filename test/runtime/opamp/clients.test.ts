@@ -1,11 +1,11 @@
 import { request } from 'node:http'
 import { createOpAMPClient } from '@elastic/opamp-client-node'
 import { afterEach, describe, expect, test } from 'vitest'
-import { AGENT_CAPABILITIES } from '../../lib/opamp/report.ts'
-import { type AgentWire, openWire, postAgent } from '../support/agent-wire.ts'
-import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../support/fleet-server.ts'
-import { agentBody, hex, keyValues, type PlainMessage, uidBytes } from '../support/opamp-messages.ts'
-import { useTestDatabase } from '../support/postgres.ts'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
+import { type AgentWire, openWire, postAgent } from '../../support/agent-wire.ts'
+import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../../support/fleet-server.ts'
+import { agentBody, hex, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
 
 /** The habits of the OpAMP clients that are out there, each as it was seen: all of them must get along with us. */
 

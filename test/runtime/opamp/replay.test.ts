@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { effectiveMatches } from '../../lib/configs/effective-match.ts'
-import { parseConfig } from '../../lib/configs/parse.ts'
-import { AGENT_CAPABILITIES } from '../../lib/opamp/report.ts'
-import { type AgentWire, openWire, postAgent } from '../support/agent-wire.ts'
-import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../support/fleet-server.ts'
-import { type PlainMessage, readFixture, readRecording } from '../support/opamp-messages.ts'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { effectiveMatches } from '../../../lib/configs/effective-match.ts'
+import { parseConfig } from '../../../lib/configs/parse.ts'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
+import { type AgentWire, openWire, postAgent } from '../../support/agent-wire.ts'
+import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../../support/fleet-server.ts'
+import { type PlainMessage, readFixture, readRecording } from '../../support/opamp-messages.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 /** Recordings of a real collector and the real supervisor, sent again to the real listener, fleet and database. */
 
