@@ -35,6 +35,11 @@ import pushGroupsUpdate from '../functions/push-groups/update.ts'
 import pushesActivity from '../functions/pushes/activity.ts'
 import reportsEvidencePack from '../functions/reports/evidence-pack.ts'
 import reportsExport from '../functions/reports/export.ts'
+import rolloutsAbort from '../functions/rollouts/abort.ts'
+import rolloutsContinue from '../functions/rollouts/continue.ts'
+import rolloutsGet from '../functions/rollouts/get.ts'
+import rolloutsList from '../functions/rollouts/list.ts'
+import rolloutsRollBack from '../functions/rollouts/roll-back.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
@@ -100,6 +105,11 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'pushes/activity', definition: pushesActivity },
   { id: 'reports/evidence-pack', definition: reportsEvidencePack },
   { id: 'reports/export', definition: reportsExport },
+  { id: 'rollouts/abort', definition: rolloutsAbort },
+  { id: 'rollouts/continue', definition: rolloutsContinue },
+  { id: 'rollouts/get', definition: rolloutsGet },
+  { id: 'rollouts/list', definition: rolloutsList },
+  { id: 'rollouts/roll-back', definition: rolloutsRollBack },
   { id: 'system/capabilities', definition: systemCapabilities },
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },

@@ -93,6 +93,13 @@ export const PROBLEMS = {
   },
   'request-body-too-large': { status: 413, code: 'request_body_too_large', error: 'request body too large' },
   'revision-not-found': { status: 404, error: "config not found in this workload's history" },
+  'rollout-ended': { status: 409, code: 'rollout_ended', error: 'the rollout has ended' },
+  'rollout-not-found': { status: 404, error: 'canary not found' },
+  'rollout-not-halted': {
+    status: 409,
+    code: 'rollout_not_halted',
+    error: 'only a halted rollout can be continued',
+  },
   'seed-admin': {
     status: 409,
     code: 'seed_admin',

@@ -1,15 +1,21 @@
-import type { Push, PushTarget, Workload } from '../../lib/fleet/model.ts'
+import type { FollowedPush, Push, PushTarget, Workload } from '../../lib/fleet/model.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import type { Context } from '../../runtime/context.ts'
 
+/** The push as the fleet follows it, active or rolled out; null when it only stands in the database. */
+function followedOf(workload: Workload, pushId: string): FollowedPush | null {
+  const candidates = [workload.active, workload.rollout?.followed ?? null]
+  return candidates.find((followed) => followed?.push.pushId === pushId) ?? null
+}
+
 /** Every instance of a push as it stands now: from memory while the fleet follows it, else as stored. */
 export async function targetsOf(ctx: Context, workload: Workload, push: Push): Promise<PushTarget[]> {
-  const { active } = workload
-  if (active?.push.pushId === push.pushId) return [...active.targets.values()]
+  const followed = followedOf(workload, push.pushId)
+  if (followed !== null) return [...followed.targets.values()]
   return (await listTargets(ctx.db, [push.pushId])).map(({ target }) => target)
 }
 
 /** A push as it stands now: what the fleet follows is ahead of what is stored. */
 export function currentStateOf(workload: Workload, push: Push): Push {
-  return workload.active?.push.pushId === push.pushId ? workload.active.push : push
+  return followedOf(workload, push.pushId)?.push ?? push
 }

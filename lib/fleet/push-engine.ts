@@ -132,7 +132,7 @@ export class PushEngine {
       row,
       this.#state.liveInstances(workload),
       { ...request, stages: request.stages ?? null, scope: null, rollbackOfPushId: null, failedHash: null },
-      new Set(lifted),
+      lifted,
     )
   }
 
@@ -146,7 +146,7 @@ export class PushEngine {
     const counts = { ...push.counts }
     for (const { target } of plan.targets) addTarget(followed, target)
     push.counts = counts
-    if (push.kind !== 'auto-rollback') {
+    if (made.liftsQuarantine) {
       workload.quarantinedHashes.delete(push.hash)
       workload.quarantinedInstances.delete(push.hash)
     }
@@ -380,7 +380,7 @@ export class PushEngine {
         scope: rollout === null ? null : new Set(failed.targets.keys()),
         stages: null,
       },
-      new Set(),
+      null,
     )
     await this.#deps.recordAudit(tx, {
       action: undoing.action,

@@ -37,6 +37,7 @@ export interface NewPush {
   push: Push
   plan: PushPlan
   scope: ReadonlySet<string> | null
+  liftsQuarantine: boolean
   rollout: { stored: StoredRollout; members: ReadonlyMap<string, number> } | null
 }
 
@@ -64,7 +65,8 @@ function countStates(plan: PushPlan): Push['counts'] {
 
 /**
  * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
- * stage's members). The workload's row must be locked by this transaction.
+ * stage's members). The workload's row must be locked by this transaction. `lifted` names the instances whose
+ * quarantines an operator's push has lifted; null for what lifts none.
  */
 export async function insertPushRows(
   tx: Db,
@@ -73,7 +75,7 @@ export async function insertPushRows(
   row: StoredWorkload,
   live: readonly Instance[],
   content: PushContent,
-  failedBefore: ReadonlySet<string>,
+  lifted: readonly string[] | null,
 ): Promise<NewPush> {
   const now = deps.clock.now()
   const generation = row.generation + 1
@@ -82,7 +84,7 @@ export async function insertPushRows(
     live,
     { hash: content.hash, generation, now },
     content.used,
-    failedBefore,
+    new Set(lifted),
     deps.isCompatible,
   )
   const scope = content.stages === null ? content.scope : chooseFirstStage(everyone, content.stages)
@@ -129,7 +131,7 @@ export async function insertPushRows(
   } else {
     await assignRollout(tx, workload.id, { pushId: push.pushId, seq, generation })
   }
-  return { push, plan, scope: rollout === null ? scope : null, rollout }
+  return { push, plan, scope: rollout === null ? scope : null, liftsQuarantine: lifted !== null, rollout }
 }
 
 async function insertStages(

@@ -14,6 +14,7 @@ import { Hub } from '../../lib/hub/hub.ts'
 import { HubNotices } from '../../lib/hub/notices.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { AGENT_CAPABILITIES, type AgentReport } from '../../lib/opamp/report.ts'
+import type { Database } from '../../lib/store/db.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { openAlerting } from '../../runtime/alerting.ts'
 import { type FakeClock, fakeClock } from './fakes.ts'
@@ -60,6 +61,32 @@ export interface FleetTestContext extends TestContext {
 }
 
 const DAY_MS = 86_400_000
+const STEP_MS = 500
+
+/** A database that knows whether a statement or transaction is under way. */
+function countStatements(db: Database): { db: Database; settled(): Promise<void> } {
+  let underWay = 0
+  const count = async <T>(work: () => Promise<T>): Promise<T> => {
+    underWay++
+    try {
+      return await work()
+    } finally {
+      underWay--
+    }
+  }
+  return {
+    db: {
+      query: (text, params) => count(() => db.query(text, params)),
+      execute: (text, params) => count(() => db.execute(text, params)),
+      transaction: (work) => count(() => db.transaction(work)),
+    },
+    async settled() {
+      // What follows from an answer starts within the same turn or the next.
+      for (let quiet = 0; quiet < 3; quiet = underWay === 0 ? quiet + 1 : 0)
+        await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
 
 /** Build it and start the fleet. `close` stops both. */
 export async function createFleetContext(
@@ -73,8 +100,9 @@ export async function createFleetContext(
   const counters = new FleetCounters()
   const hub = new Hub({ clock, timers })
   const notices = new HubNotices(hub, counters)
+  const counted = countStatements(db)
   const fleet = new Fleet({
-    ...{ db, clock, random, timers, log, notices, isCompatible, classifyError },
+    ...{ db: counted.db, clock, random, timers, log, notices, isCompatible, classifyError },
     mayOffer: () => true,
     checkEpoch: async () => {},
     recordAudit: async (tx, event) => void (await audit.record(tx, event)),
@@ -118,7 +146,11 @@ export async function createFleetContext(
   return Object.assign(base, {
     ...{ fleet, views, counters, hub, timers, frames, ...alerting },
     async advance(ms: number) {
-      timers.advance(ms)
+      // In steps, so that what a step starts in the database is over before the next one.
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        timers.advance(Math.min(STEP_MS, left))
+        await counted.settled()
+      }
       await fleet.writer.flush()
     },
     async close() {
@@ -142,6 +174,8 @@ export const SUPERVISOR =
 
 /** What an agent of a test is. */
 export interface FakeAgentOptions {
+  /** Of an agent that was there before; a new one by default. */
+  uid?: string
   /** The workload is made of service and host. */
   service?: string
   host?: string
@@ -177,7 +211,7 @@ let agents = 0
 /** Connect an agent that describes itself. */
 export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAgent {
   const number = ++agents
-  const uid = `0192d3b4000070008000${number.toString(16).padStart(12, '0')}`
+  const uid = options.uid ?? `0192d3b4000070008000${number.toString(16).padStart(12, '0')}`
   const received: PlainMessage[] = []
   const connection: AgentConnection = {
     id: number,

@@ -1,0 +1,19 @@
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { replyToOutcome, rolloutParams } from './rollout-of.ts'
+
+/** Close a rollout as it is: its members keep its config until the next push. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/canary/:canary_id/abort',
+  summary: 'Abort a rollout.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.canary_rollout',
+  params: rolloutParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The rollout as it is now.', contentType: 'application/json' }],
+  errors: ['rollout-not-found', 'rollout-ended'],
+  async handle({ params, actor }, ctx) {
+    const outcome = await ctx.fleet.rollouts.abort(params.id, params.canary_id, actor)
+    return replyToOutcome(ctx, params, outcome, 200)
+  },
+})

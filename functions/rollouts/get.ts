@@ -1,0 +1,20 @@
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { readRollout, rolloutParams } from './rollout-of.ts'
+
+/** One staged rollout: its stages, its members, and why it halted. Reading changes nothing. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/config/canary/:canary_id',
+  summary: 'One staged rollout.',
+  access: signedIn(),
+  gate: 'config_safety.canary_rollout',
+  params: rolloutParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The rollout.', contentType: 'application/json' }],
+  errors: ['rollout-not-found'],
+  async handle({ params }, ctx) {
+    const record = await readRollout(ctx, params.id, params.canary_id)
+    return record === null ? problem('rollout-not-found') : json(record)
+  },
+})

@@ -1,0 +1,26 @@
+import { listRollouts } from '../../lib/store/rollouts.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+import { readRollout } from './rollout-of.ts'
+
+const SHOWN_MAX = 50
+
+/** A workload's staged rollouts, newest first. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/config/canary',
+  summary: 'The newest staged rollouts of a workload.',
+  access: signedIn(),
+  gate: 'config_safety.canary_rollout',
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The rollouts.', contentType: 'application/json' }],
+  errors: ['workload-not-found'],
+  async handle({ params }, ctx) {
+    if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
+    const stored = await listRollouts(ctx.db, params.id, SHOWN_MAX)
+    const records = await Promise.all(stored.map(({ id }) => readRollout(ctx, params.id, id)))
+    return json(records.filter((record) => record !== null))
+  },
+})

@@ -1,0 +1,19 @@
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { replyToOutcome, rolloutParams } from './rollout-of.ts'
+
+/** Take the members of a rollout back to the active config. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/canary/:canary_id/rollback',
+  summary: 'Roll a rollout back.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.canary_rollout',
+  params: rolloutParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 202, description: 'The rollout as it is now.', contentType: 'application/json' }],
+  errors: ['rollout-not-found', 'rollout-ended'],
+  async handle({ params, actor }, ctx) {
+    const outcome = await ctx.fleet.rollouts.rollBack(params.id, params.canary_id, actor)
+    return replyToOutcome(ctx, params, outcome, 202)
+  },
+})

@@ -1,0 +1,118 @@
+import type { StoredRollout } from '../../store/rollouts.ts'
+import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
+import type { Push, PushTarget } from '../model.ts'
+import { describeHalt, GATE_LIMIT } from '../rollout-decision.ts'
+
+/** What a rollout's record is made of: what is stored, and how its members stand now. */
+export interface RolloutFacts {
+  rollout: StoredRollout
+  push: Push
+  targets: readonly PushTarget[]
+  /** uid → stage. */
+  members: ReadonlyMap<string, number>
+}
+
+type Counts = RolloutRecord['counts']
+
+function countStates(targets: readonly PushTarget[]): Counts {
+  const counts: Counts = { pending: 0, applying: 0, applied: 0, failed: 0 }
+  for (const { state } of targets) {
+    if (state === 'applying' || state === 'applied' || state === 'failed') counts[state]++
+    else if (state !== 'cannot_report') counts.pending++
+  }
+  return counts
+}
+
+function stageStatus(rollout: StoredRollout, index: number): RolloutStage['status'] {
+  if (index > rollout.stageIndex) return 'waiting'
+  const progress = rollout.progress[index]
+  if (index < rollout.stageIndex || progress?.endedAt != null || rollout.status === 'succeeded') return 'done'
+  if (rollout.status === 'halted') return 'halted'
+  if (rollout.status === 'running') return progress?.convergedAt == null ? 'running' : 'dwelling'
+  return rollout.status === 'aborted' || rollout.status === 'stopped' ? 'aborted' : 'failed'
+}
+
+function toStage(facts: RolloutFacts, index: number): RolloutStage {
+  const { rollout } = facts
+  const plan = rollout.stages[index]!
+  const progress = rollout.progress[index]
+  const isLast = index === rollout.stages.length - 1
+  const of = facts.targets.filter(
+    ({ instanceUid }) => (facts.members.get(instanceUid) ?? rollout.stages.length - 1) <= index || isLast,
+  )
+  const halt = rollout.halt?.stage === index ? rollout.halt : null
+  return {
+    index,
+    ...('count' in plan ? { count: plan.count } : { percentage: plan.percentage }),
+    target_count: progress?.targetCount ?? 0,
+    dwell_seconds: plan.dwellMs / 1000,
+    status: stageStatus(rollout, index),
+    ...(progress === undefined ? {} : { started_at: progress.startedAt }),
+    ...(progress?.convergedAt == null ? {} : { converged_at: progress.convergedAt }),
+    ...(progress?.endedAt == null ? {} : { ended_at: progress.endedAt }),
+    counts: progress === undefined ? countStates([]) : countStates(of),
+    gates: plan.gates.map((name) => ({
+      name,
+      value: halt?.gate === name ? halt.value : 0,
+      limit: GATE_LIMIT,
+      passed: halt?.gate !== name,
+    })),
+  }
+}
+
+function toTarget(facts: RolloutFacts, target: PushTarget): RolloutTarget {
+  const { halt } = facts.rollout
+  const isNamed = halt?.instanceUids.includes(target.instanceUid) ?? false
+  return {
+    instance_uid: target.instanceUid,
+    ...(target.podName === '' ? {} : { pod_name: target.podName }),
+    stage: facts.members.get(target.instanceUid) ?? facts.rollout.stages.length - 1,
+    status: target.state,
+    ...(isNamed ? { stop_reason: halt!.gate } : {}),
+    updated_at: target.updatedAt.toISOString(),
+  }
+}
+
+/** How many members a record names, the failed first; the convergence of its push names all. */
+const TARGETS_MAX = 200
+
+/** A staged rollout as the wire shows it. */
+export function toRolloutRecord(facts: RolloutFacts): RolloutRecord {
+  const { rollout, push } = facts
+  const shown = [...facts.targets].sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'))
+  const endedAt = rollout.endedAt?.toISOString()
+  const { halt } = rollout
+  return {
+    id: rollout.id,
+    workload_id: rollout.workloadId,
+    config_hash: push.hash,
+    push_id: push.pushId,
+    ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
+    status: rollout.status,
+    stages: rollout.stages.map((_, index) => toStage(facts, index)),
+    stage_index: rollout.stageIndex,
+    targets: shown.slice(0, TARGETS_MAX).map((target) => toTarget(facts, target)),
+    counts: countStates(facts.targets),
+    ...(halt === null ? {} : { stop_reasons: [halt.gate] }),
+    ...(halt === null
+      ? {}
+      : {
+          halt: {
+            gate: halt.gate,
+            value: halt.value,
+            limit: halt.limit,
+            stage: halt.stage,
+            instance_uids: [...halt.instanceUids],
+            message: describeHalt(halt),
+          },
+        }),
+    actor: rollout.actor,
+    created_at: rollout.createdAt.toISOString(),
+    updated_at: rollout.updatedAt.toISOString(),
+    ...(rollout.status === 'succeeded' && endedAt !== undefined ? { promoted_at: endedAt } : {}),
+    ...(rollout.status === 'aborted' && endedAt !== undefined ? { aborted_at: endedAt } : {}),
+    ...(['rollback_started', 'failed'].includes(rollout.status) && endedAt !== undefined
+      ? { rolled_back_at: endedAt }
+      : {}),
+  }
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/configs/hash.ts'
+import type { StagePlan } from '../../../lib/fleet/rollout-decision.ts'
+import { listAuditChain } from '../../../lib/store/audit.ts'
+import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let editor: SignedIn
+let agents: FakeAgent[]
+let workloadId: string
+
+const SICK = {
+  ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
+  ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+}
+const GATES = ['no_failure', 'health', 'drift'] as const
+const STAGES: StagePlan[] = [
+  { count: 1, dwellMs: 10_000, gates: GATES },
+  { percentage: 100, dwellMs: 0, gates: GATES },
+]
+
+beforeEach(async () => {
+  await ctx?.close()
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  editor = await signIn(ctx, { groups: ['editor'] })
+  agents = ['pod-a', 'pod-b', 'pod-c'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod }))
+  workloadId = agents[0]!.workloadId
+  await ctx.advance(300)
+  await pushConfig(ctx.fleet, workloadId, configYaml(1))
+  for (const agent of agents) agent.apply()
+  await ctx.advance(300)
+})
+afterAll(() => ctx.close())
+
+/** Start a rollout of another config and answer its id. */
+async function start(stages: StagePlan[] = STAGES): Promise<string> {
+  const body = configYaml(2)
+  const outcome = await ctx.fleet.push(
+    {
+      ...{ workloadId, body, hash: configHash(body), used: [], stages, kind: 'approval' },
+      ...{ pushedBy: editor.email, approvalId: null, rollbackTargetKind: null },
+    },
+    async () => ({ ok: true }),
+  )
+  expect(outcome.ok).toBe(true)
+  await ctx.advance(300)
+  return ctx.fleet.workload(workloadId)!.rollout!.stored.id
+}
+
+const path = (id: string, act = '') => `/api/workloads/${workloadId}/config/canary/${id}${act}`
+const read = async (id: string) =>
+  (await invoke(ctx, `GET ${path(id)}`, { as: editor.token })).json as RolloutRecord
+const act = (id: string, what: 'promote' | 'abort' | 'rollback', as = editor) =>
+  invoke(ctx, `POST ${path(id, `/${what}`)}`, { as: as.token })
+const hashes = () => agents.map((agent) => agent.offered().at(-1))
+const [FIRST, SECOND] = [configHash(configYaml(1)), configHash(configYaml(2))]
+
+describe('a staged rollout', () => {
+  it('reaches the first stage only, dwells, then reaches everyone and becomes the active config', async () => {
+    const id = await start()
+    expect(hashes()).toEqual([SECOND, FIRST, FIRST])
+    expect(ctx.fleet.workload(workloadId)!.activeHash).toBe(FIRST)
+    agents[0]!.apply()
+    await ctx.advance(2_000)
+    expect((await read(id)).stages.map(({ status }) => status)).toEqual(['dwelling', 'waiting'])
+    await ctx.advance(11_000)
+    expect(hashes()).toEqual([SECOND, SECOND, SECOND])
+    for (const agent of agents.slice(1)) agent.apply()
+    await ctx.advance(3_000)
+    expect(await read(id)).toMatchObject({
+      status: 'succeeded',
+      counts: { applied: 3 },
+      promoted_at: expect.any(String),
+    })
+    expect(ctx.fleet.workload(workloadId)).toMatchObject({ activeHash: SECOND, rollout: null })
+  })
+
+  it('gives a joiner the active config until the last stage', async () => {
+    await start()
+    const joiner = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-d' })
+    await ctx.advance(300)
+    expect(joiner.offered()).toEqual([FIRST])
+  })
+
+  it('takes its members back when one fails, and moves nobody else', async () => {
+    const id = await start()
+    agents[0]!.fail('exit code 1')
+    await ctx.advance(1_000)
+    expect(hashes()).toEqual([FIRST, FIRST, FIRST])
+    expect(agents[1]!.offered()).toEqual([FIRST])
+    expect(await read(id)).toMatchObject({ status: 'failed', rolled_back_at: expect.any(String) })
+    const workload = ctx.fleet.workload(workloadId)!
+    expect(workload).toMatchObject({ activeHash: FIRST, rollout: null })
+    expect(workload.newestPush).toMatchObject({ kind: 'auto-rollback', hash: FIRST, counts: { target: 1 } })
+    expect(workload.quarantinedHashes.has(SECOND)).toBe(true)
+  })
+
+  it('halts with the gate, the value and the instances, goes on when told to, and is then no longer held', async () => {
+    const id = await start()
+    agents[0]!.apply()
+    await ctx.advance(2_000)
+    agents[0]!.say({ health: { ...SICK, lastError: 'disk full' } })
+    await ctx.advance(65_000)
+    const halted = await read(id)
+    expect(halted).toMatchObject({ status: 'halted', halt: { gate: 'health', value: 1, limit: 0, stage: 0 } })
+    expect(halted.halt!.message).toContain(agents[0]!.uid)
+    expect((await act(id, 'promote')).status).toBe(202)
+    await ctx.advance(12_000)
+    expect(hashes()).toEqual([SECOND, SECOND, SECOND])
+  })
+
+  it('is aborted: its members keep its config, and it cannot be continued or rolled back', async () => {
+    const id = await start()
+    agents[0]!.apply()
+    await ctx.advance(300)
+    expect((await act(id, 'abort')).json).toMatchObject({ status: 'aborted', aborted_at: expect.any(String) })
+    await ctx.advance(20_000)
+    expect(hashes()).toEqual([SECOND, FIRST, FIRST])
+    expect(await act(id, 'promote')).toMatchObject({ status: 409 })
+    expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code: 'rollout_ended' } })
+  })
+
+  it('is rolled back in the operator name', async () => {
+    const id = await start()
+    agents[0]!.apply()
+    await ctx.advance(300)
+    expect((await act(id, 'rollback')).status).toBe(202)
+    expect(hashes()[0]).toBe(FIRST)
+    expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({
+      kind: 'rollback',
+      pushedBy: editor.email,
+    })
+    const audited = await listAuditChain(ctx.db, 0, 50)
+    expect(
+      audited.some(({ action, email }) => action === 'config.canary.rollback' && email === editor.email),
+    ).toBe(true)
+  })
+
+  it('goes on after a restart in the middle of a stage', async () => {
+    const id = await start()
+    agents[0]!.apply()
+    await ctx.advance(2_000)
+    await ctx.close()
+    ctx = await createFleetContext(database, { edition: createCompleteEdition(), clock: ctx.clock })
+    const again = ['pod-a', 'pod-b', 'pod-c'].map((pod, i) => {
+      const agent = fakeAgent(ctx.fleet, { host: 'vm', pod, uid: agents[i]!.uid })
+      agent.apply(i === 0 ? SECOND : FIRST)
+      return agent
+    })
+    await ctx.advance(15_000)
+    expect(again[1]!.offered()).toEqual([SECOND])
+    expect(ctx.fleet.workload(workloadId)!.rollout?.stored).toMatchObject({ id, stageIndex: 1 })
+  })
+})
+
+it('knows no rollout of another workload', async () => {
+  expect((await invoke(ctx, `GET ${path('canary_nope')}`, { as: editor.token })).status).toBe(404)
+  expect((await act('canary_nope', 'abort')).status).toBe(404)
+})
