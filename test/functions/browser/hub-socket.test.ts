@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+const database = await useTestDatabase()
+let running: TestService
+let token = ''
+beforeAll(async () => {
+  running = await startTestService(database)
+  token = await running.token({ groups: [] })
+})
+afterAll(() => running.stop())
+
+type Outcome =
+  | { kind: 'refused'; status: number; body: string }
+  | { kind: 'open'; socket: WebSocket; frames: HubFrame[]; ended: Promise<{ code: number; reason: string }> }
+
+function open(headers: Record<string, string>, query = ''): Promise<Outcome> {
+  const socket = new WebSocket(`${running.url.replace('http', 'ws')}/ws${query}`, { headers })
+  const frames: HubFrame[] = []
+  socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  const ended = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }))
+  })
+  return new Promise((resolve, reject) => {
+    socket.on('open', () => resolve({ kind: 'open', socket, frames, ended }))
+    socket.on('unexpected-response', (_, response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => void chunks.push(chunk))
+      response.on('end', () =>
+        resolve({
+          ...{ kind: 'refused', status: response.statusCode ?? 0 },
+          body: Buffer.concat(chunks).toString(),
+        }),
+      )
+    })
+    socket.on('error', reject)
+  })
+}
+
+async function openOrFail(headers: Record<string, string>, query = '') {
+  const outcome = await open(headers, query)
+  if (outcome.kind !== 'open') throw new Error(`refused with ${outcome.status}`)
+  return outcome
+}
+
+const bearer = (value = token) => ({ authorization: `Bearer ${value}` })
+const cookie = (value = token) => ({ cookie: `om_session=${value}` })
+
+describe('the handshake', () => {
+  it('lets in by header, by cookie, and by query where there is neither', async () => {
+    for (const [headers, query] of [
+      [bearer(), ''],
+      [cookie(), ''],
+      [{}, `?token=${token}`],
+    ] as const) {
+      const { socket } = await openOrFail(headers, query)
+      socket.close()
+    }
+  })
+
+  it('answers 401 in plain text without a good credential, whatever the origin', async () => {
+    const refused = { kind: 'refused', status: 401, body: 'Unauthorized\n' }
+    expect(await open({})).toEqual(refused)
+    expect(await open({ origin: 'https://evil.example' })).toEqual(refused)
+    expect(await open(cookie('bad'), `?token=${token}`)).toEqual(refused)
+    expect(await open(bearer('bad'), `?token=${token}`)).toEqual(refused)
+    expect(await open({}, '?token=bad')).toEqual(refused)
+  })
+
+  it('refuses a page of another origin, and takes those of this host and of CORS_ORIGINS', async () => {
+    const refused = { kind: 'refused', status: 403, body: 'Forbidden\n' }
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:5173.evil.example'])
+      expect(await open({ ...cookie(), origin })).toEqual(refused)
+    for (const origin of [running.url, 'http://localhost:5173']) {
+      const { socket } = await openOrFail({ ...cookie(), origin })
+      socket.close()
+    }
+  })
+
+  it('answers a plain GET with 400', async () => {
+    const answer = await running.call('GET', '/ws', { as: token })
+    expect(answer.status).toBe(400)
+  })
+})
+
+describe('a socket that is open', () => {
+  it('hears what happens, and what it says is ignored', async () => {
+    const { socket, frames } = await openOrFail(bearer())
+    socket.send('anything')
+    const heard = new Promise<void>((resolve) => void socket.once('message', () => resolve()))
+    running.service.ctx.hub.broadcast({ type: 'resync' })
+    await heard
+    expect(frames).toEqual([{ type: 'resync' }])
+    socket.close()
+  })
+
+  it('is closed when it says too much', async () => {
+    const { socket, ended } = await openOrFail(bearer())
+    socket.send('x'.repeat(5_000))
+    expect((await ended).code).toBe(1009)
+  })
+
+  it('is closed with 1008 when its session is ended', async () => {
+    const own = await running.token()
+    const { ended } = await openOrFail(bearer(own))
+    expect(await running.call('POST', '/api/auth/logout', { as: own })).toMatchObject({ status: 204 })
+    expect(await ended).toEqual({ code: 1008, reason: 'session ended' })
+  })
+})

@@ -1,0 +1,133 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { BURST_MAX, BURST_QUIET_MS, COALESCE_MS, Hub } from '../../../lib/hub/hub.ts'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import { type FakeClock, fakeClock } from '../../support/fakes.ts'
+import { type ManualTimers, manualTimers } from '../../support/fleet.ts'
+
+/** A browser that a test looks at; `outcome` is what its socket says to a send. */
+interface Browser {
+  got: HubFrame[]
+  closed: [number, string][]
+  isCut: boolean
+  outcome: 'sent' | 'dropped'
+}
+
+let clock: FakeClock
+let timers: ManualTimers
+let hub: Hub
+beforeEach(() => {
+  clock = fakeClock()
+  timers = manualTimers(clock)
+  hub = new Hub({ clock, timers })
+})
+
+function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser {
+  const browser: Browser = { got: [], closed: [], isCut: false, outcome: 'sent' }
+  hub.add(
+    {
+      send(text) {
+        if (browser.outcome === 'sent') browser.got.push(JSON.parse(text) as HubFrame)
+        return browser.outcome
+      },
+      close: (code, reason) => void browser.closed.push([code, reason]),
+      drop() {
+        browser.isCut = true
+      },
+    },
+    {
+      sessionId: session.sessionId ?? 's',
+      expiresAt: new Date(clock.now().getTime() + (session.lifeMs ?? 86_400_000)),
+    },
+  )
+  return browser
+}
+
+const removed = (id: string): HubFrame => ({ type: 'workload_removed', workload_id: id, reason: 'deleted' })
+const ids = (browser: Browser) =>
+  browser.got.map((frame) => (frame.type === 'workload_removed' ? frame.workload_id : frame.type))
+
+describe('the fan-out', () => {
+  it('tells every browser the same', () => {
+    const [one, two] = [connect(), connect()]
+    hub.broadcast(removed('a'))
+    expect([ids(one), ids(two)]).toEqual([['a'], ['a']])
+  })
+
+  it('cuts the browser that reads too slowly, and nobody else', () => {
+    const [slow, quick] = [connect(), connect()]
+    slow.outcome = 'dropped'
+    hub.broadcast(removed('a'))
+    hub.broadcast(removed('b'))
+    expect(slow).toMatchObject({ isCut: true, closed: [] })
+    expect(ids(quick)).toEqual(['a', 'b'])
+    expect(hub.stats).toMatchObject({ clients: 1, slowClients: 1 })
+  })
+})
+
+describe('states that change often', () => {
+  it('are told at once, then once a second with the last one winning', () => {
+    const browser = connect()
+    for (let n = 1; n <= 5; n++) hub.update('key', () => removed(`${n}`))
+    expect(ids(browser)).toEqual(['1'])
+    timers.advance(COALESCE_MS + 300)
+    expect(ids(browser)).toEqual(['1', '5'])
+    hub.update('key', () => removed('6'))
+    hub.update('other', () => removed('x'))
+    expect(ids(browser)).toEqual(['1', '5', 'x'])
+    timers.advance(COALESCE_MS + 300)
+    expect(ids(browser)).toEqual(['1', '5', 'x', '6'])
+  })
+
+  it('are built when they are sent, not when they begin to wait', () => {
+    const browser = connect()
+    let state = 'old'
+    hub.update('key', () => removed(state))
+    hub.update('key', () => removed(state))
+    state = 'new'
+    timers.advance(COALESCE_MS + 300)
+    expect(ids(browser)).toEqual(['old', 'new'])
+  })
+
+  it('cost nothing while nobody listens', () => {
+    let built = 0
+    hub.update('key', () => {
+      built++
+      return removed('a')
+    })
+    expect(built).toBe(0)
+  })
+})
+
+describe('a burst', () => {
+  it('becomes one resync, and only a rollback is told meanwhile', () => {
+    const browser = connect()
+    for (let n = 0; n < BURST_MAX * 3; n++) hub.update(`key-${n}`, () => removed(`${n}`))
+    expect(browser.got).toHaveLength(BURST_MAX)
+    hub.announce(removed('told anyway'))
+    expect(ids(browser).at(-1)).toBe('told anyway')
+    timers.advance(BURST_QUIET_MS + 300)
+    expect(ids(browser).at(-1)).toBe('resync')
+    expect(ids(browser).filter((id) => id === 'resync')).toHaveLength(1)
+    hub.broadcast(removed('after'))
+    expect(ids(browser).at(-1)).toBe('after')
+  })
+})
+
+describe('sessions', () => {
+  it('close their sockets with 1008 when the token ends', () => {
+    const browser = connect({ lifeMs: 60_000 })
+    timers.advance(59_000)
+    expect(browser.closed).toEqual([])
+    timers.advance(1_000)
+    expect(browser.closed).toEqual([[1008, 'token expired']])
+    hub.broadcast(removed('a'))
+    expect(browser.got).toEqual([])
+  })
+
+  it('close theirs and no others when they are ended', () => {
+    const [ended, other] = [connect({ sessionId: 'a' }), connect({ sessionId: 'b' })]
+    hub.endSessions(['a'])
+    expect(ended.closed).toEqual([[1008, 'session ended']])
+    expect(other.closed).toEqual([])
+  })
+})
