@@ -5,6 +5,11 @@ import alertsEngine from '../functions/alerts/engine.ts'
 import alertsList from '../functions/alerts/list.ts'
 import alertsResolve from '../functions/alerts/resolve.ts'
 import alertsWebhookDelivery from '../functions/alerts/webhook-delivery.ts'
+import approvalsApprove from '../functions/approvals/approve.ts'
+import approvalsCreate from '../functions/approvals/create.ts'
+import approvalsList from '../functions/approvals/list.ts'
+import approvalsListAll from '../functions/approvals/list-all.ts'
+import approvalsPush from '../functions/approvals/push.ts'
 import auditEvents from '../functions/audit/events.ts'
 import auditEventsCsv from '../functions/audit/events-csv.ts'
 import auditLogHead from '../functions/audit/log-head.ts'
@@ -14,12 +19,12 @@ import authLogout from '../functions/auth/logout.ts'
 import authMethods from '../functions/auth/methods.ts'
 import authTrimSessions from '../functions/auth/trim-sessions.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
+import configSafetyDrift from '../functions/config-safety/drift.ts'
 import configsDiff from '../functions/configs/diff.ts'
 import configsPlan from '../functions/configs/plan.ts'
 import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
 import configsValidate from '../functions/configs/validate.ts'
-import configSafetyDrift from '../functions/config-safety/drift.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
 import legacyAgents from '../functions/legacy/agents.ts'
 import legacyAgentsPath from '../functions/legacy/agents-path.ts'
@@ -75,6 +80,11 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'alerts/list', definition: alertsList },
   { id: 'alerts/resolve', definition: alertsResolve },
   { id: 'alerts/webhook-delivery', definition: alertsWebhookDelivery },
+  { id: 'approvals/approve', definition: approvalsApprove },
+  { id: 'approvals/create', definition: approvalsCreate },
+  { id: 'approvals/list', definition: approvalsList },
+  { id: 'approvals/list-all', definition: approvalsListAll },
+  { id: 'approvals/push', definition: approvalsPush },
   { id: 'audit/events', definition: auditEvents },
   { id: 'audit/events-csv', definition: auditEventsCsv },
   { id: 'audit/log-head', definition: auditLogHead },
@@ -84,12 +94,12 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auth/methods', definition: authMethods },
   { id: 'auth/trim-sessions', definition: authTrimSessions },
   { id: 'browser/hub-socket', definition: browserHubSocket },
+  { id: 'config-safety/drift', definition: configSafetyDrift },
   { id: 'configs/diff', definition: configsDiff },
   { id: 'configs/plan', definition: configsPlan },
   { id: 'configs/plan-export', definition: configsPlanExport },
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
   { id: 'configs/validate', definition: configsValidate },
-  { id: 'config-safety/drift', definition: configSafetyDrift },
   { id: 'janitor/sweep', definition: janitorSweep },
   { id: 'legacy/agents', definition: legacyAgents },
   { id: 'legacy/agents-path', definition: legacyAgentsPath },

@@ -1,12 +1,7 @@
-import type { FollowedPush, Push, PushTarget, Workload } from '../../lib/fleet/model.ts'
+import type { Push, PushTarget, Workload } from '../../lib/fleet/model.ts'
+import { followedOf } from '../../lib/fleet/state.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import type { Context } from '../../runtime/context.ts'
-
-/** The push as the fleet follows it, active or rolled out; null when it only stands in the database. */
-function followedOf(workload: Workload, pushId: string): FollowedPush | null {
-  const candidates = [workload.active, workload.rollout?.followed ?? null]
-  return candidates.find((followed) => followed?.push.pushId === pushId) ?? null
-}
 
 /** Every instance of a push as it stands now: from memory while the fleet follows it, else as stored. */
 export async function targetsOf(ctx: Context, workload: Workload, push: Push): Promise<PushTarget[]> {

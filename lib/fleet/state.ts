@@ -70,6 +70,13 @@ export function assignmentOf(instance: Instance): FollowedPush | null {
   return workload.active
 }
 
+/** A push that the fleet follows, active or in stages; null for one that is history. */
+export function followedOf(workload: Workload, pushId: string): FollowedPush | null {
+  if (workload.active?.push.pushId === pushId) return workload.active
+  const staged = workload.rollout?.followed ?? null
+  return staged?.push.pushId === pushId ? staged : null
+}
+
 /** Does an instance belong to a started stage? Everyone belongs to the last one, joiners included. */
 export function isMember(rollout: Rollout, uid: string): boolean {
   return rollout.members.has(uid) || rollout.stored.stageIndex >= rollout.stored.stages.length - 1

@@ -3,6 +3,7 @@ import type { AlertNotices } from '../alerts/engine.ts'
 import type { FleetCounters } from '../fleet/counters.ts'
 import type { FleetNotices } from '../fleet/deps.ts'
 import type { Instance, Push, Workload } from '../fleet/model.ts'
+import { followedOf } from '../fleet/state.ts'
 import { toEventRecord } from '../fleet/views/event.ts'
 import type { FleetViews } from '../fleet/views/fleet-views.ts'
 import { toRemoteConfigStatus } from '../fleet/views/instance.ts'
@@ -54,7 +55,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
     this.#views?.invalidate(workload)
     this.#update(`push/${push.pushId}`, (views) =>
       // What it has become when it is told, not what it was when it began to wait.
-      views.pushFrame(workload, workload.active?.push.pushId === push.pushId ? workload.active.push : push),
+      views.pushFrame(workload, followedOf(workload, push.pushId)?.push ?? push),
     )
   }
 

@@ -4,6 +4,7 @@ import { isCompatible } from '../../lib/configs/components.ts'
 import { effectiveMatches } from '../../lib/configs/effective-match.ts'
 import { normalForm } from '../../lib/configs/normal-form.ts'
 import { parseConfig } from '../../lib/configs/parse.ts'
+import { openConfigTargets } from '../../lib/fleet/config-targets.ts'
 import { FleetCounters } from '../../lib/fleet/counters.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { AgentError } from '../../lib/fleet/model.ts'
@@ -97,6 +98,7 @@ export async function createFleetContext(
   const timers = manualTimers(clock)
   const base = createTestContext(database, { ...options, clock })
   const { config, log, random, db, audit } = base
+  const closeBase = base.close
   const counters = new FleetCounters()
   const hub = new Hub({ clock, timers })
   const notices = new HubNotices(hub, counters)
@@ -145,6 +147,7 @@ export async function createFleetContext(
   )
   return Object.assign(base, {
     ...{ fleet, views, counters, hub, timers, frames, ...alerting },
+    configTargets: openConfigTargets(fleet, db),
     async advance(ms: number) {
       // In steps, so that what a step starts in the database is over before the next one.
       for (let left = ms; left > 0; left -= STEP_MS) {
@@ -155,6 +158,7 @@ export async function createFleetContext(
     },
     async close() {
       await fleet.stop()
+      await closeBase()
     },
   }) as FleetTestContext
 }

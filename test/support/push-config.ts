@@ -19,6 +19,12 @@ service:
       exporters: [debug]
 `
 
+/** One that production takes as well. */
+export const productionYaml = (port = 4317): string =>
+  configYaml(port)
+    .replace('exporters:', 'processors:\n  memory_limiter:\n    check_interval: 1s\n  batch:\nexporters:')
+    .replace('receivers: [otlp]', 'receivers: [otlp]\n      processors: [memory_limiter, batch]')
+
 /** Make a config the assignment of a workload, as an approved push does. */
 export async function pushConfig(fleet: Fleet, workloadId: string, yaml: string): Promise<Push> {
   const parsed = parseConfig(yaml)

@@ -9,7 +9,7 @@ import type { FleetCounters } from '../counters.ts'
 import { isDrifted } from '../drift.ts'
 import type { Fleet } from '../fleet.ts'
 import type { AgentError, Instance, Push, Workload } from '../model.ts'
-import { assignmentOf } from '../state.ts'
+import { assignmentOf, followedOf } from '../state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { type ErrorGroup, groupErrors, type Sight } from './errors.ts'
 import { toInstanceDetail, toLiveInstance } from './instance.ts'
@@ -124,9 +124,10 @@ export class FleetViews {
 
   /** A push that the fleet holds in memory, with its failures. */
   newestRevision(workload: Workload, push: Push, sight: Sight): RevisionRecord {
-    const { active } = workload
-    const isFollowed = active?.push.pushId === push.pushId && active.failedCount > 0
-    return this.revision(workload, push, isFollowed ? groupErrors(active.targets.values()) : [], false, sight)
+    const followed = followedOf(workload, push.pushId)
+    const hasFailures = followed !== null && followed.failedCount > 0
+    const groups = hasFailures ? groupErrors(followed.targets.values()) : []
+    return this.revision(workload, push, groups, false, sight)
   }
 
   /** A push with what is known around it. */

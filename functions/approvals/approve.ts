@@ -1,0 +1,32 @@
+import { defaulted, string, type } from 'superstruct'
+import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
+import { approveApproval } from '../../lib/approvals/approve-approval.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { approvalParams, refuseApproval } from './approval-replies.ts'
+
+/** Approve a pending request. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/approvals/:approval_id/approve',
+  summary: 'Approve a pending config request.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.approvals',
+  params: approvalParams,
+  query: noQuery,
+  body: jsonBody(type({ comment: defaulted(string(), '') }), { invalidText: 'invalid approval body' }),
+  replies: [{ status: 200, description: 'The approved request.', contentType: 'application/json' }],
+  errors: [
+    'bad-request',
+    'workload-not-found',
+    'approval-not-found',
+    'approval-not-pending',
+    'configuration-invalid',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const request = { workloadId: params.id, approvalId: params.approval_id, comment: body.comment, actor }
+    const outcome = await approveApproval(ctx, request)
+    return outcome.ok ? json(toApprovalRecord(outcome.approval)) : refuseApproval(outcome)
+  },
+})

@@ -1,0 +1,43 @@
+import { boolean, defaulted, string, type } from 'superstruct'
+import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
+import { createApproval } from '../../lib/approvals/create-approval.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { created } from '../../runtime/reply.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+import { refuseApproval } from './approval-replies.ts'
+
+const Body = type({
+  draft_yaml: defaulted(string(), ''),
+  target_group: defaulted(string(), ''),
+  target_env: defaulted(string(), ''),
+  comment: defaulted(string(), ''),
+  prod_confirmation: defaulted(boolean(), false),
+})
+
+/** Ask for a draft to be run on a workload. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/approvals',
+  summary: 'Request the approval of a config draft.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.approvals',
+  params: workloadParams,
+  query: noQuery,
+  body: jsonBody(Body, { invalidText: 'invalid approval request body' }),
+  replies: [{ status: 201, description: 'The pending request.', contentType: 'application/json' }],
+  errors: [
+    'bad-request',
+    'workload-not-found',
+    'remote-config-unsupported',
+    'configuration-invalid',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const outcome = await createApproval(ctx, {
+      ...{ workloadId: params.id, actor, draftYaml: body.draft_yaml, comment: body.comment },
+      ...{ targetGroup: body.target_group, targetEnv: body.target_env },
+      prodConfirmation: body.prod_confirmation,
+    })
+    return outcome.ok ? created(toApprovalRecord(outcome.approval)) : refuseApproval(outcome)
+  },
+})

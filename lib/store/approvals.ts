@@ -1,0 +1,196 @@
+import type { Db } from './db.ts'
+
+export type StoredApprovalStatus = 'pending' | 'approved' | 'pushed' | 'retired'
+
+/** A request to run a draft on a workload, with what became of it. */
+export interface Approval {
+  id: string
+  workloadId: string
+  draftYaml: string
+  /** SHA-256 of the draft's bytes, lower-case hex. */
+  draftHash: string
+  /** The active config when it was requested; null when none was. */
+  baseConfigHash: string | null
+  targetGroup: string
+  targetEnv: string
+  requester: string
+  requesterId: string
+  requestComment: string
+  /** `retired`: a newer request for the same workload and group took its place. */
+  status: StoredApprovalStatus
+  approver: string | null
+  approverId: string | null
+  approvalComment: string | null
+  approvedAt: Date | null
+  pushComment: string | null
+  pushId: string | null
+  configHash: string | null
+  prodTarget: boolean
+  prodConfirmation: boolean
+  prodDoubleConfirmed: boolean
+  breakGlass: boolean
+  breakGlassReason: string | null
+  createdAt: Date
+  updatedAt: Date
+  pushedAt: Date | null
+}
+
+const COLUMNS = `id, workload_id as "workloadId", draft_yaml as "draftYaml", draft_hash as "draftHash",
+  base_config_hash as "baseConfigHash", target_group as "targetGroup", target_env as "targetEnv", requester,
+  requester_id as "requesterId", request_comment as "requestComment", status, approver,
+  approver_id as "approverId", approval_comment as "approvalComment", approved_at as "approvedAt",
+  push_comment as "pushComment", push_id as "pushId", config_hash as "configHash", prod_target as "prodTarget",
+  prod_confirmation as "prodConfirmation", prod_double_confirmed as "prodDoubleConfirmed",
+  break_glass as "breakGlass", break_glass_reason as "breakGlassReason", created_at as "createdAt",
+  updated_at as "updatedAt", pushed_at as "pushedAt"`
+
+/** A new request, as it is stored. */
+export type NewApproval = Pick<
+  Approval,
+  | 'id'
+  | 'workloadId'
+  | 'draftYaml'
+  | 'draftHash'
+  | 'baseConfigHash'
+  | 'targetGroup'
+  | 'targetEnv'
+  | 'requester'
+  | 'requesterId'
+  | 'requestComment'
+  | 'prodTarget'
+  | 'prodConfirmation'
+  | 'createdAt'
+>
+
+/** Add a pending request. The workload's row must be locked and the pending one of its group retired. */
+export async function insertApproval(tx: Db, request: NewApproval): Promise<Approval> {
+  const rows = await tx.query<Approval>(
+    `insert into approvals (id, workload_id, draft_yaml, draft_hash, base_config_hash, target_group, target_env,
+       requester, requester_id, request_comment, status, prod_target, prod_confirmation, prod_double_confirmed,
+       break_glass, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'pending', $11, $12, false, false, $13, $13)
+     returning ${COLUMNS}`,
+    [
+      request.id,
+      request.workloadId,
+      request.draftYaml,
+      request.draftHash,
+      request.baseConfigHash,
+      request.targetGroup,
+      request.targetEnv,
+      request.requester,
+      request.requesterId,
+      request.requestComment,
+      request.prodTarget,
+      request.prodConfirmation,
+      request.createdAt,
+    ],
+  )
+  return rows[0]!
+}
+
+/** Retire the pending request of a workload and group; returns it when there was one. */
+export async function retirePendingApproval(
+  tx: Db,
+  workloadId: string,
+  targetGroup: string,
+  now: Date,
+): Promise<Approval | null> {
+  const rows = await tx.query<Approval>(
+    `update approvals set status = 'retired', updated_at = $3
+     where workload_id = $1 and target_group = $2 and status = 'pending' returning ${COLUMNS}`,
+    [workloadId, targetGroup, now],
+  )
+  return rows[0] ?? null
+}
+
+/** One request of a workload; null when there is none. */
+export async function findApproval(db: Db, workloadId: string, id: string): Promise<Approval | null> {
+  const rows = await db.query<Approval>(
+    `select ${COLUMNS} from approvals where id = $1 and workload_id = $2`,
+    [id, workloadId],
+  )
+  return rows[0] ?? null
+}
+
+/** The status of a request, whose row is locked until the transaction ends; null when it is gone. */
+export async function lockApprovalStatus(tx: Db, id: string): Promise<StoredApprovalStatus | null> {
+  const rows = await tx.query<{ status: StoredApprovalStatus }>(
+    `select status from approvals where id = $1 for update`,
+    [id],
+  )
+  return rows[0]?.status ?? null
+}
+
+/** Mark a pending request approved; null when it is not pending any more. */
+export async function markApproved(
+  tx: Db,
+  approval: { id: string; approver: string; approverId: string; comment: string; now: Date },
+): Promise<Approval | null> {
+  const rows = await tx.query<Approval>(
+    `update approvals set status = 'approved', approver = $2, approver_id = $3, approval_comment = $4,
+       approved_at = $5, updated_at = $5
+     where id = $1 and status = 'pending' returning ${COLUMNS}`,
+    [approval.id, approval.approver, approval.approverId, approval.comment, approval.now],
+  )
+  return rows[0] ?? null
+}
+
+/** Mark a request pushed. Its row must be locked and its status checked. */
+export async function markPushed(
+  tx: Db,
+  push: {
+    id: string
+    pushId: string
+    configHash: string
+    comment: string
+    prodTarget: boolean
+    prodDoubleConfirmed: boolean
+    breakGlass: boolean
+    breakGlassReason: string | null
+    now: Date
+  },
+): Promise<Approval> {
+  const rows = await tx.query<Approval>(
+    `update approvals set status = 'pushed', push_id = $2, config_hash = $3, push_comment = $4,
+       prod_target = $5, prod_double_confirmed = $6, break_glass = $7, break_glass_reason = $8,
+       pushed_at = $9, updated_at = $9
+     where id = $1 returning ${COLUMNS}`,
+    [
+      push.id,
+      push.pushId,
+      push.configHash,
+      push.comment,
+      push.prodTarget,
+      push.prodDoubleConfirmed,
+      push.breakGlass,
+      push.breakGlassReason,
+      push.now,
+    ],
+  )
+  return rows[0]!
+}
+
+/** Requests, the last changed first; those that were retired are left out. */
+export async function listApprovals(
+  db: Db,
+  filter: { workloadId: string | null; status: 'pending' | 'approved' | 'pushed' | null },
+  page: { after: { updatedAt: Date; id: string } | null; limit: number },
+): Promise<Approval[]> {
+  return db.query<Approval>(
+    `select ${COLUMNS} from approvals
+     where status <> 'retired' and ($1::text is null or workload_id = $1) and ($2::text is null or status = $2)
+       and ($3::timestamptz is null or (updated_at, id) < ($3, $4))
+     order by updated_at desc, id desc limit $5`,
+    [filter.workloadId, filter.status, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
+  )
+}
+
+/** How many requests of a workload wait for an approval. */
+export async function countPendingApprovalsOf(db: Db, workloadId: string): Promise<number> {
+  const rows = await db.query<{ count: number }>(
+    `select count(*)::int as count from approvals where workload_id = $1 and status = 'pending'`,
+    [workloadId],
+  )
+  return rows[0]!.count
+}

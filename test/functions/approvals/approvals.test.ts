@@ -1,0 +1,392 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { AuditSink } from '../../../lib/audit/trail.ts'
+import { configHash } from '../../../lib/configs/hash.ts'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { createCommunityEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, productionYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let isSinkDown = false
+const sink: AuditSink = {
+  async deliver() {
+    if (isSinkDown) throw new Error('the archive is away')
+  },
+}
+let ctx: FleetTestContext
+let agent: FakeAgent
+let admin: SignedIn
+let editor: SignedIn
+let viewer: SignedIn
+let closers: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  for (const close of closers) await close()
+  await database.pool.execute('delete from workloads')
+  isSinkDown = false
+  ctx = await createFleetContext(database, { edition: { ...createCommunityEdition(), auditSink: sink } })
+  closers = [() => ctx.close()]
+  admin = await signIn(ctx)
+  editor = await signIn(ctx, { groups: ['editor'] })
+  viewer = await signIn(ctx, { groups: ['viewer'] })
+  agent = await connect()
+})
+afterAll(() => ctx.close())
+
+async function connect(options: Parameters<typeof fakeAgent>[1] = {}) {
+  const connected = fakeAgent(ctx.fleet, options)
+  await ctx.advance(300)
+  return connected
+}
+
+const base = (id = agent.workloadId) => `/api/workloads/${id}/config/approvals`
+const post = (path: string, body: object, as = editor) => invoke(ctx, `POST ${path}`, { as: as.token, body })
+const create = (body: object = {}, as = editor) =>
+  post(base(), { draft_yaml: configYaml(), target_group: 'single', comment: 'please', ...body }, as)
+const approve = (id: string, body: object = { comment: 'fine' }, as = admin) =>
+  post(`${base()}/${id}/approve`, body, as)
+const push = (id: string, body: object = {}, as = editor) => post(`${base()}/${id}/push`, body, as)
+const list = async (path = base()) =>
+  (await invoke(ctx, `GET ${path}`, { as: editor.token })).json as ApprovalRecord[]
+const audits = async (limit = 5) =>
+  await listAuditRecords(database.pool, {}, { beforeSeq: null, limit, offset: 0 })
+const pushCount = async () =>
+  (await database.pool.query<{ count: number }>('select count(*)::int as count from pushes'))[0]!.count
+
+async function requested(body: object = {}): Promise<ApprovalRecord> {
+  const answer = await create(body)
+  expect(answer.status).toBe(201)
+  return answer.json as ApprovalRecord
+}
+
+async function approved(body: object = {}): Promise<ApprovalRecord> {
+  const { id } = await requested(body)
+  expect((await approve(id)).status).toBe(200)
+  return (await list()).find((record) => record.id === id)!
+}
+
+describe('asking', () => {
+  it('stores the draft as it was sent, with its hash and what was active', async () => {
+    const answer = await create({ target_env: ' test ', comment: ' please ' })
+    expect(answer).toMatchObject({
+      status: 201,
+      json: {
+        id: expect.stringMatching(/^car_[0-9a-f]{32}$/),
+        ...{ workload_id: agent.workloadId, draft_yaml: configYaml(), draft_hash: configHash(configYaml()) },
+        ...{ target_group: 'single', target_env: 'test', requester: editor.email, request_comment: 'please' },
+        ...{ status: 'pending', prod_target: false, prod_confirmation: false, break_glass: false },
+      },
+    })
+    expect(answer.json).not.toHaveProperty('base_config_hash')
+    expect((await audits())[0]).toMatchObject({ action: 'config.approval.request', email: editor.email })
+  })
+
+  it('needs nothing but a draft', async () => {
+    const answer = await post(base(), { draft_yaml: configYaml() })
+    expect(answer).toMatchObject({
+      status: 201,
+      json: { target_group: '', target_env: '', request_comment: '' },
+    })
+  })
+
+  it('refuses what cannot be run, and says why', async () => {
+    expect(await create({ draft_yaml: '  \n' })).toMatchObject({
+      status: 400,
+      json: { error: 'empty config draft' },
+    })
+    expect(await create({ draft_yaml: 'a: [' })).toMatchObject({
+      status: 400,
+      json: {
+        error: 'configuration failed validation',
+        validation_errors: [{ code: 'yaml_parse', check_id: 'yaml_static' }],
+      },
+    })
+    expect(await create({ draft_yaml: `${configYaml()}#\u0000` })).toMatchObject({ status: 400 })
+    expect(await invoke(ctx, `POST ${base()}`, { as: editor.token, body: '{' })).toMatchObject({
+      status: 400,
+      json: { error: 'invalid approval request body' },
+    })
+    expect(await post(base('none'), { draft_yaml: configYaml() })).toMatchObject({ status: 404 })
+    const readOnly = await connect({ service: 'ro', capabilities: 1 })
+    expect(await post(base(readOnly.workloadId), { draft_yaml: configYaml() })).toMatchObject({
+      status: 409,
+      json: { code: 'remote_config_unsupported' },
+    })
+    expect(await list()).toEqual([])
+  })
+
+  it('wants a confirmation for production, by group, environment or trusted label', async () => {
+    const refused = { status: 400, json: { error: 'prod approval request requires confirmation' } }
+    expect(await create({ target_group: 'prod-collectors' })).toMatchObject(refused)
+    expect(await create({ target_env: 'production' })).toMatchObject(refused)
+    expect(await create({ target_group: 'non-prod' })).toMatchObject({ status: 201 })
+    await ctx.fleet.setTrustedLabels(agent.workloadId, { stage: 'prod' }, async () => {})
+    expect(await create()).toMatchObject(refused)
+    expect(await create({ prod_confirmation: true })).toMatchObject({
+      status: 201,
+      json: { prod_target: true, prod_confirmation: true },
+    })
+  })
+
+  it('retires the pending request of the same group, which nobody can approve or push any more', async () => {
+    const first = await requested()
+    const other = await requested({ target_group: 'others' })
+    ctx.clock.advance(1_000)
+    const second = await requested({ draft_yaml: configYaml(2) })
+    expect((await list()).map(({ id }) => id)).toEqual([second.id, other.id])
+    expect(await approve(first.id)).toMatchObject({ status: 409, json: { code: 'approval_not_pending' } })
+    expect(await push(first.id)).toMatchObject({ status: 409, json: { code: 'approval_required' } })
+    expect(await push(first.id, { break_glass: true, comment: 'c', break_glass_reason: 'r' })).toMatchObject({
+      status: 409,
+      json: { code: 'approval_required' },
+    })
+  })
+
+  it('keeps one pending request when two come at once', async () => {
+    const answers = await Promise.all([create(), create({ draft_yaml: configYaml(2) }), create()])
+    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201])
+    expect(await list()).toHaveLength(1)
+    const { json } = await invoke(ctx, `GET /api/workloads/${agent.workloadId}`, { as: viewer.token })
+    expect((json as WorkloadRecord).waiting_approval_count).toBe(1)
+  })
+})
+
+describe('reading', () => {
+  it('shows drafts to those who may push and to nobody else, and pages over all workloads', async () => {
+    for (let n = 1; n <= 3; n++) {
+      ctx.clock.advance(1_000)
+      await requested({ target_group: `group-${n}` })
+    }
+    const groups = (records: ApprovalRecord[]) => records.map((record) => record.target_group)
+    expect(groups(await list('/api/approvals'))).toEqual(['group-3', 'group-2', 'group-1'])
+    const page = await invoke(ctx, 'GET /api/approvals?status=pending&limit=2', { as: editor.token })
+    expect(groups(page.json as ApprovalRecord[])).toEqual(['group-3', 'group-2'])
+    const next = /<([^>]+)>/.exec(page.headers['Link']!)![1]!
+    expect(groups(await list(next))).toEqual(['group-1'])
+    expect(await list('/api/approvals?status=approved')).toEqual([])
+    expect(await invoke(ctx, 'GET /api/approvals?status=retired', { as: editor.token })).toMatchObject({
+      status: 400,
+    })
+    for (const path of [base(), '/api/approvals']) {
+      const refused = await invoke(ctx, `GET ${path}`, { as: viewer.token })
+      expect(refused).toMatchObject({ status: 403, text: '{"error":"forbidden"}\n' })
+    }
+  })
+
+  it('tells browsers of requests without the draft or anybody’s words', async () => {
+    const { id } = await approved({ comment: 'a private word' })
+    const frames = ctx.frames.filter((frame) => frame.type === 'approval_update')
+    expect(frames.map((frame) => frame.approval.status)).toEqual(['pending', 'approved'])
+    expect(frames[1]!.approval).toEqual({
+      ...{ id, workload_id: agent.workloadId, status: 'approved', target_group: 'single' },
+      updated_at: expect.any(String),
+    })
+    expect(JSON.stringify(ctx.frames)).not.toMatch(/private word|receivers:/)
+  })
+})
+
+describe('approving', () => {
+  it('needs a comment, and says when one approved one’s own request', async () => {
+    const { id } = await requested()
+    expect(await approve(id, { comment: ' ' })).toMatchObject({
+      status: 400,
+      json: { error: 'comment is required' },
+    })
+    expect(await approve(id, { comment: 'fine' }, editor)).toMatchObject({
+      status: 200,
+      json: {
+        ...{ status: 'approved', approved_by: editor.email, approver: editor.email },
+        ...{ approval_comment: 'fine', self_approved: true },
+      },
+    })
+    expect(await approve(id)).toMatchObject({ status: 409, json: { code: 'approval_not_pending' } })
+    expect((await audits())[0]).toMatchObject({ action: 'config.approval.approve', detail: id })
+  })
+
+  it('knows only the requests of its own workload', async () => {
+    const { id } = await requested()
+    const other = await connect({ service: 'other' })
+    expect(await post(`${base(other.workloadId)}/${id}/approve`, { comment: 'x' })).toMatchObject({
+      status: 404,
+      json: { error: 'approval request not found' },
+    })
+  })
+
+  it('looks at the draft again as the workload is now', async () => {
+    const { id } = await requested()
+    agent.say({
+      components: {
+        hash: 'new',
+        components: new Map([
+          ['receivers', ['otlp']],
+          ['exporters', ['kafka']],
+        ]),
+      },
+    })
+    await ctx.advance(300)
+    expect(await approve(id)).toMatchObject({
+      status: 400,
+      json: { validation_errors: [{ code: 'component_not_installed' }] },
+    })
+  })
+
+  it('succeeds once when two approve at once', async () => {
+    const { id } = await requested()
+    const answers = await Promise.all([approve(id), approve(id)])
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
+  })
+})
+
+describe('pushing', () => {
+  it('sends the approved bytes to every capable instance, and records it', async () => {
+    const second = await connect({
+      host: ctx.fleet.workload(agent.workloadId)!.fingerprintKeys['host.name']!,
+    })
+    const { id, draft_hash: hash } = await approved()
+    const answer = await push(id)
+    expect(answer).toMatchObject({
+      status: 202,
+      json: {
+        ...{ id, status: 'pushed', config_hash: hash, push_comment: '', break_glass: false },
+        pushed_at: expect.any(String),
+      },
+    })
+    expect([agent.offered(), second.offered()]).toEqual([[hash], [hash]])
+    const sent = agent.received.at(-1)!['remoteConfig'] as {
+      config: { configMap: Record<string, { body: Buffer }> }
+    }
+    expect(sent.config.configMap['']!.body.toString()).toBe(configYaml())
+    expect((await audits(3)).map((record) => record.action)).toEqual([
+      'config.approval.push',
+      'config.approval.approve',
+      'config.approval.request',
+    ])
+    expect(await push(id)).toMatchObject({
+      status: 409,
+      json: { code: 'approval_required', request_status: 'pushed' },
+    })
+    expect(await pushCount()).toBe(1)
+  })
+
+  it('refuses a request that nobody approved', async () => {
+    const { id } = await requested()
+    expect(await push(id)).toMatchObject({
+      status: 409,
+      json: { code: 'approval_required', request_status: 'pending' },
+    })
+    expect(agent.offered()).toEqual([])
+  })
+
+  it('pushes once when two push at once', async () => {
+    const { id } = await approved()
+    const answers = await Promise.all([push(id), push(id), push(id)])
+    expect(answers.map((answer) => answer.status).sort()).toEqual([202, 409, 409])
+    expect(await pushCount()).toBe(1)
+    expect(agent.offered()).toHaveLength(1)
+  })
+
+  it('wants a comment and a second confirmation for production, also when it became so since', async () => {
+    const { id } = await approved({ draft_yaml: productionYaml() })
+    await ctx.fleet.setTrustedLabels(agent.workloadId, { env: 'production' }, async () => {})
+    expect(await push(id)).toMatchObject({ status: 400, json: { error: 'comment is required' } })
+    expect(await push(id, { comment: 'go' })).toMatchObject({
+      status: 400,
+      json: { error: 'prod push requires double confirmation' },
+    })
+    const answer = await push(id, { comment: 'go', prod_double_confirmed: true })
+    expect(answer).toMatchObject({ status: 202, json: { prod_target: true, prod_double_confirmed: true } })
+  })
+
+  it('needs somebody who can take it now', async () => {
+    const { id } = await approved()
+    agent.lose()
+    await ctx.advance(300)
+    expect(await push(id)).toMatchObject({ status: 409, json: { code: 'workload_not_connected' } })
+    expect(await pushCount()).toBe(0)
+  })
+
+  it('is blocked by policy, break-glass or not, and records that without the draft', async () => {
+    const draft = configYaml().replace(
+      'debug:',
+      'debug:\n  otlp:\n    endpoint: "collector.evil.example:4317"\n    tls: {insecure: true}',
+    )
+    const unsafe = draft.replace('exporters: [debug]', 'exporters: [otlp]')
+    const { id } = await approved({ draft_yaml: unsafe, target_env: 'prod', prod_confirmation: true })
+    for (const more of [{}, { break_glass: true, break_glass_reason: 'fire' }]) {
+      const answer = await push(id, { comment: 'go', prod_double_confirmed: true, ...more })
+      expect(answer).toMatchObject({
+        status: 400,
+        json: { code: 'config_policy_blocked', policy: { decision: 'block' } },
+      })
+      expect(answer.text).not.toContain('evil.example')
+      const [record] = await audits(1)
+      expect(record).toMatchObject({ action: 'config.policy.block' })
+      expect(record!.detail).not.toContain('evil.example')
+    }
+    expect(await pushCount()).toBe(0)
+    isSinkDown = true
+    expect(await push(id, { comment: 'go', prod_double_confirmed: true })).toMatchObject({
+      status: 503,
+      json: { error: 'audit unavailable', side_effect_status: 'none' },
+    })
+  })
+
+  it('takes a pending request with break-glass, a reason and a comment, once', async () => {
+    const { id } = await requested()
+    expect(await push(id, { break_glass: true, break_glass_reason: 'fire' })).toMatchObject({
+      status: 400,
+      json: { error: 'comment is required' },
+    })
+    expect(await push(id, { break_glass: true, comment: 'now' })).toMatchObject({
+      status: 400,
+      json: { error: 'break_glass_reason is required' },
+    })
+    const body = { break_glass: true, comment: 'now', break_glass_reason: 'fire' }
+    expect(await push(id, body)).toMatchObject({
+      status: 202,
+      json: { status: 'pushed', break_glass: true, break_glass_reason: 'fire', push_comment: 'now' },
+    })
+    expect((await audits(1))[0]).toMatchObject({ action: 'config.approval.break_glass_push' })
+    expect(await push(id, body)).toMatchObject({
+      status: 409,
+      json: { code: 'approval_already_pushed' },
+    })
+    expect(agent.offered()).toHaveLength(1)
+  })
+
+  it('does not send to everyone what was asked for in stages', async () => {
+    const { id } = await approved()
+    expect(await push(id, { stages: [{ count: 1 }] })).toMatchObject({
+      status: 403,
+      json: { code: 'feature_disabled' },
+    })
+    expect(agent.offered()).toEqual([])
+  })
+
+  it('stands when only the outside archive did not hear of it, and says so', async () => {
+    const { id } = await approved()
+    isSinkDown = true
+    expect(await push(id)).toMatchObject({
+      status: 503,
+      json: { error: 'audit unavailable', side_effect_status: 'applied' },
+    })
+    expect(agent.offered()).toHaveLength(1)
+    expect((await list())[0]).toMatchObject({ status: 'pushed' })
+  })
+
+  it('changes nothing when it cannot be recorded', async () => {
+    const { id } = await approved()
+    await database.pool.execute('alter table audit_events rename column detail to lost')
+    const answer = await push(id)
+    await database.pool.execute('alter table audit_events rename column lost to detail')
+    expect(answer).toMatchObject({ status: 503, json: { side_effect_status: 'none' } })
+    expect(agent.offered()).toEqual([])
+    expect(await pushCount()).toBe(0)
+    expect((await list())[0]).toMatchObject({ status: 'approved' })
+    expect(await push(id)).toMatchObject({ status: 202 })
+  })
+})
