@@ -21,6 +21,7 @@ import authTrimSessions from '../functions/auth/trim-sessions.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
 import configSafetyDrift from '../functions/config-safety/drift.ts'
 import configsDiff from '../functions/configs/diff.ts'
+import configsMigrationPreview from '../functions/configs/migration-preview.ts'
 import configsPlan from '../functions/configs/plan.ts'
 import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
@@ -38,6 +39,7 @@ import pushGroupsList from '../functions/push-groups/list.ts'
 import pushGroupsRemove from '../functions/push-groups/remove.ts'
 import pushGroupsUpdate from '../functions/push-groups/update.ts'
 import pushesActivity from '../functions/pushes/activity.ts'
+import pushesPreview from '../functions/pushes/preview.ts'
 import reportsEvidencePack from '../functions/reports/evidence-pack.ts'
 import reportsExport from '../functions/reports/export.ts'
 import rolloutsAbort from '../functions/rollouts/abort.ts'
@@ -72,6 +74,7 @@ import workloadsLabel from '../functions/workloads/label.ts'
 import workloadsList from '../functions/workloads/list.ts'
 import workloadsTopology from '../functions/workloads/topology.ts'
 import workloadsTrustedLabels from '../functions/workloads/trusted-labels.ts'
+import workloadsVersionIntelligence from '../functions/workloads/version-intelligence.ts'
 import type { AnyFunction } from './define.ts'
 
 /** Every function of the service with its id, which is its path. */
@@ -96,6 +99,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'browser/hub-socket', definition: browserHubSocket },
   { id: 'config-safety/drift', definition: configSafetyDrift },
   { id: 'configs/diff', definition: configsDiff },
+  { id: 'configs/migration-preview', definition: configsMigrationPreview },
   { id: 'configs/plan', definition: configsPlan },
   { id: 'configs/plan-export', definition: configsPlanExport },
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
@@ -113,6 +117,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'push-groups/remove', definition: pushGroupsRemove },
   { id: 'push-groups/update', definition: pushGroupsUpdate },
   { id: 'pushes/activity', definition: pushesActivity },
+  { id: 'pushes/preview', definition: pushesPreview },
   { id: 'reports/evidence-pack', definition: reportsEvidencePack },
   { id: 'reports/export', definition: reportsExport },
   { id: 'rollouts/abort', definition: rolloutsAbort },
@@ -147,4 +152,5 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/list', definition: workloadsList },
   { id: 'workloads/topology', definition: workloadsTopology },
   { id: 'workloads/trusted-labels', definition: workloadsTrustedLabels },
+  { id: 'workloads/version-intelligence', definition: workloadsVersionIntelligence },
 ]

@@ -4,7 +4,7 @@ import { buildDriftOverview } from '../../lib/fleet/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { jsonText } from '../../runtime/reply.ts'
-import { streamLastArray } from './stream-last-array.ts'
+import { streamObject } from './stream-object.ts'
 
 /** Which collectors do not run what they should, and why, worst first. */
 export default defineHttp({
@@ -31,7 +31,6 @@ export default defineHttp({
           isVersionOutdated: isVersionOutdated(workload.version, ctx.config.minAgentVersion),
         }),
       )
-    const { items, ...head } = buildDriftOverview(collectors, ctx.clock.now())
-    return jsonText(streamLastArray(head, 'items', items))
+    return jsonText(streamObject(buildDriftOverview(collectors, ctx.clock.now())))
   },
 })

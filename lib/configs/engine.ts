@@ -1,4 +1,5 @@
 import type { ConfigDiff } from '../wire/diff.ts'
+import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { WorkerPool } from '../workers/pool.ts'
@@ -6,9 +7,16 @@ import type { ComponentRef } from './components.ts'
 import type { DiffInput } from './diff-context.ts'
 import type { EffectiveMatch } from './effective-match.ts'
 import { type ConfigJob, type ConfigJobResult, type ConfigJobResults, runConfigJob } from './jobs.ts'
+import type { MigrationInput } from './migration-preview.ts'
 import type { NormalForm } from './normal-form.ts'
+import type { ConfigOutline } from './outline.ts'
 import type { PolicyRequest } from './policy.ts'
-import { finishValidation, type RuntimeCheck, type ValidationTarget } from './validate.ts'
+import {
+  finishValidation,
+  type RuntimeCheck,
+  type StaticValidation,
+  type ValidationTarget,
+} from './validate.ts'
 
 /** `server-busy`: the worker threads are all taken, or one gave up on a text. */
 export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy' }
@@ -20,11 +28,23 @@ export interface ConfigEngine {
     text: string,
     about: ValidationTarget,
   ): Promise<Answered<{ result: ValidationResult; required: ComponentRef[] }>>
+  /** The four checks that need no collector binary. */
+  check(text: string, about: ValidationTarget): Promise<Answered<{ found: StaticValidation }>>
   policy(request: PolicyRequest): Promise<Answered<{ evaluation: PolicyEvaluation }>>
   diff(input: DiffInput): Promise<Answered<{ diff: ConfigDiff }>>
   /** Null when the text is no config, or could not be read in time. */
   normalForm(text: string): Promise<NormalForm | null>
   effectiveMatch(asked: string, reported: string): Promise<EffectiveMatch>
+  /** A vendor's config as a draft, with the draft's own validation. */
+  migrate(input: MigrationInput, validatedAt: Date): Promise<Answered<{ preview: MigrationPreview }>>
+  /**
+   * The outlines of stored configs by hash; each is made once and kept. Hashes that `read` does not find, and texts
+   * that could not be read in time, are left out.
+   */
+  outlines(
+    hashes: readonly string[],
+    read: (hashes: readonly string[]) => Promise<readonly { hash: string; body: string }[]>,
+  ): Promise<ReadonlyMap<string, ConfigOutline>>
 }
 
 export interface ConfigEngineParts {
@@ -35,6 +55,10 @@ export interface ConfigEngineParts {
 
 /** Texts up to this many characters are read in place: a few milliseconds, less than a thread's turn costs. */
 const IN_PLACE_LENGTH_MAX = 16_384
+/** Outlines that are kept; a fleet rarely runs so many configs. */
+const OUTLINES_MAX = 5_000
+/** Texts that are fetched in one statement. */
+const OUTLINES_CHUNK = 50
 
 /** An engine over worker threads. */
 export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
@@ -48,12 +72,21 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       ? { ok: true, value: outcome.value as ConfigJobResults[Kind] }
       : { ok: false, code: 'server-busy' }
   }
+  const kept = new Map<string, ConfigOutline>()
+  async function outlineOf(text: string): Promise<ConfigOutline | null> {
+    const found = await run<'outline'>(text.length, { kind: 'outline', text })
+    return found.ok ? found.value : null
+  }
   return {
     async validate(text, about) {
       const found = await run<'validate'>(text.length, { kind: 'validate', text, about })
       if (!found.ok) return found
       const result = await finishValidation(text, found.value, about.validatedAt, runtimeCheck)
       return { ok: true, result, required: found.value.required }
+    },
+    async check(text, about) {
+      const found = await run<'validate'>(text.length, { kind: 'validate', text, about })
+      return found.ok ? { ok: true, found: found.value } : found
     },
     async policy(request) {
       const length = request.candidate.length + (request.current?.length ?? 0)
@@ -74,6 +107,26 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       const length = asked.length + reported.length
       const found = await run<'effective-match'>(length, { kind: 'effective-match', asked, reported })
       return found.ok ? found.value : { verdict: 'unknown', paths: [] }
+    },
+    async migrate(input, validatedAt) {
+      // A source is read several times, and its draft once more.
+      const found = await run<'migrate'>(4 * input.source.length, { kind: 'migrate', input, validatedAt })
+      return found.ok ? { ok: true, preview: found.value } : found
+    },
+    async outlines(hashes, read) {
+      const outlines = new Map<string, ConfigOutline>()
+      for (const hash of hashes) if (kept.has(hash)) outlines.set(hash, kept.get(hash)!)
+      const missing = [...new Set(hashes)].filter((hash) => !outlines.has(hash))
+      for (let i = 0; i < missing.length; i += OUTLINES_CHUNK) {
+        for (const { hash, body } of await read(missing.slice(i, i + OUTLINES_CHUNK))) {
+          const outline = await outlineOf(body)
+          if (outline === null) continue
+          outlines.set(hash, outline)
+          if (kept.size >= OUTLINES_MAX) kept.delete(kept.keys().next().value!)
+          kept.set(hash, outline)
+        }
+      }
+      return outlines
     },
   }
 }

@@ -1,9 +1,13 @@
 import type { ConfigDiff } from '../wire/diff.ts'
+import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import { diffConfigs } from './diff.ts'
 import type { DiffInput } from './diff-context.ts'
 import { type EffectiveMatch, effectiveMatches } from './effective-match.ts'
+import type { MigrationInput } from './migration-preview.ts'
+import { previewValidatedMigration } from './migration-validated.ts'
 import { type NormalForm, normalForm } from './normal-form.ts'
+import { type ConfigOutline, outlineConfig } from './outline.ts'
 import { parseConfig } from './parse.ts'
 import { evaluatePolicy, type PolicyRequest } from './policy.ts'
 import { type StaticValidation, type ValidationTarget, validateStatically } from './validate.ts'
@@ -15,6 +19,8 @@ export type ConfigJob =
   | { kind: 'diff'; input: DiffInput }
   | { kind: 'normal-form'; text: string }
   | { kind: 'effective-match'; asked: string; reported: string }
+  | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
+  | { kind: 'outline'; text: string }
 
 /** What each kind of job answers. */
 export interface ConfigJobResults {
@@ -23,6 +29,8 @@ export interface ConfigJobResults {
   diff: ConfigDiff
   'normal-form': NormalForm | null
   'effective-match': EffectiveMatch
+  migrate: MigrationPreview
+  outline: ConfigOutline
 }
 
 export type ConfigJobResult = ConfigJobResults[keyof ConfigJobResults]
@@ -40,6 +48,10 @@ export function runConfigJob(job: ConfigJob): ConfigJobResult {
       return normalForm(job.text)
     case 'effective-match':
       return effectiveMatches(read(job.asked), read(job.reported))
+    case 'migrate':
+      return previewValidatedMigration(job.input, job.validatedAt)
+    case 'outline':
+      return outlineConfig(job.text)
   }
 }
 

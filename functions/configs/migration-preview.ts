@@ -1,0 +1,43 @@
+import { defaulted, nullable, optional, record, string, type } from 'superstruct'
+import { MIGRATION_SOURCE_BYTES_MAX } from '../../lib/configs/migration-preview.ts'
+import { MIGRATION_VENDORS } from '../../lib/wire/migration.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+const Body = type({
+  vendor: defaulted(string(), ''),
+  source: defaulted(string(), ''),
+  labels: defaulted(record(string(), string()), () => ({})),
+  context: optional(type({ otlp_endpoint: optional(nullable(string())) })),
+})
+
+/** Turn a vendor's agent config into a collector draft. Nothing is stored, and no secret of it comes back. */
+export default defineHttp({
+  route: 'POST /api/configs/migration-assistant/preview',
+  summary: "Convert a vendor's agent config into a collector draft.",
+  access: signedIn('workload:validate_config'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(Body, { bytesMax: MIGRATION_SOURCE_BYTES_MAX + 65_536, isStrict: false }),
+  replies: [{ status: 200, description: 'The draft and how it was made.', contentType: 'application/json' }],
+  errors: ['bad-request', 'body-too-large', 'server-busy'],
+  async handle({ body }, ctx) {
+    const name = body.vendor.trim()
+    if (name === '') return problem('bad-request', { error: 'vendor is required' })
+    const vendor = MIGRATION_VENDORS.find((known) => known === name)
+    if (vendor === undefined) return problem('bad-request', { error: 'unsupported vendor' })
+    if (Buffer.byteLength(body.source) > MIGRATION_SOURCE_BYTES_MAX) {
+      return problem('body-too-large', { error: 'source exceeds 1 MiB limit' })
+    }
+    if (body.source.trim() === '') return problem('bad-request', { error: 'source is required' })
+    const input = {
+      vendor,
+      source: body.source,
+      labels: body.labels,
+      otlpEndpoint: body.context?.otlp_endpoint ?? '',
+    }
+    const found = await ctx.configs.migrate(input, ctx.clock.now())
+    return found.ok ? json(found.preview) : problem(found.code)
+  },
+})

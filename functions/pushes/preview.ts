@@ -1,0 +1,80 @@
+import { defaulted, optional, string, type } from 'superstruct'
+import { missingComponents } from '../../lib/configs/components.ts'
+import { BUILT_IN_TEMPLATES } from '../../lib/configs/templates.ts'
+import type { StaticValidation } from '../../lib/configs/validate.ts'
+import { type PreviewedWorkload, previewPush } from '../../lib/fleet/push-preview.ts'
+import { findPushGroup } from '../../lib/store/push-groups.ts'
+import { findTemplate } from '../../lib/store/templates.ts'
+import type { Context } from '../../runtime/context.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { Selector, tidySelector } from '../push-groups/push-group-record.ts'
+
+const Text = defaulted(string(), '')
+const Body = type({
+  group_id: Text,
+  selector: optional(Selector),
+  config_content: Text,
+  yaml: Text,
+  config_id: Text,
+})
+
+/** Whom a group or a selector reaches, and who of them could run a config. */
+export default defineHttp({
+  route: 'POST /api/pushes/preview',
+  summary: 'Preview whom a push group or a selector reaches.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.scoped_push',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(Body, { invalidText: 'invalid JSON body', isStrict: false }),
+  replies: [{ status: 200, description: 'The preview.', contentType: 'application/json' }],
+  errors: ['bad-request', 'push-group-not-found', 'config-not-found', 'server-busy'],
+  async handle({ body }, ctx) {
+    const groupId = body.group_id.trim()
+    if (groupId === '' && body.selector === undefined) {
+      return problem('bad-request', { error: 'group_id or selector is required' })
+    }
+    // A group wins over a selector that is sent as well.
+    const group = groupId === '' || groupId.includes('\0') ? null : await findPushGroup(ctx.db, groupId)
+    if (groupId !== '' && group === null) return problem('push-group-not-found')
+    const content = body.config_content || body.yaml || (await findConfig(ctx, body.config_id))
+    if (content === null) return problem('config-not-found')
+    const checked = content === '' ? null : await check(ctx, content)
+    if (checked !== null && !checked.ok) return problem(checked.code)
+    const workloads = [...ctx.fleet.state.workloads.values()]
+      .filter((workload) => workload.archivedAt === null)
+      .map((one) => ({ ...one, availableComponents: one.availableComponents?.components ?? null }))
+    const preview = previewPush(workloads, {
+      groupId: group?.id ?? null,
+      selector: group?.selector ?? tidySelector(body.selector ?? {}),
+      source: group === null ? 'collector_labels' : 'trusted_labels',
+      faultOf: checked === null ? () => null : (workload) => faultOf(workload, checked.found),
+    })
+    return json(preview)
+  },
+})
+
+/** The content of a template; '' when none is named, null when there is no such one. */
+async function findConfig(ctx: Context, id: string): Promise<string | null> {
+  if (id === '') return ''
+  const builtIn = BUILT_IN_TEMPLATES.find((template) => template.id === id)
+  return builtIn?.content ?? (await findTemplate(ctx.db, id))?.content ?? null
+}
+
+function check(ctx: Context, content: string) {
+  const about = { target: null, requestedVersion: '', minimumVersion: '', validatedAt: ctx.clock.now() }
+  return ctx.configs.check(content, about)
+}
+
+/** The first reason why a workload cannot run a config. */
+function faultOf({ availableComponents }: PreviewedWorkload, found: StaticValidation): string | null {
+  for (const { messages } of found.checks) {
+    const error = messages.find((message) => message.severity === 'error')
+    if (error !== undefined) return error.message
+  }
+  const available = availableComponents === null ? null : new Map(Object.entries(availableComponents))
+  const [missing] = missingComponents(found.required, available)
+  if (missing === undefined) return null
+  return `${missing.category.slice(0, -1)} type "${missing.type}" is not installed on the target workload`
+}
