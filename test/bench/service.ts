@@ -35,7 +35,6 @@ export async function startDatabase(): Promise<BenchDatabase> {
   await admin.connect()
   await admin.query(`create role ${ROLE} login password 'bench'`)
   await admin.query(`grant pg_read_all_stats, pg_signal_backend to ${ROLE}`)
-  await admin.query('create extension pg_stat_statements')
   await admin.end()
   return {
     server,
@@ -87,6 +86,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
   const db = new pg.Client(database.server.dsn(name))
   await db.connect()
   db.on('error', () => undefined)
+  await db.query('create extension pg_stat_statements')
   const apiPort = await findFreePort('127.0.0.1')
   const opampPort = await findFreePort('127.0.0.1')
   const url = `http://127.0.0.1:${apiPort}`

@@ -28,6 +28,7 @@ export interface FleetSession {
 }
 
 const SETTLE_MS = 250
+const STORED_WITHIN_MS = 300_000
 
 /** Connect a fleet to a fresh service, as measure 1 does. */
 export async function connectFleet(
@@ -45,6 +46,22 @@ export async function connectFleet(
   await pause(1_000)
   const idleKib = await residentKib(service.pid())
   const load = startLoad({ host: '127.0.0.1', port: service.opampPort, agents, workloads })
+  const end = async () => {
+    await load.end()
+    await service.end()
+  }
+  try {
+    return await storm({ service, load, agents, workloads, idleKib }, end)
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+async function storm(
+  { service, load, agents, workloads, idleKib }: Omit<FleetSession, 'storm' | 'busy' | 'pids' | 'end'>,
+  end: () => Promise<void>,
+): Promise<FleetSession> {
   await load.stats()
   await service.takeStatements()
   const pids = () => ({ service: service.pid(), load: load.pid })
@@ -60,16 +77,13 @@ export async function connectFleet(
     ...{ service, load, agents, workloads, idleKib, pids },
     storm: { ...value, statements, errors },
     busy: percent,
-    async end() {
-      await load.end()
-      await service.end()
-    },
+    end,
   }
 }
 
 /** Asked each 250 ms: every agent's row is there, and the inventory shows every workload as connected. */
 async function untilStored(service: BenchService, agents: number, workloads: number): Promise<void> {
-  for (;;) {
+  for (const until = performance.now() + STORED_WITHIN_MS; performance.now() < until; ) {
     const { rows } = await service.db.query(
       `select (select count(*) from agent_workloads)::int as agents,
          (select count(*) from workloads where status = 'connected')::int as workloads`,
@@ -78,6 +92,7 @@ async function untilStored(service: BenchService, agents: number, workloads: num
       return
     await pause(SETTLE_MS)
   }
+  throw new Error('the inventory or its rows were not complete within five minutes')
 }
 
 async function showsAll(service: BenchService, workloads: number): Promise<boolean> {

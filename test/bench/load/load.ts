@@ -76,8 +76,8 @@ export class Load {
 
   #opened(agent: LoadAgent): void {
     // Whoever comes back says nothing but that it is there, as real clients do.
-    if (this.#reconnectMs !== null) return this.beat(agent)
-    this.#sendReport(agent)
+    if (this.#reconnectMs !== null) this.beat(agent)
+    else this.#sendReport(agent)
   }
 
   #sendReport(agent: LoadAgent): void {

@@ -1,4 +1,4 @@
-import { pause, residentKib, watchCpu } from '../machine.ts'
+import { cpuSeconds, pause, residentKib, watchCpu } from '../machine.ts'
 import type { Figure, MeasureResult } from '../results.ts'
 import { type Bench, connectFleet, connectFloor, type FleetSession } from '../session.ts'
 
@@ -12,12 +12,16 @@ export interface FloorFigures {
   kibPerAgent: number
   replyP99: number
   loadPercent: number
+  /** CPU of the bare server: milliseconds for one agent of the storm, microseconds for one beat. */
+  stormCpuMs: number
+  beatCpuUs: number
 }
 
 /** Measure the floor: storm, memory, and beats as fast as they go. */
 export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   const { agents } = bench
   const { floor, load, seconds, idleKib } = await connectFloor(agents, Math.min(50, agents))
+  const stormCpuMs = ((await cpuSeconds(floor.pid)) * 1000) / agents
   const kibPerAgent = ((await residentKib(floor.pid)) - idleKib) / agents
   await load.resetStats()
   const flood = await watchCpu({ floor: floor.pid, load: load.pid }, () =>
@@ -37,13 +41,17 @@ export async function measureFloor(bench: Bench): Promise<FloorFigures> {
     kibPerAgent,
     replyP99: replies.p99,
     loadPercent: flood.percent['load']!,
+    stormCpuMs,
+    beatCpuUs: cpuUs(flood.percent['floor']!, flood.value.perSecond),
   }
 }
 
+/** Microseconds of CPU for one of so many a second. */
+const cpuUs = (percent: number, perSecond: number) => (percent * 10_000) / perSecond
+
 const round = (value: number, digits = 2) => Math.round(value * 10 ** digits) / 10 ** digits
 
-function stormFigures({ storm, agents, workloads }: FleetSession, floor: FloorFigures): Figure[] {
-  // One statement a workload at least: a fleet of single agents writes as many rows.
+function stormFigures({ storm, agents, workloads, busy }: FleetSession, floor: FloorFigures): Figure[] {
   return [
     { name: 'first dial to every first report answered', value: round(storm.answeredSeconds), unit: 's' },
     { name: 'first dial to all shown and stored', value: round(storm.storedSeconds), unit: 's' },
@@ -53,6 +61,11 @@ function stormFigures({ storm, agents, workloads }: FleetSession, floor: FloorFi
       value: round(storm.storedSeconds / floor.stormSeconds),
       unit: '',
       atMost: 2.4,
+    },
+    {
+      name: 'CPU an agent',
+      value: round((busy['service']! * 10 * storm.storedSeconds) / agents, 3),
+      unit: `ms (floor ${round(floor.stormCpuMs, 3)})`,
     },
     { name: 'statements an agent', value: round(storm.statements / agents, 4), unit: '', atMost: 2 },
     { name: 'errors', value: storm.errors, unit: '', atMost: 0 },
@@ -150,6 +163,11 @@ async function measureThroughput(
         value: round(value.perSecond / floor.beatsPerSecond),
         unit: '',
         atLeast: 0.56,
+      },
+      {
+        name: 'CPU a beat',
+        value: round(cpuUs(percent['service']!, value.perSecond), 1),
+        unit: `us (floor ${round(floor.beatCpuUs, 1)})`,
       },
       { name: 'CPU of the load while the floor ran', value: floor.loadPercent, unit: '%' },
     ],

@@ -1,3 +1,4 @@
+import type { Convergence } from '../../../lib/wire/convergence.ts'
 import { pause, watchCpu } from '../machine.ts'
 import type { MeasureResult } from '../results.ts'
 import type { BenchService } from '../service.ts'
@@ -47,29 +48,17 @@ export async function pushConfig(
   return { callMs: performance.now() - startedAt, hash: pushed['config_hash']! }
 }
 
-interface Convergence {
-  t99: number | null
-  t100: number | null
-  applied: number
-}
-
 async function readConvergence(
-  session: FleetSession,
+  { service }: FleetSession,
   workloadId: string,
   hash: string,
 ): Promise<Convergence> {
-  const { status, text } = await session.service.call(
+  const { status, text } = await service.call(
     'GET',
     `/api/workloads/${workloadId}/configs/${hash}/convergence`,
   )
   if (status !== 200) throw new Error(`convergence answered ${status}: ${text}`)
-  const body = JSON.parse(text)
-  const seconds = (share: string) => body.time_to_percent_ms?.[share] ?? body[`t${share}_ms`] ?? null
-  return {
-    t99: seconds('99'),
-    t100: seconds('100'),
-    applied: body.counts?.applied ?? body.applied_count ?? 0,
-  }
+  return JSON.parse(text) as Convergence
 }
 
 /** Measure 5: from the push's request to the moment when every instance has applied it and is counted. */
@@ -92,8 +81,9 @@ export async function measureFanOut(bench: Bench): Promise<MeasureResult> {
     })
     const statements = await service.takeStatements()
     const { offersMost } = await load.stats()
-    const { t99, t100, applied } = await readConvergence(session, workloadId, value.hash)
-    const tail = t99 === null || t100 === null ? Number.NaN : (100 * (t100 - t99)) / t100
+    const { times_ms: times, applied_count: applied } = await readConvergence(session, workloadId, value.hash)
+    const tail =
+      times.p99 === null || times.p100 === null ? 100 : (100 * (times.p100 - times.p99)) / times.p100
     return {
       ...{ id: '5', title: 'fan-out', agents, busy: percent },
       figures: [
