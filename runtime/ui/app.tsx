@@ -105,6 +105,7 @@ export function App() {
     }
     if (user && isLogin) {
       const next = query.peek().get('next') ?? '/'
+      // Only addresses of this console; never another host.
       navigate(/^\/(?![/\\])/.test(next) ? next : '/', { replace: true })
     }
   }, [user, isLogin])

@@ -27,6 +27,7 @@ export const alertTexts = defineTexts({
     noneFit: 'No alert fits.',
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alert', 'alerts')}`,
     still: 'open',
+    sentence: {} as Record<string, string>,
   },
   fr: {
     title: 'Alertes',
@@ -53,5 +54,10 @@ export const alertTexts = defineTexts({
     noneFit: 'Aucune alerte ne correspond.',
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alerte', 'alertes')}`,
     still: 'ouverte',
+    sentence: {
+      workload_down: 'Plus aucune instance n’est connectée.',
+      config_drift: 'La config assignée n’est pas appliquée partout.',
+      version_outdated: 'La version est plus ancienne que le minimum.',
+    },
   },
 })

@@ -68,7 +68,7 @@ export const pushTexts = defineTexts({
     noStatus: 'Aucune instance n’a pu répondre. Celles qui reviennent décideront.',
     allDone: (time: string) => `Toutes les instances l’ont appliquée en ${time}.`,
     someFailed: (failed: number, total: number) =>
-      `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} n’ont pas pu l’appliquer.`,
+      `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} ${plural(failed, 'n’a', 'n’ont')} pas pu l’appliquer.`,
     running: 'Elle est en route.',
     excluded: (count: number) => `${n(count)} laissées de côté : non compatibles`,
     column: { instance: 'Instance', state: 'État', time: 'Durée', error: 'Erreur', version: 'Version' },

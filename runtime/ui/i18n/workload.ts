@@ -207,18 +207,18 @@ export const workloadTexts = defineTexts({
       ],
       rolledBack: (count: number, total: number, cause: string): [string, string] => [
         count > 0
-          ? `La dernière config a échoué sur ${n(count)} instances sur ${n(total)}, et la précédente a été rétablie.`
+          ? `La dernière config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}, et la précédente a été rétablie.`
           : 'La dernière config a échoué, et la précédente a été rétablie.',
         cause
           ? `Cause : ${cause}. Corrigez le brouillon et proposez-le à nouveau.`
           : 'Corrigez le brouillon et proposez-le à nouveau.',
       ],
       pushFailed: (count: number, total: number, cause: string): [string, string] => [
-        `La config a échoué sur ${n(count)} instances sur ${n(total)}.`,
+        `La config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.`,
         cause ? `Cause : ${cause}.` : '',
       ],
       someFailed: (count: number, total: number, cause: string): [string, string] => [
-        `${n(count)} instances sur ${n(total)} ne peuvent pas exécuter la config.`,
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'ne peut', 'ne peuvent')} pas exécuter la config.`,
         cause ? `Cause : ${cause}. Les autres l’ont appliquée.` : 'Les autres l’ont appliquée.',
       ],
       unhealthy: (count: number, total: number, first: string): [string, string] => [

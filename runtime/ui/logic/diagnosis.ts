@@ -9,7 +9,7 @@ export type Diagnosis =
   | { kind: 'disconnected'; since: string }
   | { kind: 'rolled_back'; failed: RevisionRecord | null; current: RevisionRecord }
   | { kind: 'push_failed'; push: RevisionRecord }
-  | { kind: 'some_failed'; push: RevisionRecord; cause: string | null }
+  | { kind: 'some_failed'; push: RevisionRecord }
   | { kind: 'unhealthy'; count: number; total: number; first: string }
   | { kind: 'applying'; push: RevisionRecord }
   | { kind: 'drifted'; count: number; total: number }
@@ -50,8 +50,7 @@ function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord
     return { kind: 'rolled_back', failed, current: push }
   }
   if (push.status === 'failed') return { kind: 'push_failed', push }
-  if (push.failed_count > 0)
-    return { kind: 'some_failed', push, cause: push.error_groups?.[0]?.title ?? null }
+  if (push.failed_count > 0) return { kind: 'some_failed', push }
   const isOpen = push.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
   if (isOpen && push.applied_count < push.target_count) return { kind: 'applying', push }
   return null

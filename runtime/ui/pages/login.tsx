@@ -7,7 +7,7 @@ import { Action, TextField } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { call, type Failure } from '../state/api.ts'
-import { navigate, query } from '../state/router.ts'
+import { query } from '../state/router.ts'
 import { chooseLanguage, signIn } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -18,12 +18,6 @@ function describe(failure: Failure): string {
   if (failure.status === 429) return words.limited(failure.retryAfterSeconds ?? null)
   if (failure.status === 400) return words.required
   return failure.status === 0 ? words.away : words.unavailable
-}
-
-/** Only addresses of this console; never another host. */
-function nextAddress(): string {
-  const next = query.peek().get('next') ?? '/'
-  return /^\/(?![/\\])/.test(next) && !next.startsWith('/login') ? next : '/'
 }
 
 function PasswordForm({ method }: { method: AuthMethod }) {
@@ -49,7 +43,8 @@ function PasswordForm({ method }: { method: AuthMethod }) {
     isBusy.value = true
     const result = await signIn(method.login_url, email.value.trim(), password.value)
     isBusy.value = false
-    if (result.ok) return navigate(nextAddress(), { replace: true })
+    // The page that was wanted follows from being signed in.
+    if (result.ok) return
     failure.value = result
     password.value = ''
   }

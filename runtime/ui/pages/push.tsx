@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatNumber, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
@@ -120,7 +121,7 @@ function Targets({
           </td>
           <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
           <td class="mono">{row.version ?? '–'}</td>
-          <td class="text">{row.error_message ?? row.error_title ?? ''}</td>
+          <td class="text">{row.error_message ?? describeCause(row.error_cause, row.error_title)}</td>
         </tr>
       ))}
     </Sheet>
@@ -138,7 +139,7 @@ function Causes({ push }: { push: RevisionRecord }) {
           <li key={group.cause} class="bad">
             <Icon shape="cross" />
             <div>
-              <b>{group.title}</b> · {formatNumber(group.count)}
+              <b>{describeCause(group.cause, group.title)}</b> · {formatNumber(group.count)}
               {group.sample_message && <div class="muted">{group.sample_message}</div>}
             </div>
           </li>

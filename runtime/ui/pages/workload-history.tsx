@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
@@ -69,7 +70,7 @@ function LabelDialog({
 function Marks({ row }: { row: RevisionRecord }) {
   const words = say(historyTexts)
   return (
-    <span class="chips">
+    <span class="chips" style={{ flexWrap: 'nowrap' }}>
       {row.label && <span class="chip">{row.label}</span>}
       {row.is_current && <span class="chip quiet">{words.current}</span>}
       {row.is_last_known_good && <span class="chip quiet">{words.pinned}</span>}
@@ -211,7 +212,12 @@ export function HistoryTab({ workload, history }: TabProps) {
                   <td>{row.pushed_by === 'auto-rollback' ? words.autoRollback : row.pushed_by}</td>
                   <td>
                     <PushMark state={row.phase} />
-                    {row.error_groups?.[0] && <span class="bad"> {row.error_groups[0].title}</span>}
+                    {row.error_groups?.[0] && (
+                      <span class="bad">
+                        {' '}
+                        {describeCause(row.error_groups[0].cause, row.error_groups[0].title)}
+                      </span>
+                    )}
                   </td>
                   <td class="n">
                     {formatNumber(row.applied_count)}

@@ -1,4 +1,5 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -36,7 +37,9 @@ function ConfigCell({ instance }: { instance: LiveInstance }) {
     <>
       <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
       {status && <PushMark state={status.status} />}
-      {status?.error_title && <span class="bad"> {status.error_title}</span>}
+      {status?.status === 'failed' && (
+        <span class="bad"> {describeCause(status.error_cause, status.error_title)}</span>
+      )}
     </>
   )
 }

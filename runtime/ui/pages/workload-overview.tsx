@@ -1,4 +1,5 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -16,14 +17,26 @@ const Pipelines = lazy<{ yaml: string; failing: readonly string[] }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
 )
 
-function PipelinesPane({ workload }: Pick<TabProps, 'workload'>) {
-  const words = say(workloadTexts)
+/** The config to draw: what is assigned, else what the first instance reports to run. */
+function usePipelineYaml({
+  workload,
+  topology,
+}: Pick<TabProps, 'workload' | 'topology'>): string | undefined {
   const hash = workload.active_config_hash
-  const revision = useResource(
-    hash && may('config:read_content') ? `revision:${workload.id}:${hash}` : null,
-    (abort) => api.revision(workload.id, hash ?? '', abort),
+  const mayRead = may('config:read_content')
+  const revision = useResource(hash && mayRead ? `revision:${workload.id}:${hash}` : null, (abort) =>
+    api.revision(workload.id, hash ?? '', abort),
   )
-  const yaml = revision.data?.content
+  const first = hash || !mayRead ? undefined : topology.data?.instances[0]?.instance_uid
+  const detail = useResource(first ? `instance:${workload.id}:${first}` : null, (abort) =>
+    api.instance(workload.id, first ?? '', abort),
+  )
+  return revision.data?.content ?? detail.data?.effective_config
+}
+
+function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology'>) {
+  const words = say(workloadTexts)
+  const yaml = usePipelineYaml(props)
   return (
     <section>
       <h2>{words.pipelines}</h2>
@@ -94,7 +107,11 @@ function OddInstances({ workload, topology }: TabProps) {
       {odd.slice(0, 6).map(({ instance }) => {
         const isBad = instance.remote_config_status?.status === 'failed'
         const about = [
-          instance.remote_config_status?.error_title,
+          isBad &&
+            describeCause(
+              instance.remote_config_status?.error_cause,
+              instance.remote_config_status?.error_title,
+            ),
           instance.effective_config_hash && shortHash(instance.effective_config_hash),
           instance.version,
         ].filter(Boolean)
@@ -125,7 +142,7 @@ export function OverviewTab(props: TabProps) {
   return (
     <div class="two">
       <div class="stack">
-        <PipelinesPane workload={workload} />
+        <PipelinesPane {...props} />
         {labels.length > 0 && (
           <section>
             <h2>{words.labels}</h2>

@@ -1,3 +1,5 @@
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -5,6 +7,9 @@ import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { can, may } from '../state/session.ts'
 import type { TabProps } from './workload.tsx'
+
+const causeOf = (push: RevisionRecord | null) =>
+  describeCause(push?.error_groups?.[0]?.cause, push?.error_groups?.[0]?.title)
 
 function toSentence(diagnosis: Diagnosis): [string, string] {
   const words = say(workloadTexts).say
@@ -15,18 +20,18 @@ function toSentence(diagnosis: Diagnosis): [string, string] {
       return words.disconnected(formatAgo(diagnosis.since))
     case 'rolled_back': {
       const failed = diagnosis.failed
-      return words.rolledBack(
-        failed?.failed_count ?? 0,
-        failed?.target_count ?? 0,
-        failed?.error_groups?.[0]?.title ?? '',
-      )
+      return words.rolledBack(failed?.failed_count ?? 0, failed?.target_count ?? 0, causeOf(failed))
     }
     case 'push_failed': {
       const { push } = diagnosis
-      return words.pushFailed(push.failed_count, push.target_count, push.error_groups?.[0]?.title ?? '')
+      return words.pushFailed(push.failed_count, push.target_count, causeOf(push))
     }
     case 'some_failed':
-      return words.someFailed(diagnosis.push.failed_count, diagnosis.push.target_count, diagnosis.cause ?? '')
+      return words.someFailed(
+        diagnosis.push.failed_count,
+        diagnosis.push.target_count,
+        causeOf(diagnosis.push),
+      )
     case 'unhealthy':
       return words.unhealthy(diagnosis.count, diagnosis.total, diagnosis.first)
     case 'applying':

@@ -106,9 +106,9 @@ function Heading({ workload }: { workload: WorkloadRecord }) {
 
 function WorkloadTabs({ current, of }: { current: keyof typeof TABS; of: TabProps }) {
   const words = say(workloadTexts)
-  const { workload, history } = of
+  const { workload, topology, history } = of
   const counts: Partial<Record<keyof typeof TABS, number>> = {
-    instances: workload.connected_instance_count,
+    instances: topology.data?.summary.connected_count ?? workload.connected_instance_count,
     history: history.data?.length ?? 0,
     alerts: workload.open_alert_count,
   }

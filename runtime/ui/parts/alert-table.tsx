@@ -66,7 +66,9 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
                 {workload ? nameOf(workload) : alert.workload_id}
               </a>
             </td>
-            <td class="text">{alert.message}</td>
+            <td class="text" title={alert.message}>
+              {words.sentence[alert.rule] ?? alert.message}
+            </td>
             <td class="muted">
               <Ago at={alert.fired_at} />
             </td>

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { language } from '../i18n/define.ts'
+import { formatClock } from '../i18n/format.ts'
 
 export interface ChartProps {
   label: string
@@ -24,6 +25,8 @@ export function Chart({ label, times, series }: ChartProps) {
       probe.style.color = `var(${name})`
       return getComputedStyle(probe).color || color(name)
     }
+    const toTimes = (_: uPlot, splits: number[]) =>
+      splits.map((seconds) => formatClock(new Date(seconds * 1000).toISOString()))
     const axis = {
       stroke: resolve('--muted'),
       grid: { stroke: resolve('--line'), width: 1 },
@@ -37,7 +40,10 @@ export function Chart({ label, times, series }: ChartProps) {
         legend: { show: false },
         cursor: { show: false },
         scales: { y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
-        axes: [axis, { ...axis, size: 36, incrs: [1, 2, 5, 10, 20, 50, 100, 500, 1000, 5000] }],
+        axes: [
+          { ...axis, values: toTimes, space: 70 },
+          { ...axis, size: 36, incrs: [1, 2, 5, 10, 20, 50, 100, 500, 1000, 5000] },
+        ],
         series: [
           {},
           ...series.map(({ name, color: of }) => ({
@@ -49,7 +55,8 @@ export function Chart({ label, times, series }: ChartProps) {
           })),
         ],
       },
-      [[...times], ...series.map(({ values }) => [...values])],
+      // A bar of nothing is no bar.
+      [[...times], ...series.map(({ values }) => values.map((value) => value || null))],
       element,
     )
     probe.remove()

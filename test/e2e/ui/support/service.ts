@@ -1,0 +1,17 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Service, SHARED_SECRET, startService } from '../../support/service.ts'
+
+const BUNDLE = fileURLToPath(new URL('../../../../dist/muster.mjs', import.meta.url))
+
+/** The administrator that the service of these tests starts with. */
+export const TEST_ADMIN = { email: 'admin@example.com', password: 'correct horse battery' }
+export { SHARED_SECRET }
+
+/** Start the bundle with every capability of the complete edition. */
+export const startComplete = (env: Record<string, string> = {}): Promise<Service> =>
+  startService({
+    args: [BUNDLE, '--edition', 'complete'],
+    cwd: dirname(BUNDLE),
+    env: { WORKLOAD_DISCONNECT_GRACE_SECONDS: '5', ...env },
+  })
