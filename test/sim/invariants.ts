@@ -1,5 +1,5 @@
 import { canReport, isCapable } from '../../lib/fleet/derive.ts'
-import type { Instance } from '../../lib/fleet/model.ts'
+import type { Instance, Push, Workload } from '../../lib/fleet/model.ts'
 import type { Offer, OfferCause } from '../../lib/fleet/offer-decision.ts'
 import { APPLYING_MS, NO_STATUS_MS, SENDS_MAX } from '../../lib/fleet/offer-decision.ts'
 import { assignmentOf } from '../../lib/fleet/state.ts'
@@ -7,6 +7,7 @@ import type { Connection } from '../../lib/store/connection.ts'
 import type { World } from './world.ts'
 
 interface Sent {
+  generation: number
   atMs: number
   connectionId: number
   count: number
@@ -48,8 +49,10 @@ export class Watch {
 
   /** One offer went out: a generation comes again only for a stated cause. */
   sent(instance: Instance, offer: Offer, cause: OfferCause, nowMs: number): void {
-    const key = `${instance.uid}/${offer.generation}/${instance.workload?.id}`
-    const before = this.#sent.get(key)
+    const key = `${instance.uid}/${instance.workload?.id}`
+    const last = this.#sent.get(key)
+    // A rollout that ended sends its members back to the generation before: that is an assignment of its own.
+    const before = last?.generation === offer.generation ? last : undefined
     const connectionId = instance.connection!.id
     const isSame = before?.connectionId === connectionId
     if (before !== undefined && isSame) {
@@ -62,7 +65,18 @@ export class Watch {
         this.problem(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
       if (before.count >= SENDS_MAX) this.problem(`${instance.uid} was offered more than ${SENDS_MAX} times`)
     }
-    this.#sent.set(key, { atMs: nowMs, connectionId, count: isSame ? before!.count + 1 : 1 })
+    const count = isSame ? before!.count + 1 : 1
+    this.#sent.set(key, { generation: offer.generation, atMs: nowMs, connectionId, count })
+  }
+
+  /** A late joiner's failure moves nobody else: what was applied fails only when nobody live runs it. */
+  failed(workload: Workload, push: Push): void {
+    if (push.appliedAt === null) return
+    for (const { uid, connection, reported } of workload.instances) {
+      const runsIt = reported.isKnown && reported.hash === push.hash && reported.status === 'applied'
+      if (connection !== null && runsIt)
+        this.problem(`push ${push.pushId} was applied and failed while ${uid} runs it`)
+    }
   }
 
   async afterStep(): Promise<void> {
@@ -113,7 +127,6 @@ export class Watch {
     await this.#checkRollouts()
     await this.#checkAgents()
     await this.#checkCounts()
-    await this.#checkLateJoiners()
   }
 
   /** A rollout that ended left nothing assigned; one that is open has a push that is. */
@@ -200,19 +213,5 @@ export class Watch {
          or p.failed_count <> count(t.*) filter (where t.is_target and t.state = 'failed')`,
     )
     for (const { counts } of wrong) this.problem(`counts differ from rows: ${counts}`)
-  }
-
-  /** A late joiner's failure moves nobody else: a push that was applied failed only when nobody runs it. */
-  async #checkLateJoiners(): Promise<void> {
-    const wrong = await this.#database.query<{ push_id: string }>(
-      `select p.push_id from pushes p
-       where p.status = 'failed' and p.applied_at is not null
-         and exists (select from push_targets t where t.push_id = p.push_id and t.state = 'applied'
-                     and t.ended_at < p.failed_at
-                     and exists (select from agent_workloads a where a.instance_uid = t.instance_uid))
-         and not exists (select from push_targets t where t.push_id = p.push_id and t.state = 'failed' and t.is_target)`,
-    )
-    // An applied instance may have been away for longer than the grace: then it did not count.
-    for (const { push_id } of wrong) this.#world.trace(`push ${push_id} failed after it was applied`)
   }
 }

@@ -40,7 +40,7 @@ export class World implements AgentWorld {
   #configs = 0
   /** Bodies by hash, and how they fare. */
   readonly bodies = new Map<string, string>()
-  pushesAnswered = 0
+  readonly #failed = new Set<string>()
 
   constructor(seed: number, connection: Connection, watcher: Connection) {
     this.dice = new Dice(seed)
@@ -111,10 +111,14 @@ export class World implements AgentWorld {
         workloadRemoved() {},
         eventStored() {},
         configStatusReported() {},
-        pushChanged: (_, push) =>
-          this.trace(
-            `push #${push.seq} ${push.hash.slice(0, 6)} ${push.status}/${push.phase} ${JSON.stringify(push.counts)}`,
-          ),
+        pushChanged: (workload, push) => {
+          if (push.status === 'failed' && !this.#failed.has(push.pushId)) {
+            this.#failed.add(push.pushId)
+            this.watch.failed(workload, push)
+          }
+          const counts = JSON.stringify(push.counts)
+          this.trace(`push #${push.seq} ${push.hash.slice(0, 6)} ${push.status}/${push.phase} ${counts}`)
+        },
         autoRolledBack: ({ fromHash, toHash }) =>
           this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
       },
@@ -296,7 +300,6 @@ export class World implements AgentWorld {
       .then(
         (outcome) => {
           if (service.isDead) return
-          this.pushesAnswered++
           this.trace(`push answered ${outcome.ok ? `#${outcome.push.seq}` : outcome.code}`)
         },
         () => this.trace('push answered: database unavailable'),
