@@ -1,8 +1,20 @@
 import { execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access, chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { arch, platform, userInfo } from 'node:os'
-import { dirname, join } from 'node:path'
+import {
+  access,
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { arch, platform, tmpdir, userInfo } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -33,14 +45,37 @@ interface Binaries {
 
 /** Start PostgreSQL in a folder of its own, made on the first start. Throws with the server's own words. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
-  const binaries = await findBinaries()
-  const account = await chooseAccount(dirname(binaries.postgres), options.directory)
+  const { binaries, remove } = await openBinaries(await findBinaries())
+  const account = await chooseAccount(options.directory)
   await mkdir(options.directory, { recursive: true })
   if (account.owner) await chown(options.directory, account.owner.uid, account.owner.gid)
   const isNew = (await readdir(options.directory)).length === 0
-  if (isNew) await initialise(binaries.initdb, account, options)
-  else await stopOrphan(options.directory)
-  return launch(binaries.postgres, account, options)
+  try {
+    if (isNew) await initialise(binaries.initdb, account, options)
+    else await stopOrphan(options.directory)
+    return await launch(binaries.postgres, account, options, remove)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/**
+ * Root may not run the server, and nobody else gets to a checkout in a folder of root's alone, such as /root: then
+ * a copy of the binaries is used, and removed at the end.
+ */
+async function openBinaries(binaries: Binaries): Promise<{ binaries: Binaries; remove(): Promise<void> }> {
+  const folder = dirname(binaries.postgres)
+  if (userInfo().uid !== 0 || (await isOpenToAll(folder))) return { binaries, remove: async () => undefined }
+  const copy = await mkdtemp(join(tmpdir(), 'muster-postgres-'))
+  await chmod(copy, 0o755)
+  // The programs find their libraries and templates beside their own folder.
+  await cp(dirname(folder), copy, { recursive: true, verbatimSymlinks: true })
+  const inCopy = (path: string) => join(copy, basename(folder), basename(path))
+  return {
+    binaries: { postgres: inCopy(binaries.postgres), initdb: inCopy(binaries.initdb) },
+    remove: () => rm(copy, { recursive: true, force: true }),
+  }
 }
 
 /** The binaries come as one package a platform, which npm chose. */
@@ -70,12 +105,11 @@ interface Account {
   spawn: SpawnOptions
 }
 
-async function chooseAccount(binaries: string, directory: string): Promise<Account> {
+async function chooseAccount(directory: string): Promise<Account> {
   if (userInfo().uid !== 0) return { owner: null, prefix: [], spawn: {} }
   const owner = await findUser('postgres')
-  if ((await isOpenToAll(binaries)) && (await isOpenToAll(dirname(directory))))
-    return { owner, prefix: [], spawn: owner }
-  // The checkout is in a folder of root's alone, such as /root: the server keeps the one privilege it needs.
+  if (await isOpenToAll(dirname(directory))) return { owner, prefix: [], spawn: owner }
+  // The data are in a folder of root's alone: the server keeps the one privilege that it needs to get there.
   const privilege = '+dac_override'
   const prefix = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
   return { owner, prefix: [...prefix, `--inh-caps=${privilege}`, `--ambient-caps=${privilege}`], spawn: {} }
@@ -181,6 +215,7 @@ async function launch(
   program: string,
   account: Account,
   options: PostgresOptions,
+  cleanUp: () => Promise<void>,
 ): Promise<EmbeddedPostgres> {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...options.settings]
   const args = [
@@ -213,6 +248,7 @@ async function launch(
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGINT')
       await ended
       process.off('exit', takeAlong)
+      await cleanUp()
     },
   }
 }
