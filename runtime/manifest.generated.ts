@@ -27,6 +27,9 @@ import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
 import configsValidate from '../functions/configs/validate.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
+import knownGoodClear from '../functions/known-good/clear.ts'
+import knownGoodGet from '../functions/known-good/get.ts'
+import knownGoodMark from '../functions/known-good/mark.ts'
 import legacyAgents from '../functions/legacy/agents.ts'
 import legacyAgentsPath from '../functions/legacy/agents-path.ts'
 import mePassword from '../functions/me/password.ts'
@@ -42,6 +45,10 @@ import pushesActivity from '../functions/pushes/activity.ts'
 import pushesPreview from '../functions/pushes/preview.ts'
 import reportsEvidencePack from '../functions/reports/evidence-pack.ts'
 import reportsExport from '../functions/reports/export.ts'
+import rollbackPrepare from '../functions/rollback/prepare.ts'
+import rollbackStatus from '../functions/rollback/status.ts'
+import rollbackToDefault from '../functions/rollback/to-default.ts'
+import rollbackToHash from '../functions/rollback/to-hash.ts'
 import rolloutsAbort from '../functions/rollouts/abort.ts'
 import rolloutsContinue from '../functions/rollouts/continue.ts'
 import rolloutsGet from '../functions/rollouts/get.ts'
@@ -105,6 +112,9 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
   { id: 'configs/validate', definition: configsValidate },
   { id: 'janitor/sweep', definition: janitorSweep },
+  { id: 'known-good/clear', definition: knownGoodClear },
+  { id: 'known-good/get', definition: knownGoodGet },
+  { id: 'known-good/mark', definition: knownGoodMark },
   { id: 'legacy/agents', definition: legacyAgents },
   { id: 'legacy/agents-path', definition: legacyAgentsPath },
   { id: 'me/password', definition: mePassword },
@@ -120,6 +130,10 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'pushes/preview', definition: pushesPreview },
   { id: 'reports/evidence-pack', definition: reportsEvidencePack },
   { id: 'reports/export', definition: reportsExport },
+  { id: 'rollback/prepare', definition: rollbackPrepare },
+  { id: 'rollback/status', definition: rollbackStatus },
+  { id: 'rollback/to-default', definition: rollbackToDefault },
+  { id: 'rollback/to-hash', definition: rollbackToHash },
   { id: 'rollouts/abort', definition: rolloutsAbort },
   { id: 'rollouts/continue', definition: rolloutsContinue },
   { id: 'rollouts/get', definition: rolloutsGet },

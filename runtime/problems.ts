@@ -26,6 +26,11 @@ export const PROBLEMS = {
   'audit-unavailable': { status: 503, error: 'audit unavailable' },
   'bad-request': { status: 400, error: 'bad request' },
   'body-too-large': { status: 413, error: 'request body too large' },
+  'component-not-installed': {
+    status: 409,
+    code: 'component_not_installed',
+    error: 'configuration failed validation',
+  },
   'config-approval-required': {
     status: 410,
     code: 'config_approval_required',
@@ -36,6 +41,11 @@ export const PROBLEMS = {
     status: 410,
     code: 'config_content_unavailable',
     error: 'config content is not available',
+  },
+  'config-not-applied': {
+    status: 409,
+    code: 'not_applied',
+    error: 'this config is not one that was applied here',
   },
   'config-not-found': { status: 404, error: 'config not found' },
   'config-policy-blocked': {
@@ -55,6 +65,7 @@ export const PROBLEMS = {
   'invalid-json-body': { status: 400, code: 'invalid_json_body', error: 'invalid JSON body' },
   'invalid-scope': { status: 400, code: 'invalid_scope', error: 'invalid scope' },
   'invalid-time-range': { status: 400, code: 'invalid_time_range', error: 'invalid time range' },
+  'invalid-rollback-request': { status: 400, code: 'invalid_request', error: 'invalid request' },
   'known-good-conflict': {
     status: 409,
     code: 'known_good_conflict',
@@ -107,10 +118,25 @@ export const PROBLEMS = {
   },
   'server-busy': { status: 503, error: 'server is busy' },
   'server-stopping': { status: 503, error: 'server is stopping' },
+  'target-content-unavailable': {
+    status: 410,
+    code: 'target_content_unavailable',
+    error: 'config content is not available',
+  },
   'target-not-applied': {
     status: 409,
     code: 'target_not_applied',
     error: 'this config was never applied on this workload',
+  },
+  'target-not-found': {
+    status: 404,
+    code: 'target_not_found',
+    error: "config not found in this workload's history",
+  },
+  'target-yaml-invalid': {
+    status: 400,
+    code: 'target_yaml_invalid',
+    error: 'configuration failed validation',
   },
   unauthorized: { status: 401, error: 'unauthorized' },
   'unsupported-export-format': {
@@ -134,6 +160,11 @@ export const PROBLEMS = {
     error: 'unsupported schema_version',
   },
   'user-not-found': { status: 404, error: 'user not found' },
+  'validation-failed': {
+    status: 400,
+    code: 'validation_failed',
+    error: 'configuration failed validation',
+  },
   'workload-archived': { status: 409, code: 'workload_archived', error: 'workload is archived' },
   'workload-not-collector': {
     status: 409,

@@ -1,17 +1,42 @@
-import { array, boolean, defaulted, optional, string, type, unknown } from 'superstruct'
+import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
 import { pushApproval } from '../../lib/approvals/push-approval.ts'
+import { describeStagesFault, ROLLOUT_GATES, type StagePlan } from '../../lib/fleet/rollout-decision.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
 import { approvalParams, refuseApproval } from './approval-replies.ts'
+
+const STAGES_GATE = 'config_safety.canary_rollout'
+
+const Stage = type({
+  count: optional(number()),
+  percentage: optional(number()),
+  dwell_seconds: defaulted(number(), 0),
+  gates: optional(array(enums(ROLLOUT_GATES))),
+})
 
 const Body = type({
   comment: defaulted(string(), ''),
   prod_double_confirmed: defaulted(boolean(), false),
   break_glass: defaulted(boolean(), false),
   break_glass_reason: defaulted(string(), ''),
-  stages: optional(array(unknown())),
+  stages: optional(array(Stage)),
 })
+
+/** The stages as asked for; every gate holds a stage that names none. */
+function readStages(
+  wanted: readonly Infer<typeof Stage>[],
+): { ok: true; stages: StagePlan[] } | { ok: false; error: string } {
+  const stages: StagePlan[] = []
+  for (const [index, { count, percentage, dwell_seconds, gates }] of wanted.entries()) {
+    const rest = { dwellMs: dwell_seconds * 1_000, gates: gates ?? ROLLOUT_GATES }
+    if (count !== undefined && percentage === undefined) stages.push({ count, ...rest })
+    else if (count === undefined && percentage !== undefined) stages.push({ percentage, ...rest })
+    else return { ok: false, error: `stages[${index}] needs either count or percentage` }
+  }
+  const fault = describeStagesFault(stages)
+  return fault === null ? { ok: true, stages } : { ok: false, error: fault }
+}
 
 /** Push an approved request to every compatible instance. */
 export default defineHttp({
@@ -38,14 +63,17 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {
+    const stages = body.stages === undefined ? null : readStages(body.stages)
     // Whoever asks for stages must not get the whole fleet at once.
-    if (body.stages !== undefined)
-      return problem('feature-disabled', { feature: 'config_safety.canary_rollout' })
+    if (stages !== null && !ctx.edition.gates.has(STAGES_GATE))
+      return problem('feature-disabled', { feature: STAGES_GATE })
+    if (stages !== null && !stages.ok) return problem('bad-request', { error: stages.error })
     const outcome = await pushApproval(ctx, {
       ...{ workloadId: params.id, approvalId: params.approval_id, actor, comment: body.comment },
       prodDoubleConfirmed: body.prod_double_confirmed,
       breakGlass: body.break_glass,
       breakGlassReason: body.break_glass_reason,
+      stages: stages === null ? null : stages.stages,
     })
     return outcome.ok ? accepted(toApprovalRecord(outcome.approval)) : refuseApproval(outcome)
   },

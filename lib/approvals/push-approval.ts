@@ -5,6 +5,7 @@ import { policyForWorkload } from '../configs/policy.ts'
 import { isProduction } from '../configs/production.ts'
 import type { ConfigTarget } from '../configs/target.ts'
 import { hasCapableInstance } from '../fleet/push-plan.ts'
+import type { StagePlan } from '../fleet/rollout-decision.ts'
 import {
   type Approval,
   countPendingApprovalsOf,
@@ -33,6 +34,8 @@ export interface ApprovalPush {
   prodDoubleConfirmed: boolean
   breakGlass: boolean
   breakGlassReason: string
+  /** Null for a push to everyone at once. */
+  stages: readonly StagePlan[] | null
 }
 
 export type PushApprovalOutcome =
@@ -154,6 +157,7 @@ async function commit(
       {
         ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
         ...{ kind: 'approval', pushedBy: actor.email, approvalId: approval.id, rollbackTargetKind: null },
+        stages: push.stages,
       },
       async (tx, { pushId }) => {
         const status = await lockApprovalStatus(tx, approval.id)

@@ -12,6 +12,7 @@ import { OfferEngine } from './offer-engine.ts'
 import { Presence } from './presence.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './push-engine.ts'
 import { OUR_CAPABILITIES, Receiver } from './receive.ts'
+import { type FoundRollback, findRollback } from './rollback-search.ts'
 import { RolloutEngine } from './rollout-engine.ts'
 import { compareInstances, FleetState } from './state.ts'
 import { WriteBehind } from './write-behind.ts'
@@ -225,6 +226,31 @@ export class Fleet implements FleetPort {
       workload.trustedLabels = labels
       this.#deps.notices.workloadChanged(workload)
       return { ok: true }
+    })
+  }
+
+  /** What an operator's rollback without a named target goes back to; null when nothing fits. */
+  async findRollbackTarget(id: string): Promise<FoundRollback | null> {
+    const workload = this.state.workloads.get(id)
+    if (workload === undefined) return null
+    await this.writer.flush()
+    const live = this.state.liveInstances(workload)
+    return findRollback(this.#deps.db, this.#deps, workload, live, workload.activeHash ?? '')
+  }
+
+  /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
+  pinKnownGood<Outcome extends { ok: boolean }>(
+    id: string,
+    hash: string | null,
+    work: (tx: Db) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    return this.#pushes.exclusively(id, async () => {
+      const outcome = await this.#deps.db.transaction(work)
+      const workload = this.state.workloads.get(id)
+      if (!outcome.ok || workload === undefined) return outcome
+      workload.knownGoodHash = hash
+      this.#deps.notices.workloadChanged(workload)
+      return outcome
     })
   }
 }

@@ -4,7 +4,7 @@ import { configHash } from '../../../lib/configs/hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { createCommunityEdition } from '../../../runtime/editions.ts'
+import { createCommunityEdition, createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -365,6 +365,27 @@ describe('pushing', () => {
       json: { code: 'feature_disabled' },
     })
     expect(agent.offered()).toEqual([])
+  })
+
+  it('rolls out in stages where the edition has them', async () => {
+    const host = ctx.fleet.workload(agent.workloadId)!.fingerprintKeys['host.name']!
+    const second = await connect({ host })
+    const { id } = await approved()
+    const complete = { ...ctx, edition: createCompleteEdition() }
+    const staged = (stages: unknown[]) =>
+      invoke(complete, `POST ${base()}/${id}/push`, { as: editor.token, body: { stages } })
+    expect(await staged([{ count: 1, percentage: 5 }])).toMatchObject({
+      status: 400,
+      json: { error: 'stages[0] needs either count or percentage' },
+    })
+    expect(await staged([{ count: 2 }, { count: 1 }])).toMatchObject({ status: 400 })
+    expect(await staged([{ count: 1, dwell_seconds: 60 }, { percentage: 100 }])).toMatchObject({
+      status: 202,
+    })
+    expect(agent.offered().length + second.offered().length).toBe(1)
+    expect(ctx.fleet.workload(agent.workloadId)!.rollout!.stored).toMatchObject({
+      stages: [{ count: 1, dwellMs: 60_000, gates: ['no_failure', 'health', 'drift'] }, { percentage: 100 }],
+    })
   })
 
   it('stands when only the outside archive did not hear of it, and says so', async () => {

@@ -1,0 +1,23 @@
+import { clearPin } from '../../lib/rollback/known-good.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+
+/** Unpin the known-good config; also when none is pinned. */
+export default defineHttp({
+  route: 'DELETE /api/workloads/:id/known-good',
+  summary: 'Unpin the known-good config.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.guided_rollback',
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'Nothing is pinned.' }],
+  errors: ['workload-not-found', 'workload-archived', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    const outcome = await clearPin(ctx, { workloadId: params.id, actor })
+    if (outcome.ok) return noContent()
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
+  },
+})

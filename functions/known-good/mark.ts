@@ -1,0 +1,78 @@
+import { boolean, defaulted, nullable, string, type } from 'superstruct'
+import { markKnownGood, type PinOutcome, toKnownGoodRecord } from '../../lib/rollback/known-good.ts'
+import type { KnownGoodMarked } from '../../lib/wire/rollback.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { revisionParams } from '../workloads/workload-path.ts'
+
+const REASON_MAX = 256
+
+const Body = type({
+  replace_reason: defaulted(string(), ''),
+  if_current_known_good: defaulted(nullable(string()), null),
+  force: defaulted(boolean(), false),
+})
+
+function refusePin(outcome: Exclude<PinOutcome, { ok: true }>): Reply {
+  switch (outcome.code) {
+    case 'audit-unavailable':
+      return auditUnavailable(outcome)
+    case 'bad-request':
+      return problem(outcome.code, { error: outcome.error })
+    case 'configuration-invalid':
+      return problem(outcome.code, { validation_errors: outcome.validationErrors })
+    case 'known-good-conflict':
+      return problem(outcome.code, { current_known_good: outcome.currentHash })
+    default:
+      return problem(outcome.code)
+  }
+}
+
+/** Pin the config that failed pushes go back to. Replacing another one has to be meant. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/configs/:hash/known-good',
+  summary: 'Pin a config as known good.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.guided_rollback',
+  params: revisionParams,
+  query: noQuery,
+  body: jsonBody(Body, {
+    bytesMax: 1_024,
+    invalidText: 'invalid JSON body',
+    whenAbsent: { replace_reason: '', if_current_known_good: null, force: false },
+  }),
+  replies: [
+    { status: 200, description: 'Replaced, or unchanged.', contentType: 'application/json' },
+    { status: 201, description: 'Pinned for the first time.', contentType: 'application/json' },
+  ],
+  errors: [
+    'bad-request',
+    'workload-not-found',
+    'revision-not-found',
+    'workload-archived',
+    'config-not-applied',
+    'config-content-unavailable',
+    'configuration-invalid',
+    'known-good-conflict',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const replaceReason = body.replace_reason.trim()
+    if ([...replaceReason].length > REASON_MAX || replaceReason.includes('\0'))
+      return problem('bad-request', { error: `replace_reason too long (max ${REASON_MAX} chars)` })
+    const outcome = await markKnownGood(ctx, {
+      ...{ workloadId: params.id, hash: params.hash, actor, replaceReason },
+      ifCurrent: body.if_current_known_good,
+      isForced: body.force,
+    })
+    if (!outcome.ok) return refusePin(outcome)
+    const answer: KnownGoodMarked = {
+      changed: outcome.hasChanged,
+      replaced_config_id: outcome.hasChanged ? (outcome.pin.replacedHash ?? '') : '',
+      known_good: toKnownGoodRecord(outcome.pin),
+    }
+    return json(answer, outcome.isFirst ? 201 : 200)
+  },
+})

@@ -1,0 +1,48 @@
+import { optional, string, type } from 'superstruct'
+import { prepareRollback } from '../../lib/rollback/prepare-rollback.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+import { refuseRollback } from './rollback-replies.ts'
+
+/** What a rollback would change, and whether it can be done. It holds YAML. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/rollback/prepare',
+  summary: 'Look at a rollback before it is done.',
+  access: signedIn('config:read_content'),
+  gate: 'config_safety.guided_rollback',
+  params: workloadParams,
+  query: type({ target_hash: optional(string()), target_selector: optional(string()) }),
+  body: noBody,
+  replies: [
+    {
+      status: 200,
+      description: 'Both configs, their difference and the checks.',
+      contentType: 'application/json',
+    },
+  ],
+  errors: [
+    'invalid-rollback-request',
+    'workload-not-found',
+    'workload-archived',
+    'known-good-not-found',
+    'target-not-found',
+    'target-not-applied',
+    'server-busy',
+  ],
+  async handle({ params, query }, ctx) {
+    const { target_hash: hash, target_selector: selector } = query
+    if ((hash === undefined) === (selector === undefined))
+      return problem('invalid-rollback-request', {
+        error: 'name either target_hash or target_selector',
+        retryable: false,
+      })
+    if (selector !== undefined && selector !== 'known_good')
+      return problem('invalid-rollback-request', {
+        error: 'target_selector must be known_good',
+        retryable: false,
+      })
+    const outcome = await prepareRollback(ctx, { workloadId: params.id, hash: hash ?? null })
+    return outcome.ok ? json(outcome.prepared) : refuseRollback(outcome)
+  },
+})

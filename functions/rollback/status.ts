@@ -1,0 +1,34 @@
+import { defaulted, string, type } from 'superstruct'
+import { followedOf } from '../../lib/fleet/state.ts'
+import { decodeRequestId } from '../../lib/rollback/request-id.ts'
+import { toRollbackStatus } from '../../lib/rollback/rollback-status.ts'
+import { findPush } from '../../lib/store/pushes.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
+
+/** How a rollback stands. No YAML, and no agent's words. */
+export default defineHttp({
+  route: 'GET /api/workloads/:id/rollback/status',
+  summary: 'How a rollback stands.',
+  access: signedIn(),
+  gate: 'config_safety.guided_rollback',
+  params: workloadParams,
+  query: type({ request_id: defaulted(string(), '') }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The status.', contentType: 'application/json' }],
+  errors: ['invalid-rollback-request', 'workload-not-found', 'target-not-found'],
+  async handle({ params, query }, ctx) {
+    const workload = findWorkload(ctx, params.id)
+    if (workload === null) return problem('workload-not-found')
+    const id = decodeRequestId(query.request_id)
+    if (id === null || id.workloadId !== workload.id)
+      return problem('invalid-rollback-request', { error: 'invalid request_id', retryable: false })
+    const stored = await findPush(ctx.db, id.pushId)
+    if (stored === null || stored.workloadId !== workload.id || stored.hash !== id.targetHash)
+      return problem('target-not-found', { retryable: false })
+    const push = followedOf(workload, stored.pushId)?.push ?? stored
+    const label = ctx.counters.label(workload.id, push.hash)
+    return json(toRollbackStatus(push, { id, text: query.request_id }, label, ctx.clock.now()))
+  },
+})

@@ -1,0 +1,43 @@
+import { rollBackToDefault } from '../../lib/rollback/perform-rollback.ts'
+import type { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { accepted } from '../../runtime/reply.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+import { refuseRollback } from './rollback-replies.ts'
+
+/** Go back to the pinned known-good config, or else to what was applied before. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/rollback',
+  summary: 'Roll back to the known-good config, or to the previous one.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.guided_rollback',
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 202, description: 'The rollback is under way.', contentType: 'application/json' }],
+  errors: [
+    'workload-not-found',
+    'no-rollback-target',
+    'workload-archived',
+    'workload-not-collector',
+    'remote-config-unsupported',
+    'workload-not-connected',
+    'component-not-installed',
+    'target-yaml-invalid',
+    'validation-failed',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, actor }, ctx) {
+    const outcome = await rollBackToDefault(ctx, { workloadId: params.id, actor })
+    if (!outcome.ok) return refuseRollback(outcome)
+    const body: DefaultRollbackAccepted = {
+      status: 'rollback initiated',
+      config_hash: outcome.push.hash,
+      push_id: outcome.push.pushId,
+      target_kind: outcome.targetKind === 'last_known_good' ? 'last_known_good' : 'previous',
+      policy_findings: [...outcome.policyFindings],
+    }
+    return accepted(body)
+  },
+})

@@ -1,0 +1,61 @@
+import { rollBackToHash } from '../../lib/rollback/perform-rollback.ts'
+import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/rollback/prepare-rollback.ts'
+import type { RollbackAccepted } from '../../lib/wire/rollback.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { accepted } from '../../runtime/reply.ts'
+import { revisionParams } from '../workloads/workload-path.ts'
+import { refuseRollback } from './rollback-replies.ts'
+
+/** Push a config of the history again. A push that is pending does not hold it back. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/configs/:hash/rollback',
+  summary: 'Roll back to an earlier config of the workload.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.guided_rollback',
+  params: revisionParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 202, description: 'The rollback is under way.', contentType: 'application/json' }],
+  errors: [
+    'workload-not-found',
+    'target-not-found',
+    'target-not-applied',
+    'target-content-unavailable',
+    'workload-archived',
+    'workload-not-collector',
+    'remote-config-unsupported',
+    'workload-not-connected',
+    'component-not-installed',
+    'target-yaml-invalid',
+    'validation-failed',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, actor }, ctx) {
+    const outcome = await rollBackToHash(ctx, { workloadId: params.id, hash: params.hash, actor })
+    if (!outcome.ok) return refuseRollback(outcome)
+    const { push, requestId, policyFindings } = outcome
+    const body: RollbackAccepted = {
+      schema_version: 'guided-rollback-action.v1',
+      request_id: requestId,
+      status: 'accepted',
+      message: 'rollback initiated',
+      workload_id: push.workloadId,
+      target_hash: push.hash,
+      config_hash: push.hash,
+      push_id: push.pushId,
+      history_row: {
+        workload_id: push.workloadId,
+        config_id: push.hash,
+        applied_at: push.submittedAt.toISOString(),
+        status: 'pending',
+        pushed_by: push.pushedBy,
+      },
+      status_url: `/api/workloads/${push.workloadId}/rollback/status?request_id=${requestId}`,
+      timeout_seconds: ROLLBACK_TIMEOUT_SECONDS,
+      audit: { event: 'config.rollback', emitted: true },
+      policy_findings: [...policyFindings],
+    }
+    return accepted(body)
+  },
+})
