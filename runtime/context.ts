@@ -48,6 +48,8 @@ export interface Context {
   counters: FleetCounters
   alerts: AlertEngine
   webhooks: WebhookDeliveries
+  /** The OpenAPI document as JSON. */
+  openApi: string
   /** Reads configs, large ones in worker threads. */
   configs: ConfigEngine
   configTargets: ConfigTargets

@@ -35,11 +35,13 @@ import { createCommunityEdition, createCompleteEdition } from './editions.ts'
 import { type RuntimeFiles, workerUrl } from './files.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
+import { buildOpenApi } from './openapi.ts'
 import { createProxyPolicy } from './proxies.ts'
 import { startSchedules } from './scheduler.ts'
 import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
 import { loadStaticFiles } from './static-files.ts'
 import type { Listener } from './uws.ts'
+import { VERSION } from './version.ts'
 
 /** What a service is started with. */
 export interface ServiceOptions {
@@ -99,7 +101,13 @@ async function takeDatabase(
   return lock
 }
 
-function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clock: Clock) {
+function openContext(
+  options: ServiceOptions,
+  functions: LoadedFunctions,
+  pool: Pool,
+  lock: ProcessLock,
+  clock: Clock,
+) {
   const { config, files, log } = options
   const edition = config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition()
   const random = systemRandom
@@ -169,6 +177,7 @@ function openContext(options: ServiceOptions, pool: Pool, lock: ProcessLock, clo
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
     ...{ alerts, webhooks, reportWorkers },
+    openApi: JSON.stringify(buildOpenApi(functions.http, VERSION)),
     configs,
     configTargets: openConfigTargets(fleet, pool),
     databaseStatistics: () => pool.statistics(),
@@ -254,7 +263,7 @@ async function serve(
   clock: Clock,
 ): Promise<RunningService> {
   const { config, log } = options
-  const { ctx, passwords, closeWorkers } = openContext(options, pool, lock, clock)
+  const { ctx, passwords, closeWorkers } = openContext(options, functions, pool, lock, clock)
   const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), closeWorkers]
   const unwind = async () => {
     for (const close of closers.reverse()) await close()

@@ -1,11 +1,13 @@
 // Writes `runtime/manifest.generated.ts`: a static import of every function, so that development, tests and
-// the bundle load the same list. `--check` writes nothing and fails when the file is stale.
+// the bundle load the same list; and `runtime/wire-schemas.generated.ts`, the types of `lib/wire` as JSON Schema.
+// `--check` writes nothing and fails when a file is stale.
 //
 // A file under `functions/` without a default export is a helper of its area. One that declares a function
 // but does not export it by default is refused: it would be left out in silence.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { ROOT } from './bundle.mjs'
+import { writeWireSchemas } from './wire-schemas.mjs'
 
 const target = join(ROOT, 'runtime', 'manifest.generated.ts')
 
@@ -50,20 +52,29 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
 ${ids.map((id) => `  { id: '${id}', definition: ${variable(id)} },\n`).join('')}]
 `
 
-if (process.argv.includes('--check')) {
+const schemasTarget = join(ROOT, 'runtime', 'wire-schemas.generated.ts')
+const schemasText = writeWireSchemas(join(ROOT, 'lib', 'wire'))
+
+/** Fail when a generated file does not hold what would be written now. */
+function check(path, wanted) {
   let present = ''
   try {
-    present = readFileSync(target, 'utf8')
+    present = readFileSync(path, 'utf8')
   } catch (error) {
     if (error.code !== 'ENOENT') throw error
   }
   // The order of lines does not matter: two branches that were merged may have left theirs one after the other.
   const lines = (value) => value.split('\n').sort().join('\n')
-  if (lines(present) !== lines(text)) {
-    console.error('runtime/manifest.generated.ts is stale: run `npm run manifest`')
-    process.exit(1)
-  }
+  if (lines(present) === lines(wanted)) return
+  console.error(`${relative(ROOT, path)} is stale: run \`npm run manifest\``)
+  process.exit(1)
+}
+
+if (process.argv.includes('--check')) {
+  check(target, text)
+  check(schemasTarget, schemasText)
 } else {
   writeFileSync(target, text)
+  writeFileSync(schemasTarget, schemasText)
   console.log(`runtime/manifest.generated.ts: ${ids.length} functions`)
 }

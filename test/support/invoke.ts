@@ -19,8 +19,10 @@ import { createCommunityEdition } from '../../runtime/editions.ts'
 import { callFunction } from '../../runtime/guards.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import { buildOpenApi } from '../../runtime/openapi.ts'
 import type { Reply } from '../../runtime/reply.ts'
 import { createRouter } from '../../runtime/router.ts'
+import { createContract } from './contract.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog, seededRandom } from './fakes.ts'
 import type { TestDatabase } from './postgres.ts'
 import { testWorkerUrl } from './workers.ts'
@@ -129,6 +131,7 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     databaseStatistics: () => database.pool.statistics(),
     identity,
     configs,
+    openApi: OPEN_API_TEXT,
     ...options,
     ...{ config, clock, log, random, db, edition, audit, passwords, reportWorkers },
     close: async () => {
@@ -159,6 +162,9 @@ export interface Call {
 
 const functions = loadFunctions(FUNCTIONS)
 const route = createRouter(functions.http)
+const OPEN_API = buildOpenApi(functions.http, 'test')
+const OPEN_API_TEXT = JSON.stringify(OPEN_API)
+const contract = createContract(OPEN_API)
 
 /** Call a function the way the listener does, behind its guards: `invoke(ctx, 'GET /api/users?limit=2', { as })`. */
 export async function invoke(ctx: Context, request: string, call: Call = {}): Promise<Answer> {
@@ -183,7 +189,9 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
     },
     ctx,
   )
-  return toAnswer(reply)
+  const answer = await toAnswer(reply)
+  contract.check(match.function, answer)
+  return answer
 }
 
 function toBytes(body: unknown): Uint8Array {

@@ -183,7 +183,7 @@ describe('leaving the inventory', () => {
       byJanitor.workloadId,
       byJanitor.workloadId,
     ])
-    await ctx.advance(30 * DAY_MS + 1)
+    ctx.clock.advance(30 * DAY_MS + 1)
     await sweepJanitor.run(ctx, never)
     viewer = (await signIn(ctx, { groups: ['viewer'] })).token
     expect(await list()).toEqual([])
