@@ -1,0 +1,205 @@
+import { Histogram, type Summary } from '../histogram.ts'
+import { LoadAgent } from './agent.ts'
+import { Frames, readServerWord, type Shape, uidOf } from './frames.ts'
+
+/** Where the load goes and what it is made of. */
+export interface LoadOptions extends Shape {
+  host: string
+  port: number
+  agents: number
+}
+
+/** What the agents have seen since the last reset. */
+export interface LoadStats {
+  open: number
+  answered: number
+  applied: number
+  offers: number
+  offersMost: number
+  fullStateRequests: number
+  fullStateRequestsMost: number
+  errors: number
+  replies: Summary
+  /** User and system CPU of this process, in seconds. */
+  cpuSeconds: number
+}
+
+const DIALS = 64
+const CAPABILITIES_TAG = 0x38
+
+/** Many agents in one process. Each method is a command that the bench sends. */
+export class Load {
+  readonly #options: LoadOptions
+  readonly #frames = new Frames()
+  readonly #agents: LoadAgent[] = []
+  readonly #replies = new Histogram()
+  #errors = 0
+  #answered = 0
+  #next = 0
+  #isFlooding = false
+  #reconnectMs: number | null = null
+  #stopBeats: (() => void) | null = null
+  #wake: (() => void) | null = null
+  readonly #firstAnswers = new Set<LoadAgent>()
+
+  constructor(options: LoadOptions) {
+    this.#options = options
+    for (let index = 0; index < options.agents; index++) {
+      this.#agents.push(
+        new LoadAgent(index, uidOf(index), {
+          opened: (agent) => this.#opened(agent),
+          message: (agent, message) => this.#message(agent, message),
+          closed: (agent, wasOpen) => this.#closed(agent, wasOpen),
+        }),
+      )
+    }
+  }
+
+  /** Dial 64 at a time; resolves when every first report is answered. */
+  async connect(): Promise<{ seconds: number }> {
+    const startedAt = performance.now()
+    this.#next = 0
+    this.#firstAnswers.clear()
+    for (const agent of this.#agents) this.#firstAnswers.add(agent)
+    const done = new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    for (let n = 0; n < DIALS; n++) this.#dialNext()
+    await done
+    return { seconds: (performance.now() - startedAt) / 1000 }
+  }
+
+  #dialNext(): void {
+    const agent = this.#agents[this.#next++]
+    if (agent !== undefined) agent.dial(this.#options.host, this.#options.port)
+  }
+
+  #opened(agent: LoadAgent): void {
+    // Whoever comes back says nothing but that it is there, as real clients do.
+    if (this.#reconnectMs !== null) this.beat(agent)
+    else this.#sendReport(agent)
+  }
+
+  #sendReport(agent: LoadAgent): void {
+    agent.sentAtMs = performance.now()
+    agent.send(this.#frames.report(this.#options, agent.index, agent.uid, agent.sequence++, agent.hash))
+  }
+
+  beat(agent: LoadAgent): void {
+    agent.sentAtMs = performance.now()
+    agent.send(this.#frames.beat(agent.uid, agent.sequence++))
+  }
+
+  #message(agent: LoadAgent, message: Buffer): void {
+    this.#answered++
+    if (agent.sentAtMs >= 0) {
+      this.#replies.add(performance.now() - agent.sentAtMs)
+      agent.sentAtMs = -1
+    }
+    // An acknowledgement, with or without capabilities.
+    const isPlain = message.length === 19 || (message.length === 21 && message[19] === CAPABILITIES_TAG)
+    if (!isPlain) this.#obey(agent, message)
+    else if (this.#isFlooding) this.beat(agent)
+    if (this.#firstAnswers.delete(agent)) {
+      this.#dialNext()
+      if (this.#firstAnswers.size === 0) this.#wake?.()
+    }
+  }
+
+  #obey(agent: LoadAgent, message: Buffer): void {
+    const word = readServerWord(message)
+    if (word.isError) this.#errors++
+    if (word.wantsFullState) {
+      agent.fullStateRequests++
+      this.#sendReport(agent)
+    }
+    if (word.offeredHash !== null) {
+      agent.offers++
+      agent.hash = word.offeredHash
+      agent.send(this.#frames.applied(agent.uid, agent.sequence++, word.offeredHash))
+    }
+  }
+
+  #closed(agent: LoadAgent, wasOpen: boolean): void {
+    if (this.#reconnectMs !== null) {
+      const again = () => agent.dial(this.#options.host, this.#options.port)
+      setTimeout(again, this.#reconnectMs)
+      return
+    }
+    if (!this.#firstAnswers.has(agent)) return
+    // Refused or cut before its first answer: counted, and tried again.
+    this.#errors++
+    if (wasOpen || this.#errors < this.#agents.length)
+      setTimeout(() => agent.dial(this.#options.host, this.#options.port), 1_000)
+  }
+
+  /** Let each open agent beat once in each interval, evenly spread. */
+  beats({ intervalMs }: { intervalMs: number }): void {
+    this.stopBeats()
+    const startedAt = performance.now()
+    let sent = 0
+    const timer = setInterval(() => {
+      const due = Math.floor(((performance.now() - startedAt) / intervalMs) * this.#agents.length)
+      for (; sent < due; sent++) {
+        const agent = this.#agents[sent % this.#agents.length]!
+        if (agent.isOpen) this.beat(agent)
+      }
+    }, 5)
+    this.#stopBeats = () => clearInterval(timer)
+  }
+
+  stopBeats(): void {
+    this.#stopBeats?.()
+    this.#stopBeats = null
+  }
+
+  /** One beat in flight on each connection for a while; how many were answered. */
+  async flood({ seconds }: { seconds: number }): Promise<{ perSecond: number }> {
+    this.#isFlooding = true
+    const answered = this.#answered
+    const startedAt = performance.now()
+    for (const agent of this.#agents) if (agent.isOpen) this.beat(agent)
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    this.#isFlooding = false
+    return { perSecond: Math.round(((this.#answered - answered) / (performance.now() - startedAt)) * 1000) }
+  }
+
+  /** From now on, agents that lose their connection come back after this long, and try as often. */
+  reconnectAfter({ ms }: { ms: number }): void {
+    this.#reconnectMs = ms
+  }
+
+  /** Cut some connections, beginning with this agent. */
+  cut({ from, count }: { from: number; count: number }): void {
+    for (let n = 0; n < count; n++) this.#agents[(from + n) % this.#agents.length]!.cut()
+  }
+
+  resetStats(): void {
+    this.#replies.reset()
+    this.#errors = 0
+    for (const agent of this.#agents) {
+      agent.offers = 0
+      agent.fullStateRequests = 0
+    }
+  }
+
+  stats(): LoadStats {
+    const { user, system } = process.cpuUsage()
+    const stats: LoadStats = {
+      ...{ open: 0, applied: 0, offers: 0, offersMost: 0, fullStateRequests: 0, fullStateRequestsMost: 0 },
+      answered: this.#answered,
+      errors: this.#errors,
+      replies: this.#replies.summary(),
+      cpuSeconds: (user + system) / 1e6,
+    }
+    for (const agent of this.#agents) {
+      if (agent.isOpen) stats.open++
+      if (agent.hash !== null) stats.applied++
+      stats.offers += agent.offers
+      stats.fullStateRequests += agent.fullStateRequests
+      stats.offersMost = Math.max(stats.offersMost, agent.offers)
+      stats.fullStateRequestsMost = Math.max(stats.fullStateRequestsMost, agent.fullStateRequests)
+    }
+    return stats
+  }
+}

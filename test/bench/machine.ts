@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+
+/** Ticks of /proc a second; the same on every Linux that Node runs on. */
+const TICKS = 100
+
+/** User and system CPU of a process, all threads, in seconds. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS
+}
+
+/** Memory of a process that is in RAM, in KiB. */
+export async function residentKib(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+)/m.exec(text)?.[1] ?? 0)
+}
+
+/** Wait; the bench measures real time. */
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** How much of one core processes used while `work` ran, in percent each. */
+export async function watchCpu<T>(
+  pids: Readonly<Record<string, number>>,
+  work: () => Promise<T>,
+): Promise<{ value: T; seconds: number; percent: Record<string, number> }> {
+  const names = Object.keys(pids)
+  const read = () => Promise.all(names.map((name) => cpuSeconds(pids[name]!).catch(() => 0)))
+  const before = await read()
+  const startedAt = performance.now()
+  const value = await work()
+  const seconds = (performance.now() - startedAt) / 1000
+  const after = await read()
+  const percent = Object.fromEntries(
+    names.map((name, n) => [name, Math.round(((after[n]! - before[n]!) / seconds) * 100)]),
+  )
+  return { value, seconds, percent }
+}

@@ -1,0 +1,225 @@
+import { cpuSeconds, pause, residentKib, watchCpu } from '../machine.ts'
+import type { Figure, MeasureResult } from '../results.ts'
+import { type Bench, connectFleet, connectFloor, type FleetSession } from '../session.ts'
+
+const BEAT_MS = 30_000
+const FLOOD_SECONDS = 5
+
+/** What the bare server does with the same load. */
+export interface FloorFigures {
+  stormSeconds: number
+  beatsPerSecond: number
+  kibPerAgent: number
+  replyP99: number
+  loadPercent: number
+  /** CPU of the bare server: milliseconds for one agent of the storm, microseconds for one beat. */
+  stormCpuMs: number
+  beatCpuUs: number
+}
+
+/** Measure the floor: storm, memory, and beats as fast as they go. */
+export async function measureFloor(bench: Bench): Promise<FloorFigures> {
+  const { agents } = bench
+  const { floor, load, seconds, idleKib } = await connectFloor(agents, Math.min(50, agents))
+  const stormCpuMs = ((await cpuSeconds(floor.pid)) * 1000) / agents
+  const kibPerAgent = ((await residentKib(floor.pid)) - idleKib) / agents
+  await load.resetStats()
+  const flood = await watchCpu({ floor: floor.pid, load: load.pid }, () =>
+    load.flood({ seconds: FLOOD_SECONDS }),
+  )
+  await pause(500)
+  await load.resetStats()
+  await load.beats({ intervalMs: BEAT_MS })
+  await pause(5_000)
+  await load.stopBeats()
+  const { replies } = await load.stats()
+  await load.end()
+  await floor.end()
+  return {
+    stormSeconds: seconds,
+    beatsPerSecond: flood.value.perSecond,
+    kibPerAgent,
+    replyP99: replies.p99,
+    loadPercent: flood.percent['load']!,
+    stormCpuMs,
+    beatCpuUs: cpuUs(flood.percent['floor']!, flood.value.perSecond),
+  }
+}
+
+/** Microseconds of CPU for one of so many a second. */
+const cpuUs = (percent: number, perSecond: number) => (percent * 10_000) / perSecond
+
+const round = (value: number, digits = 2) => Math.round(value * 10 ** digits) / 10 ** digits
+
+function stormFigures({ storm, agents, workloads, busy }: FleetSession, floor: FloorFigures): Figure[] {
+  return [
+    { name: 'first dial to every first report answered', value: round(storm.answeredSeconds), unit: 's' },
+    { name: 'first dial to all shown and stored', value: round(storm.storedSeconds), unit: 's' },
+    { name: 'floor', value: round(floor.stormSeconds), unit: 's' },
+    {
+      name: 'times the floor',
+      value: round(storm.storedSeconds / floor.stormSeconds),
+      unit: '',
+      atMost: 2.4,
+    },
+    {
+      name: 'CPU an agent',
+      value: round((busy['service']! * 10 * storm.storedSeconds) / agents, 3),
+      unit: `ms (floor ${round(floor.stormCpuMs, 3)})`,
+    },
+    { name: 'statements an agent', value: round(storm.statements / agents, 4), unit: '', atMost: 2 },
+    { name: 'errors', value: storm.errors, unit: '', atMost: 0 },
+    { name: 'workloads', value: workloads, unit: '' },
+  ]
+}
+
+/** Measures 1, 2, 3 and 4 over one fleet of 50 workloads; those that are wanted. */
+export async function measureFleet(
+  bench: Bench,
+  floor: FloorFigures,
+  wanted: ReadonlySet<string>,
+): Promise<MeasureResult[]> {
+  const { agents } = bench
+  const results: MeasureResult[] = []
+  const session = await connectFleet(bench, { agents, workloads: Math.min(50, agents), name: 'storm' })
+  if (wanted.has('1'))
+    results.push({
+      ...{ id: '1', title: 'connect storm', agents },
+      figures: stormFigures(session, floor),
+      busy: session.busy,
+    })
+  try {
+    if (wanted.has('2')) results.push(await measureMemory(bench, session, floor))
+    if (wanted.has('3')) results.push(await measureSteadyState(bench, session, floor))
+    if (wanted.has('4')) results.push(await measureThroughput(bench, session, floor))
+  } finally {
+    await session.end()
+  }
+  return results
+}
+
+async function measureMemory(
+  bench: Bench,
+  session: FleetSession,
+  floor: FloorFigures,
+): Promise<MeasureResult> {
+  const { load, service, agents, idleKib } = session
+  await load.beats({ intervalMs: BEAT_MS })
+  const { percent } = await watchCpu(session.pids(), () => pause(60_000 * bench.timeScale))
+  await load.stopBeats()
+  const kib = ((await residentKib(service.pid())) - idleKib) / agents
+  return {
+    ...{ id: '2', title: 'memory', agents, busy: percent },
+    figures: [
+      { name: 'resident memory an agent', value: round(kib, 1), unit: 'KiB', atMost: 30 },
+      { name: 'floor', value: round(floor.kibPerAgent, 1), unit: 'KiB' },
+    ],
+  }
+}
+
+async function measureSteadyState(
+  bench: Bench,
+  session: FleetSession,
+  floor: FloorFigures,
+): Promise<MeasureResult> {
+  const { load, service, agents } = session
+  await load.beats({ intervalMs: BEAT_MS })
+  await pause(2_000)
+  await load.resetStats()
+  await service.takeStatements()
+  const { percent, seconds } = await watchCpu(session.pids(), () => pause(120_000 * bench.timeScale))
+  const statements = await service.takeStatements()
+  const { replies } = await load.stats()
+  await load.stopBeats()
+  return {
+    ...{ id: '3', title: 'steady state', agents, busy: percent },
+    figures: [
+      { name: 'reply p99', value: replies.p99, unit: 'ms', atMost: 10 },
+      { name: 'reply p50', value: replies.p50, unit: 'ms' },
+      { name: 'reply p99 of the floor', value: floor.replyP99, unit: 'ms' },
+      { name: 'CPU of the service, of one core', value: percent['service']!, unit: '%', atMost: 10 },
+      { name: 'statements a second', value: round(statements / seconds), unit: '', atMost: 1 },
+      { name: 'beats a second', value: round(replies.count / seconds, 0), unit: '' },
+    ],
+  }
+}
+
+async function measureThroughput(
+  _bench: Bench,
+  session: FleetSession,
+  floor: FloorFigures,
+): Promise<MeasureResult> {
+  const { load, agents } = session
+  await pause(500)
+  await load.resetStats()
+  const { value, percent } = await watchCpu(session.pids(), () => load.flood({ seconds: FLOOD_SECONDS }))
+  return {
+    ...{ id: '4', title: 'beat throughput', agents, busy: percent },
+    figures: [
+      { name: 'beats a second', value: value.perSecond, unit: '' },
+      { name: 'floor', value: floor.beatsPerSecond, unit: '' },
+      {
+        name: 'of the floor',
+        value: round(value.perSecond / floor.beatsPerSecond),
+        unit: '',
+        atLeast: 0.56,
+      },
+      {
+        name: 'CPU a beat',
+        value: round(cpuUs(percent['service']!, value.perSecond), 1),
+        unit: `us (floor ${round(floor.beatCpuUs, 1)})`,
+      },
+      { name: 'CPU of the load while the floor ran', value: floor.loadPercent, unit: '%' },
+    ],
+    note: 'where the load uses a whole core it is the limit, and the ratio flatters',
+  }
+}
+
+/** Measures 1b and 5 over one big workload. */
+export async function measureBigWorkload(
+  bench: Bench,
+  floor: FloorFigures,
+  wanted: ReadonlySet<string>,
+): Promise<MeasureResult[]> {
+  const results: MeasureResult[] = []
+  if (wanted.has('1b')) {
+    const session = await connectFleet(bench, { agents: bench.agents, workloads: 1, name: 'big' })
+    results.push({
+      ...{ id: '1b', title: 'connect storm of one big workload', agents: bench.agents, busy: session.busy },
+      figures: stormFigures(session, floor),
+    })
+    await session.end()
+  }
+  return results
+}
+
+/** The connect storm at growing sizes: the cost an agent must stay flat. */
+export async function measureCurve(bench: Bench, workloads: number): Promise<MeasureResult> {
+  const sizes = [1_000, 2_000, 4_000, 8_000, 15_000].filter((size) => size <= bench.agents)
+  const figures: Figure[] = []
+  for (const agents of sizes) {
+    const session = await connectFleet(bench, {
+      agents,
+      workloads: Math.min(workloads, agents),
+      name: 'curve',
+    })
+    const kib = (await residentKib(session.service.pid())) - session.idleKib
+    const cpuMs = (session.busy['service']! / 100) * session.storm.storedSeconds * 1000
+    figures.push(
+      {
+        name: `${agents}: time an agent`,
+        value: round((session.storm.storedSeconds * 1000) / agents, 3),
+        unit: 'ms',
+      },
+      { name: `${agents}: CPU an agent`, value: round(cpuMs / agents, 3), unit: 'ms' },
+      { name: `${agents}: memory an agent`, value: round(kib / agents, 1), unit: 'KiB' },
+      { name: `${agents}: statements`, value: session.storm.statements, unit: '' },
+    )
+    await session.end()
+  }
+  return {
+    ...{ id: workloads === 1 ? 'curve-1b' : 'curve', title: 'cost an agent as the fleet grows', figures },
+    agents: sizes.at(-1) ?? 0,
+    busy: {},
+  }
+}

@@ -1,0 +1,175 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { ROOT } from '../../runtime/build/bundle.mjs'
+import { findFreePort } from '../../runtime/quickstart/ports.ts'
+import { type EmbeddedPostgres, startPostgres } from '../../runtime/quickstart/postgres.ts'
+import { pause } from './machine.ts'
+
+const EMAIL = 'bench@example.com'
+const PASSWORD = 'a password of the bench'
+/** The service's own role: its statements are told from the bench's by it. */
+const ROLE = 'muster_bench'
+
+/** The database server of a run. */
+export interface BenchDatabase {
+  server: EmbeddedPostgres
+  port: number
+  end(): Promise<void>
+}
+
+/** Start PostgreSQL with its statements counted. */
+export async function startDatabase(): Promise<BenchDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-bench-'))
+  const port = await findFreePort('127.0.0.1')
+  const server = await startPostgres({
+    directory: join(folder, 'data'),
+    port,
+    password: 'bench',
+    settings: ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.max=5000'],
+  })
+  const admin = new pg.Client(server.dsn('postgres'))
+  await admin.connect()
+  await admin.query(`create role ${ROLE} login password 'bench'`)
+  await admin.query(`grant pg_read_all_stats, pg_signal_backend to ${ROLE}`)
+  await admin.end()
+  return {
+    server,
+    port,
+    async end() {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The service as a process of its own on a database of its own. */
+export interface BenchService {
+  pid(): number
+  opampPort: number
+  url: string
+  /** The bench's own connection to the service's database, as the superuser. */
+  db: pg.Client
+  /** Statements of the service since the last call, without BEGIN and COMMIT. */
+  takeStatements(): Promise<number>
+  /** Call the API as the administrator. */
+  call(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }>
+  /** Kill it and start it again on the same ports; resolves when it is ready. */
+  killAndRestart(): Promise<void>
+  end(): Promise<void>
+}
+
+/** The bundle, or what a test of the bench names instead. */
+export const BUNDLE = join(ROOT, 'dist', 'muster.mjs')
+
+/** How the service is started. */
+export interface ServiceOptions {
+  database: BenchDatabase
+  name: string
+  /** Arguments for Node, such as `--cpu-prof`. */
+  nodeArguments: readonly string[]
+  env?: Readonly<Record<string, string>>
+}
+
+/** Start the service with an administrator, and wait until it is ready. */
+export async function startBenchService(options: ServiceOptions): Promise<BenchService> {
+  if (!existsSync(BUNDLE)) throw new Error(`${BUNDLE} is missing: run npm run build`)
+  const { database, name } = options
+  const admin = new pg.Client(database.server.dsn('postgres'))
+  await admin.connect()
+  await admin.query(`drop database if exists ${name} with (force)`)
+  await admin.query(`create database ${name} owner ${ROLE}`)
+  await admin.end()
+  const db = new pg.Client(database.server.dsn(name))
+  await db.connect()
+  db.on('error', () => undefined)
+  await db.query('create extension pg_stat_statements')
+  const apiPort = await findFreePort('127.0.0.1')
+  const opampPort = await findFreePort('127.0.0.1')
+  const url = `http://127.0.0.1:${apiPort}`
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    JWT_SECRET: 'a secret of the bench that is long enough',
+    DB_DSN: `postgres://${ROLE}:bench@127.0.0.1:${database.port}/${name}`,
+    LISTEN_ADDR: `127.0.0.1:${apiPort}`,
+    OPAMP_ADDR: `127.0.0.1:${opampPort}`,
+    SEED_ADMIN_EMAIL: EMAIL,
+    SEED_ADMIN_PASSWORD: PASSWORD,
+    ...options.env,
+  }
+  let said = ''
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(process.execPath, [...options.nodeArguments, BUNDLE, '--edition', 'complete'], {
+      env,
+    })
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        said = (said + chunk.toString('utf8')).slice(-20_000)
+      })
+    await untilReady(url, child, () => said)
+    return child
+  }
+  let child = await start()
+  let token = ''
+  const call: BenchService['call'] = async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const login = await call('POST', '/api/auth/login', { email: EMAIL, password: PASSWORD })
+  token = JSON.parse(login.text).token
+  return {
+    pid: () => child.pid!,
+    opampPort,
+    url,
+    db,
+    async takeStatements() {
+      const { rows } = await db.query(
+        `select coalesce(sum(s.calls), 0)::int as calls from pg_stat_statements s join pg_roles r on r.oid = s.userid
+         where r.rolname = $1 and s.query !~* '^(begin|commit)'`,
+        [ROLE],
+      )
+      await db.query('select pg_stat_statements_reset()')
+      return rows[0].calls
+    },
+    call,
+    async killAndRestart() {
+      await endChild(child, 'SIGKILL')
+      child = await start()
+    },
+    async end() {
+      await endChild(child, 'SIGTERM')
+      await db.end()
+    },
+  }
+}
+
+async function untilReady(url: string, child: ChildProcess, said: () => string): Promise<void> {
+  for (const until = performance.now() + 30_000; performance.now() < until; ) {
+    if (child.exitCode !== null) break
+    const status = await fetch(`${url}/readyz`).then(
+      (response) => response.status,
+      () => 0,
+    )
+    if (status === 200) return
+    await pause(5)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`The service did not become ready:\n${said()}`)
+}
+
+async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  child.kill(signal)
+  await ended
+}

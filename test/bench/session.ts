@@ -1,0 +1,116 @@
+import { type Floor, startFloor } from './floor.ts'
+import { type RemoteLoad, startLoad } from './load/process.ts'
+import { pause, residentKib, watchCpu } from './machine.ts'
+import { type BenchDatabase, type BenchService, startBenchService } from './service.ts'
+
+/** What every measure is run with. */
+export interface Bench {
+  database: BenchDatabase
+  agents: number
+  /** Shortens the measures that only wait; 1 is what the targets are stated for. */
+  timeScale: number
+  nodeArguments: readonly string[]
+  log(line: string): void
+}
+
+/** A service with its fleet connected. */
+export interface FleetSession {
+  service: BenchService
+  load: RemoteLoad
+  agents: number
+  workloads: number
+  /** VmRSS before the first agent. */
+  idleKib: number
+  storm: { answeredSeconds: number; storedSeconds: number; statements: number; errors: number }
+  busy: Readonly<Record<string, number>>
+  pids(): Record<string, number>
+  end(): Promise<void>
+}
+
+const SETTLE_MS = 250
+const STORED_WITHIN_MS = 300_000
+
+/** Connect a fleet to a fresh service, as measure 1 does. */
+export async function connectFleet(
+  bench: Bench,
+  options: { agents: number; workloads: number; name: string; env?: Readonly<Record<string, string>> },
+): Promise<FleetSession> {
+  const { agents, workloads, name } = options
+  const service = await startBenchService({
+    database: bench.database,
+    name,
+    nodeArguments: bench.nodeArguments,
+    ...(options.env === undefined ? {} : { env: options.env }),
+  })
+  // The first answers compile what everything after runs; that is not the storm's to pay, nor is it much.
+  await pause(1_000)
+  const idleKib = await residentKib(service.pid())
+  const load = startLoad({ host: '127.0.0.1', port: service.opampPort, agents, workloads })
+  const end = async () => {
+    await load.end()
+    await service.end()
+  }
+  try {
+    return await storm({ service, load, agents, workloads, idleKib }, end)
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+async function storm(
+  { service, load, agents, workloads, idleKib }: Omit<FleetSession, 'storm' | 'busy' | 'pids' | 'end'>,
+  end: () => Promise<void>,
+): Promise<FleetSession> {
+  await load.stats()
+  await service.takeStatements()
+  const pids = () => ({ service: service.pid(), load: load.pid })
+  const startedAt = performance.now()
+  const { value, percent } = await watchCpu(pids(), async () => {
+    const { seconds } = await load.connect()
+    await untilStored(service, agents, workloads)
+    return { answeredSeconds: seconds, storedSeconds: (performance.now() - startedAt) / 1000 }
+  })
+  const { errors } = await load.stats()
+  const statements = await service.takeStatements()
+  return {
+    ...{ service, load, agents, workloads, idleKib, pids },
+    storm: { ...value, statements, errors },
+    busy: percent,
+    end,
+  }
+}
+
+/** Asked each 250 ms: every agent's row is there, and the inventory shows every workload as connected. */
+async function untilStored(service: BenchService, agents: number, workloads: number): Promise<void> {
+  for (const until = performance.now() + STORED_WITHIN_MS; performance.now() < until; ) {
+    const { rows } = await service.db.query(
+      `select (select count(*) from agent_workloads)::int as agents,
+         (select count(*) from workloads where status = 'connected')::int as workloads`,
+    )
+    if (rows[0].agents === agents && rows[0].workloads === workloads && (await showsAll(service, workloads)))
+      return
+    await pause(SETTLE_MS)
+  }
+  throw new Error('the inventory or its rows were not complete within five minutes')
+}
+
+async function showsAll(service: BenchService, workloads: number): Promise<boolean> {
+  const { status, text } = await service.call('GET', '/api/workloads')
+  if (status !== 200) throw new Error(`GET /api/workloads answered ${status}`)
+  const records = JSON.parse(text) as { status: string }[]
+  return records.length === workloads && records.every((record) => record.status === 'connected')
+}
+
+/** The floor's own storm, for the ratio. */
+export async function connectFloor(
+  agents: number,
+  workloads: number,
+): Promise<{ floor: Floor; load: RemoteLoad; seconds: number; idleKib: number }> {
+  const floor = await startFloor()
+  const idleKib = await residentKib(floor.pid)
+  const load = startLoad({ host: '127.0.0.1', port: floor.port, agents, workloads })
+  await load.stats()
+  const { seconds } = await load.connect()
+  return { floor, load, seconds, idleKib }
+}
