@@ -33,8 +33,8 @@ export interface GatheredMaterial {
 }
 
 /** Rows of one statement, and of one page; small enough that no step holds the event loop. */
-const ROWS_PER_STATEMENT = 2_000
-const ROWS_PER_PAGE = 500
+const ROWS_PER_STATEMENT = 500
+const ROWS_PER_PAGE = 250
 const WORKLOADS_PER_STATEMENT = 200
 
 interface DatedKind {

@@ -10,7 +10,7 @@ const SECRETS: readonly RegExp[] = [
   /\b(?:proxy-)?authorization\b["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|negotiate|apikey|token)\s+)?[^\s"',;]+["']?/gi,
   /\b(?:bearer|apikey)\s+[^\s"',;]+/gi,
   /\bbasic\s+[A-Za-z0-9+/=_-]{6,}/gi,
-  /[\w.-]*(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie)[\w.-]*["']?\s*(?:[:=]|=>)\s*(?:"[^"]*"?|'[^']*'?|[^\s,;}\]]+)/gi,
+  /[\w.-]*(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie)[\w.-]*["']?\s*(?:=>|[:=])\s*(?:"[^"]*"?|'[^']*'?|[^\s,;}\]]+)/gi,
   /\bSECRET_\w*/g,
   // Tokens with a form of their own: JWT, GitHub, GitLab, Slack, AWS, Google, npm, Stripe and OpenAI, Vault.
   /\beyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g,

@@ -23,22 +23,24 @@ export interface Weighed {
 }
 
 /**
- * Which of a list to keep within a budget: of every workload its first ones, as many as fit into an even share.
- * Where there are more workloads than rows, the first of the list.
+ * Which of a list to keep within a budget: the newest of every workload, then the second newest of every one, and so on
+ * until there is no room. What is kept stays in the list's order.
  */
 export function keepWithin<T extends Weighed>(entries: readonly T[], budget: number): T[] {
-  const sizes = new Map<string, number>()
-  for (const { workloadId, weight } of entries) sizes.set(workloadId, (sizes.get(workloadId) ?? 0) + weight)
-  const cap = fairCap([...sizes.values()], budget)
-  if (cap === Number.POSITIVE_INFINITY) return [...entries]
-  const used = new Map<string, number>()
-  let spent = 0
-  return entries.filter(({ workloadId, weight }) => {
-    const next = (used.get(workloadId) ?? 0) + weight
-    const isWithin = cap > 0 ? next <= cap : next === weight && spent + weight <= budget
-    // A workload's later rows are not let in behind one that was left out, so that what is kept is the newest.
-    used.set(workloadId, isWithin ? next : Number.POSITIVE_INFINITY)
-    if (isWithin) spent += weight
-    return isWithin
+  const seen = new Map<string, number>()
+  const rounds: number[][] = []
+  entries.forEach(({ workloadId }, index) => {
+    const round = seen.get(workloadId) ?? 0
+    seen.set(workloadId, round + 1)
+    rounds[round] ??= []
+    rounds[round].push(index)
   })
+  const kept = new Set<number>()
+  let left = budget
+  for (const index of rounds.flat()) {
+    left -= entries[index]!.weight
+    if (left < 0) break
+    kept.add(index)
+  }
+  return entries.filter((_, index) => kept.has(index))
 }

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { encodePack } from '../../../lib/reports/canonical.ts'
+import { assemblePack, limitSections } from '../../../lib/reports/pack.ts'
+import { createRedactor } from '../../../lib/reports/redaction.ts'
+import { fairCap, keepWithin } from '../../../lib/reports/row-limits.ts'
+import { buildSections } from '../../../lib/reports/sections.ts'
+import type { EvidencePack } from '../../../lib/wire/reports.ts'
+import { reportFrame, reportMaterial, reportRequest } from '../../support/report-material.ts'
+
+const sizes = { workloads: 6, pushes: 5, events: 40 }
+const build = () =>
+  buildSections(reportMaterial(sizes), reportFrame().request.include, createRedactor(new Map()))
+
+describe('row limits', () => {
+  it('give who needs little all of it and share the rest evenly', () => {
+    expect(fairCap([1, 2, 3], 6)).toBe(Number.POSITIVE_INFINITY)
+    expect(fairCap([1, 10, 10], 11)).toBe(5)
+    expect(fairCap([5, 5], 1)).toBe(0)
+  })
+
+  it('keep the newest of each workload', () => {
+    const rows = ['a', 'a', 'a', 'b', 'c', 'c'].map((workloadId, n) => ({ workloadId, weight: 1, n }))
+    expect(keepWithin(rows, 5).map(({ n }) => n)).toEqual([0, 1, 3, 4, 5])
+    expect(keepWithin(rows, 2).map(({ n }) => n)).toEqual([0, 3])
+  })
+
+  it('let no section starve another, stay within what there is, and say what was cut', () => {
+    const { sections, warnings } = limitSections(build(), 'pdf', 100)
+    const kept = Object.fromEntries(sections.map(({ id, items }) => [id, items.length]))
+    expect(kept).toMatchObject({ workloads: 6, drift: 6, config_history: 30, workload_events: 35 })
+    expect(Object.values(kept).reduce((a, b) => a + b)).toBeLessThanOrEqual(100)
+    expect(warnings).toEqual([
+      {
+        code: 'workload_events_truncated',
+        message: expect.stringContaining('35 of 240 items, of each workload the newest'),
+      },
+    ])
+  })
+
+  it('count lines and not items in CSV', () => {
+    const { sections } = limitSections(build(), 'csv', 500)
+    const lines = sections.flatMap(({ items }) => items.map(({ item }) => Object.keys(item.facts).length))
+    expect(lines.reduce((a, b) => a + b)).toBeLessThanOrEqual(500)
+    expect(sections.map(({ items }) => items.length > 0)).toEqual(Array(10).fill(true))
+  })
+
+  it('say so when not everything was read in the first place', () => {
+    const material = reportMaterial(sizes)
+    material.extents.workload_events = { total: 1_000_000, perWorkload: 40 }
+    material.extents.config_history = { total: 30, perWorkload: null }
+    const { frame } = assemblePack(reportFrame(), material)
+    expect(frame.warnings).toEqual([
+      { code: 'workload_events_truncated', message: expect.stringContaining('240 of 1000000 items') },
+    ])
+  })
+})
+
+describe('a pack', () => {
+  it('has one inputs_hash for all formats, and neither the clock nor the audit head in it', () => {
+    const base = assemblePack(reportFrame(), reportMaterial(sizes))
+    const later = reportMaterial(sizes)
+    later.audit = { ...later.audit!, headSeq: 413, headHash: 'f'.repeat(64), checkedCount: 413 }
+    const packs = [
+      assemblePack(reportFrame({ target: 'pdf' }), reportMaterial(sizes)),
+      assemblePack(reportFrame({ target: 'csv' }), reportMaterial(sizes)),
+      assemblePack(reportFrame({ generatedAt: '2027-01-01T00:00:00.000Z' }), reportMaterial(sizes)),
+      assemblePack(reportFrame(), later),
+    ]
+    expect(packs.map(({ frame }) => frame.inputs_hash)).toEqual(Array(4).fill(base.frame.inputs_hash))
+    expect(packs[3]!.frame.report_hash).not.toBe(base.frame.report_hash)
+  })
+
+  it('has another inputs_hash when a fact or the request changes', () => {
+    const base = assemblePack(reportFrame(), reportMaterial(sizes)).frame.inputs_hash
+    const changed = reportMaterial(sizes)
+    changed.workloads[2]!.version = '9.9.9'
+    expect(assemblePack(reportFrame(), changed).frame.inputs_hash).not.toBe(base)
+    const request = reportRequest({ scope: { group_id: 'other' } })
+    expect(assemblePack(reportFrame({ request }), reportMaterial(sizes)).frame.inputs_hash).not.toBe(base)
+  })
+
+  it('redacts what it repeats of the request', () => {
+    const request = reportRequest({ scope: { selector: { owner: 'root@localhost', api_key: 'abc' } } })
+    const { frame } = assemblePack(reportFrame({ request }), reportMaterial(sizes))
+    expect(frame.scope.requested_scope).toEqual({ selector: { owner: '[redacted]', api_key: '[redacted]' } })
+    expect(frame.scope.selector).toEqual({ owner: '[redacted]', api_key: '[redacted]' })
+  })
+
+  it('has [] for a section without items, and the signed audit where there is one', () => {
+    const material = reportMaterial(sizes)
+    material.alerts = []
+    const signedAudit = { status: 'verified', verifier: 'edition', checked_at: '2026-07-02T12:00:00.000Z' }
+    const { frame, sections } = assemblePack(reportFrame({ signedAudit }), material)
+    const pack = JSON.parse(Buffer.concat(encodePack(frame, sections)).toString()) as EvidencePack
+    expect(pack.sections.find(({ id }) => id === 'alerts')!.items).toEqual([])
+    expect(pack.signed_audit).toEqual(signedAudit)
+  })
+})

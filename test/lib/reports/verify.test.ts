@@ -1,0 +1,108 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { encodePack } from '../../../lib/reports/canonical.ts'
+import { assemblePack } from '../../../lib/reports/pack.ts'
+import { communitySigner, createEd25519Signer, type ReportSigner } from '../../../lib/reports/signer.ts'
+import { verifyPack } from '../../../lib/reports/verify.ts'
+import type { EvidencePack } from '../../../lib/wire/reports.ts'
+import { reportFrame, reportMaterial, reportRequest } from '../../support/report-material.ts'
+
+const newKeys = () =>
+  generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+const keys = newKeys()
+const signer = createEd25519Signer({ keyId: 'key-1', privateKeyPem: keys.privateKey, verifier: 'edition' })
+
+async function makeText(by: ReportSigner, include: object = {}): Promise<string> {
+  const request = reportRequest({ scope: { group_id: 'checkout', since: '2026-07-01T00:00:00Z' }, include })
+  const { frame, sections } = assemblePack(
+    reportFrame({ request }),
+    reportMaterial({ workloads: 3, pushes: 3, events: 2 }),
+  )
+  const signed = await by.sign(frame.report_hash, '2026-07-02T12:00:01.000Z')
+  if (!signed.ok) throw new Error(signed.code)
+  return Buffer.concat(encodePack({ ...frame, signatures: [signed.signature] }, sections)).toString('utf8')
+}
+
+function tamper(text: string, change: (pack: EvidencePack) => void): string {
+  const pack = JSON.parse(text) as EvidencePack
+  change(pack)
+  return JSON.stringify(pack)
+}
+
+describe('a pack that is checked offline', () => {
+  it('is intact and signed when key and content fit, however its JSON is written', async () => {
+    const text = await makeText(signer)
+    expect(verifyPack(text, keys.publicKey)).toMatchObject({ isIntact: true, isSigned: true })
+    expect(verifyPack(JSON.stringify(JSON.parse(text), null, 2), keys.publicKey).isIntact).toBe(true)
+  })
+
+  it.each([
+    {},
+    { alerts: true },
+    { signed_audit_metadata: true },
+    { alerts: true, signed_audit_metadata: true },
+  ])('has its inputs_hash found again with the sections %j', async (include) => {
+    expect(verifyPack(await makeText(communitySigner, include), null)).toMatchObject({
+      isIntact: true,
+      isSigned: false,
+    })
+  })
+
+  it('is not signed by scheme none, which fails where a key is given', async () => {
+    const text = await makeText(communitySigner)
+    expect(verifyPack(text, null)).toMatchObject({ isIntact: true, isSigned: false })
+    expect(verifyPack(text, keys.publicKey)).toMatchObject({ isIntact: false, isSigned: false })
+  })
+
+  it('is not of another key', async () => {
+    expect(verifyPack(await makeText(signer), newKeys().publicKey)).toMatchObject({
+      isIntact: false,
+      isSigned: false,
+    })
+  })
+
+  const changes: [string, (pack: EvidencePack) => void][] = [
+    ['a fact', (pack) => Object.assign(pack.sections[0]!.items[0]!.facts, { status: 'disconnected' })],
+    ['a missing item', (pack) => pack.sections[1]!.items.pop()],
+    ['the order of sections', (pack) => pack.sections.reverse()],
+    ['the time', (pack) => Object.assign(pack, { generated_at: '2026-07-03T12:00:00.000Z' })],
+    ['the scope', (pack) => Object.assign(pack.scope, { workload_count: 2 })],
+    ['a field that no hash covers', (pack) => Object.assign(pack, { verified: true })],
+    [
+      'a field of an item that no hash covers',
+      (pack) => Object.assign(pack.sections[0]!.items[0]!, { note: 'x' }),
+    ],
+    ['the key id', (pack) => Object.assign(pack.signatures![0]!, { key_id: 'key-2' })],
+    [
+      'the time of the signature',
+      (pack) => Object.assign(pack.signatures![0]!, { signed_at: '2026-07-03T12:00:01.000Z' }),
+    ],
+    ['the signed hash', (pack) => Object.assign(pack.signatures![0]!, { payload_hash: '0'.repeat(64) })],
+    ['no signature', (pack) => Reflect.deleteProperty(pack, 'signatures')],
+    ['an inputs_hash', (pack) => Object.assign(pack, { inputs_hash: '0'.repeat(64) })],
+  ]
+  it.each(changes)('is not intact with %s changed', async (_, change) => {
+    expect(verifyPack(tamper(await makeText(signer), change), keys.publicKey).isIntact).toBe(false)
+  })
+
+  it.each(['', '[]', 'null', '{}', '{"schema_version":"evidence_pack.v1","sections":[1.5]}'])(
+    'is no pack when it is %j',
+    (text) => {
+      expect(verifyPack(text, null).isIntact).toBe(false)
+    },
+  )
+})
+
+it('a signer refuses another kind of key', () => {
+  const { privateKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  expect(() => createEd25519Signer({ keyId: 'k', privateKeyPem: privateKey, verifier: 'v' })).toThrow(
+    'expected "ed25519"',
+  )
+})
