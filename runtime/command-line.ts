@@ -7,6 +7,8 @@ export type Command =
   | { kind: 'serve'; edition: Config['edition'] }
   | { kind: 'check-config'; edition: Config['edition'] }
   | { kind: 'version' | 'help' | 'migrate' | 'verify-audit' }
+  /** `keyFile` is a trusted public key (PEM) that must have signed the pack. */
+  | { kind: 'verify-pack'; file: string; keyFile: string | null }
   | { kind: 'create-user'; email: string; groups: readonly string[] }
   /** Nothing we know; `message` says what was found and what was wanted. */
   | { kind: 'wrong'; message: string }
@@ -20,6 +22,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   const [first, ...rest] = args
   if (first === undefined || first.startsWith('-')) return parseServe(args)
   if (first === 'create-user') return parseCreateUser(rest)
+  if (first === 'verify-pack') return parseVerifyPack(rest)
   if (first !== 'migrate' && first !== 'verify-audit') return wrong(`Unknown command "${first}"`)
   return rest.length === 0 ? { kind: first } : wrong(`${first} takes no arguments, found "${rest[0]}"`)
 }
@@ -79,4 +82,18 @@ function parseCreateUser(args: readonly string[]): Command {
   if (email === '') return wrong('create-user needs --email')
   if (groups.length === 0) return wrong('create-user needs --group')
   return { kind: 'create-user', email, groups }
+}
+
+function parseVerifyPack(args: readonly string[]): Command {
+  const [file, ...rest] = args
+  if (file === undefined || file.startsWith('-')) return wrong('verify-pack needs a file')
+  const { options, unknown } = readOptions(rest)
+  if (unknown !== null) return wrong(`Unknown argument "${unknown}"`)
+  let keyFile: string | null = null
+  for (const [name, value] of options) {
+    if (name !== '--key') return wrong(`Unknown option "${name}"`)
+    if (value === null || value === '') return wrong('--key needs a file')
+    keyFile = value
+  }
+  return { kind: 'verify-pack', file, keyFile }
 }

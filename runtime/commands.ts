@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { noAuditSink, openAuditTrail } from '../lib/audit/trail.ts'
 import { verifyAuditChain } from '../lib/audit/verify.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -5,6 +6,7 @@ import { openPasswords } from '../lib/identity/passwords.ts'
 import { openUserAdministration } from '../lib/identity/user-administration.ts'
 import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { verifyPack } from '../lib/reports/verify.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { checkServerVersion, openProcessLock } from '../lib/store/process-lock.ts'
@@ -63,6 +65,8 @@ function run(command: OneShotCommand, parts: CommandParts): Promise<number> | nu
       return withDatabase(parts, 'community', migrateOnly)
     case 'verify-audit':
       return withDatabase(parts, 'community', verifyAudit)
+    case 'verify-pack':
+      return checkPack(command, parts)
     case 'create-user':
       return withDatabase(parts, 'community', (pool) => createUser(pool, parts, command))
   }
@@ -171,4 +175,16 @@ async function createUser(
   } finally {
     await workers.close()
   }
+}
+
+async function checkPack(
+  { file, keyFile }: { file: string; keyFile: string | null },
+  { out, error }: CommandParts,
+): Promise<number> {
+  const key = keyFile === null ? null : await readFile(keyFile, 'utf8')
+  const verdict = verifyPack(await readFile(file, 'utf8'), key)
+  for (const { name, result, detail } of verdict.checks) out(`${result.padEnd(8)} ${name}: ${detail}\n`)
+  if (verdict.isIntact) out(`The pack is intact${verdict.isSigned ? ' and signed by this key' : ''}.\n`)
+  else error('The pack is not what was exported.\n')
+  return verdict.isIntact ? DONE : FAILED
 }

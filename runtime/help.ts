@@ -10,6 +10,8 @@ Usage:
   muster create-user --email E --group G    add a user (viewer, editor or administrator); the
                                             password is read from standard input
   muster verify-audit                       check the audit trail's hash chain
+  muster verify-pack FILE [--key PEM]       check the hashes of an exported evidence pack (JSON), and
+                                            that this public key has signed it
   muster --version | --help
 
 Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments.

@@ -5,6 +5,7 @@ import {
   type Category,
   type ConfigObject,
   type ConfigValue,
+  isExpanded,
   isObject,
   sortedKeys,
 } from './value.ts'
@@ -93,7 +94,7 @@ export function requiredComponents(config: ParsedConfig): ComponentRef[] {
 export function idsOf(list: ConfigValue | undefined): Array<{ id: string; index: number }> {
   if (!Array.isArray(list)) return []
   return list.flatMap((entry, index) =>
-    typeof entry === 'string' && !entry.includes('${') ? [{ id: normalId(entry), index }] : [],
+    typeof entry === 'string' && !isExpanded(entry) ? [{ id: normalId(entry), index }] : [],
   )
 }
 

@@ -59,7 +59,14 @@ class StructureCheck {
     this.#definitions()
     const pipelines = this.#service()
     if (pipelines) {
-      for (const name of sortedKeys(pipelines)) this.#pipeline(name, pipelines[name]!)
+      const seen = new Set<string>()
+      for (const name of sortedKeys(pipelines)) {
+        const id = normalId(name)
+        if (seen.has(id))
+          this.#error('duplicate_pipeline', `pipeline "${id}" is defined twice`, `service.pipelines.${name}`)
+        seen.add(id)
+        this.#pipeline(name, pipelines[name]!)
+      }
       this.#findings.push(...connectorFindings(this.#root, pipelines))
     }
     this.#extensions()

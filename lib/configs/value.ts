@@ -20,9 +20,10 @@ export function isObject(value: ConfigValue | undefined): value is ConfigObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a text is (partly) filled in by the collector itself at start, as in `${env:PORT}`. */
+/** Whether a text is (partly) filled in by the collector itself at start, as in `${env:PORT}`; not `$${…}`. */
 export function isExpanded(value: ConfigValue | undefined): value is string {
-  return typeof value === 'string' && value.includes('${') && value.includes('}')
+  if (typeof value !== 'string' || !value.includes('${')) return false
+  return /(?<!\$)(?:\$\$)*\$\{/.test(value.slice(0, value.lastIndexOf('}') + 1))
 }
 
 /** Order by code units, the same on every machine. */

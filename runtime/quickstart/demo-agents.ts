@@ -11,7 +11,8 @@ export interface DemoAgent {
 /** Supervised, but not saying which components it has: nobody can tell beforehand what it will reject. */
 const SECRETIVE = SUPERVISED & ~AGENT_CAPABILITIES.reportsAvailableComponents
 
-const GATEWAY_CONFIG = `receivers:
+/** What the gateway is to run. */
+export const GATEWAY_CONFIG = `receivers:
   otlp:
     protocols:
       grpc:
@@ -39,7 +40,8 @@ service:
       exporters: [otlphttp]
 `
 
-const NODE_CONFIG = `receivers:
+/** What the agents on the nodes are to run. */
+export const NODE_CONFIG = `receivers:
   hostmetrics:
     collection_interval: 30s
     scrapers:
@@ -63,6 +65,24 @@ service:
       processors: [batch]
       exporters: [otlp]
 `
+
+/** What the collector that does not say what it can is to run. */
+export const LEGACY_CONFIG = `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+exporters:
+  debug: {}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [debug]
+`
+
+/** A change for production that waits for somebody to decide. */
+export const CHECKOUT_DRAFT = GATEWAY_CONFIG.replace('timeout: 5s', 'timeout: 10s')
 
 /** 16 bytes made of the name, with the version and variant bits of a UUIDv7. */
 function uidOf(name: string): Uint8Array {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Child, startChild, tailLog } from './child.ts'
+import { makeDemoHistory } from './demo-history.ts'
 import { type ChosenAddress, chooseAddress, findFreePort } from './ports.ts'
 import { type EmbeddedPostgres, startPostgres } from './postgres.ts'
 import { claimDirectory, forgetRunning, noteRunning } from './running.ts'
@@ -138,9 +139,10 @@ function printWelcome(
 ) {
   const steps = hasDemo
     ? [
-        'Open a workload, look at its instances, health and effective config.',
-        'Change its config, ask for approval, approve it, push it, and watch each instance take it.',
-        'Push one with an exporter that does not exist: it fails and the last good one comes back.',
+        'Open otel-gateway: its instances, their health, and the config they run.',
+        'Change its config, ask for approval, approve, push, and watch each instance take it.',
+        'Push billing-collector an exporter it does not have (kafka, say): it fails, and the last good one returns.',
+        'Decide about the request for checkout-collector that waits under approvals.',
       ]
     : [`Point the OpAMP Supervisor of a collector at ${opampUrl} (see README.md).`]
   say(`
@@ -159,8 +161,19 @@ Ctrl-C stops everything; the data stays in ${DATA}.
 `)
 }
 
+/** Make the demo's history at the first start with it; the service is usable without. */
+async function makeHistoryOnce(url: string, settings: QuickStartSettings): Promise<void> {
+  try {
+    await makeDemoHistory(url, settings)
+    await writeFile(join(DATA, 'demo-history'), 'made\n')
+  } catch (error) {
+    say(`The demo has no history: ${describe(error)}`)
+  }
+}
+
 /** Start all parts, in order; what is in `parts` afterwards has to be stopped, also after a throw. */
 async function startAll(parts: Parts, hasDemo: boolean, bundles: Bundles): Promise<Promise<string>[]> {
+  const isFirstStart = !existsSync(join(DATA, 'demo-history'))
   const settings = await openSettings(DATA)
   await claimDirectory(DATA)
   await noteRunning(DATA, { url: 'starting', service: 0 })
@@ -198,7 +211,9 @@ async function startAll(parts: Parts, hasDemo: boolean, bundles: Bundles): Promi
       if (!isStopping) say(`The demo fleet ended (${how}); the service goes on. Its log: ${FLEET_LOG}`)
     })
   }
-  printWelcome(settings, url, opampUrl, hasDemo, await isPasswordUnchanged(url, settings))
+  const isUnchanged = await isPasswordUnchanged(url, settings)
+  if (hasDemo && isFirstStart && isUnchanged) await makeHistoryOnce(url, settings)
+  printWelcome(settings, url, opampUrl, hasDemo, isUnchanged)
   return ends
 }
 

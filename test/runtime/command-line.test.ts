@@ -40,6 +40,8 @@ describe('the command line', () => {
     [['--edition'], '--edition must be community or complete, found ""'],
     [['--check-config', 'now'], '--check-config takes no value, found "now"'],
     [['migrate', 'down'], 'migrate takes no arguments, found "down"'],
+    [['verify-pack'], 'verify-pack needs a file'],
+    [['verify-pack', 'p', '--key'], '--key needs a file'],
     [['create-user', '--group', 'viewer'], 'create-user needs --email'],
     [['create-user', '--email', 'a@b.c'], 'create-user needs --group'],
     [['create-user', '--email'], '--email needs a value'],

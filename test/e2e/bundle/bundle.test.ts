@@ -1,14 +1,17 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
+import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { ROOT } from '../support/environment.ts'
+import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/processes.ts'
 import {
   createDatabase,
   type Launch,
   type Service,
+  SHARED_SECRET,
   startService,
   TEST_JWT_SECRET,
 } from '../support/service.ts'
@@ -109,7 +112,15 @@ describe('dist/muster', () => {
     expect(version).toEqual({ code: 0, output: `muster ${manifest.version}\n` })
     const help = await run({ command: command(), args: ['--help'], env: {} })
     expect(help.code).toBe(0)
-    for (const word of ['JWT_SECRET', 'DB_DSN', '--check-config', '--edition', 'migrate', 'create-user'])
+    for (const word of [
+      'JWT_SECRET',
+      'DB_DSN',
+      '--check-config',
+      '--edition',
+      'migrate',
+      'create-user',
+      'verify-pack',
+    ])
       expect(help.output).toContain(word)
     const unknown = await run({ command: command(), args: ['--nonsense'], env: {} })
     expect(unknown.code).toBe(2)
@@ -131,5 +142,26 @@ describe('dist/muster', () => {
     })
     expect(bad.code).toBe(1)
     expect(bad.output).toContain('JWT_SECRET')
+  })
+
+  test('checks an exported evidence pack, and sees that one was changed', async () => {
+    const service = await start({ command: command(), args: [], cwd: folder, env: { TMPDIR: folder } })
+    const agent = startSimulatedAgent({ url: service.opampUrl, secret: SHARED_SECRET })
+    const workload = await eventually(
+      'the agent is listed',
+      async () => (await service.api.get('/api/workloads'))[0],
+    )
+    await agent.stop()
+    const request = { scope: { workload_ids: [workload.id] } }
+    const pack = await service.api.post('/api/reports/evidence-pack', request, 200)
+    const file = join(folder, 'pack.json')
+    await writeFile(file, JSON.stringify(pack))
+    const intact = await run({ command: command(), args: ['verify-pack', file], env: {} })
+    expect(intact.output).toContain('The pack is intact.')
+    expect(intact.code).toBe(0)
+    await writeFile(file, JSON.stringify({ ...pack, generated_at: '2020-01-01T00:00:00.000Z' }))
+    const changed = await run({ command: command(), args: ['verify-pack', file], env: {} })
+    expect(changed.output).toContain('The pack is not what was exported.')
+    expect(changed.code).toBe(1)
   })
 })

@@ -64,6 +64,13 @@ describe('a poll', () => {
     expect(fleet.received[1]!.connection).not.toBe(fleet.received[0]!.connection)
   })
 
+  test('after a goodbye is of a new connection', async () => {
+    const { fleet } = start()
+    await post({ ...poll, agentDisconnect: {} })
+    await post({ ...poll, sequenceNum: 2 })
+    expect(fleet.received[1]!.connection).not.toBe(fleet.received[0]!.connection)
+  })
+
   test('that comes again byte for byte is known as sent again', async () => {
     const { fleet } = start()
     await post(poll)
@@ -207,6 +214,18 @@ describe('limits', () => {
     // 100,000 are left, less the compressed body, which is held until the answer.
     expect(reply.status).toBe(503)
     expect(exchange.decoding.free()).toBe(100_000)
+  })
+
+  test('a refused request is answered though its body is not whole, and holds nothing of it', async () => {
+    const { exchange, port } = start({ secret: 's3cret', messageBytesMax: 1000, decodingBytesMax: 1900 })
+    const sender = connect(port, '127.0.0.1')
+    const answer = new Promise<Buffer>((resolve) => void sender.once('data', resolve))
+    const head = 'POST /v1/opamp HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n'
+    sender.write(`${head}Content-Length: 1000\r\n\r\n${'x'.repeat(900)}`)
+    expect((await answer).toString()).toMatch(/^HTTP\/1.1 401 /)
+    expect(exchange.decoding.free()).toBe(1900)
+    sender.destroy()
+    expect((await post(new Uint8Array(1_000_000))).status).toBe(401)
   })
 
   test('bodies in flight fill the budget, and give it back when their senders leave', async () => {

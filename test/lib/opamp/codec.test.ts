@@ -85,6 +85,11 @@ describe('frames of agents', () => {
     },
   )
 
+  test('bytes after a header that is not zero are never read as an old message without one', () => {
+    // Without the first four bytes' meaning as header and field, the rest would be a valid message.
+    expect(codeOf(hex(`80010a10050a10${UID}`))).toBe('message-malformed')
+  })
+
   test.each([
     ['an empty frame', ''],
     ['a frame with nothing but the header', '00'],
@@ -95,6 +100,8 @@ describe('frames of agents', () => {
 
   test.each([
     ['a length past the end', '000a7f0001'],
+    ['a part that ends after the whole', `000a10${UID}1a7f0a00`],
+    ['a part that ends after its parent', `000a10${UID}1a020a0510012087301001`],
     ['an endless varint', `000a10${UID}10ffffffffffffffffffff01`],
     ['field number 0', `000a10${UID}0000`],
     ['an unclosed group', `000a10${UID}a306`],

@@ -95,6 +95,13 @@ describe('attributes', () => {
     ])
   })
 
+  test('of a value that is given in two kinds the last counts', () => {
+    const twice = Buffer.concat([field(1, Buffer.from('text')), hex('1001')])
+    const keyValue = Buffer.concat([field(1, Buffer.from('k')), field(2, twice)])
+    const intake = readAgentToServer(withUid(field(3, field(1, keyValue))))
+    expect(intake).toMatchObject({ ok: true, report: { attributes: new Map() } })
+  })
+
   test('a description without attributes is a description', () => {
     expect(reportOf({ agentDescription: {} }).attributes).toEqual(new Map())
     expect(reportOf({}).attributes).toBeNull()

@@ -1,0 +1,74 @@
+import { CHECKOUT_DRAFT, GATEWAY_CONFIG, LEGACY_CONFIG, NODE_CONFIG } from './demo-agents.ts'
+import type { QuickStartSettings } from './settings.ts'
+
+/** What is pushed at the first start, so that there is a history to look at and a good config to go back to. */
+const PUSHES = [
+  { workload: 'otel-gateway', yaml: GATEWAY_CONFIG, comment: 'Bring the gateway under management' },
+  { workload: 'otel-node', yaml: NODE_CONFIG, comment: 'Bring the node agents under management' },
+  { workload: 'billing-collector', yaml: LEGACY_CONFIG, comment: 'Bring billing under management' },
+]
+const WAITING = { workload: 'checkout-collector', yaml: CHECKOUT_DRAFT, comment: 'Sample less of the traces' }
+
+const PATIENCE_MS = 20_000
+
+interface ListedWorkload {
+  id: string
+  display_name: string
+  status: string
+}
+
+type Call = <T>(method: 'GET' | 'POST', path: string, body?: unknown) => Promise<T>
+
+/** Sign in, and return what calls the API as the administrator. Its promise rejects on anything but success. */
+async function signIn(url: string, settings: QuickStartSettings): Promise<Call> {
+  const send = async (method: string, path: string, body: unknown, token: string) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!response.ok)
+      throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
+    return response.json()
+  }
+  const login = { email: settings.adminEmail, password: settings.adminPassword }
+  const { token } = (await send('POST', '/api/auth/login', login, '')) as { token: string }
+  return (method, path, body) => send(method, path, body, token) as Promise<never>
+}
+
+async function waitForFleet(call: Call): Promise<Map<string, string>> {
+  const wanted = [...PUSHES, WAITING].map(({ workload }) => workload)
+  const deadline = performance.now() + PATIENCE_MS
+  for (;;) {
+    const listed = await call<ListedWorkload[]>('GET', '/api/workloads')
+    const live = new Map(
+      listed.filter(({ status }) => status !== 'disconnected').map((one) => [one.display_name, one.id]),
+    )
+    if (wanted.every((name) => live.has(name))) return live
+    if (performance.now() > deadline) throw new Error('the demo fleet did not connect')
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+}
+
+/** Give the demo fleet its first configs the way a user would, and leave one request to be decided. */
+export async function makeDemoHistory(url: string, settings: QuickStartSettings): Promise<void> {
+  const call = await signIn(url, settings)
+  const ids = await waitForFleet(call)
+  for (const { workload, yaml, comment } of PUSHES) {
+    const path = `/api/workloads/${ids.get(workload)}/config/approvals`
+    const draft = { draft_yaml: yaml, target_group: 'single', target_env: 'staging', comment }
+    const { id } = await call<{ id: string }>('POST', path, draft)
+    await call('POST', `${path}/${id}/approve`, { comment: 'As it runs today' })
+    await call('POST', `${path}/${id}/push`, { comment })
+  }
+  await call('POST', `/api/workloads/${ids.get(WAITING.workload)}/config/approvals`, {
+    draft_yaml: WAITING.yaml,
+    target_group: 'single',
+    target_env: 'production',
+    comment: WAITING.comment,
+    prod_confirmation: true,
+  })
+}
