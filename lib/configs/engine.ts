@@ -53,8 +53,8 @@ export interface ConfigEngineParts {
   runtimeCheck: RuntimeCheck
 }
 
-/** Texts up to this many characters are read in place: a few milliseconds, less than a thread's turn costs. */
-const IN_PLACE_LENGTH_MAX = 16_384
+/** Texts up to this many characters are read in place, which takes a few milliseconds. */
+const IN_PLACE_LENGTH_MAX = 4_096
 /** Outlines that are kept; a fleet rarely runs so many configs. */
 const OUTLINES_MAX = 5_000
 /** Texts that are fetched in one statement. */

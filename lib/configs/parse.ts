@@ -1,4 +1,5 @@
 import { type Alias, isAlias, isScalar, isSeq, type LineCounter, type ParsedNode, type YAMLMap } from 'yaml'
+import { lineOfPath } from './locate.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from './value.ts'
 import { readFirstDocument } from './yaml-document.ts'
 import { resolvePlainScalar, resolveTaggedScalar } from './yaml-scalar.ts'
@@ -6,6 +7,12 @@ import { resolvePlainScalar, resolveTaggedScalar } from './yaml-scalar.ts'
 /** A config that could be read: its first document, aliases and merge keys resolved. */
 export interface ParsedConfig {
   root: ConfigObject
+}
+
+/** The same, with where things are in the text. */
+export interface LocatedConfig extends ParsedConfig {
+  /** The line of a path, from 1; see `lineOfPath`. */
+  lineOf(path: string): number | null
 }
 
 /** Why a text is no config. The message never quotes the text, so it may be logged. */
@@ -17,7 +24,7 @@ export interface ParseProblem {
   column?: number
 }
 
-export type ParseResult = { ok: true; document: ParsedConfig } | { ok: false; problem: ParseProblem }
+export type ParseResult = { ok: true; document: LocatedConfig } | { ok: false; problem: ParseProblem }
 
 /** Longest config that is looked at, in UTF-16 units (the largest request body that carries one is 2 MiB). */
 export const CONFIG_LENGTH_MAX = 2_097_152
@@ -38,7 +45,8 @@ export function parseConfig(text: string): ParseResult {
   if (value === null)
     return { ok: false, problem: { code: 'empty_config', message: 'configuration is empty' } }
   if (!isObject(value)) return refuse('the configuration is not a mapping')
-  return { ok: true, document: { root: value } }
+  const lineOf = (path: string) => lineOfPath(read.contents, read.lines, path)
+  return { ok: true, document: { root: value, lineOf } }
 }
 
 function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResult {

@@ -2,7 +2,7 @@ import type { ValidationResult } from '../wire/validation.ts'
 import type { ComponentRef } from './components.ts'
 import { componentAvailability, componentReferences, requiredComponents } from './components.ts'
 import { providersOf } from './expansions.ts'
-import { type ParsedConfig, parseConfig } from './parse.ts'
+import { type LocatedConfig, type ParsedConfig, parseConfig } from './parse.ts'
 import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
 import { buildCheck, type Check, type CheckMessage, skippedCheck } from './validation-messages.ts'
@@ -62,6 +62,7 @@ export function validateStatically(text: string, about: ValidationTarget): Stati
       ? skippedCheck('component_availability', 'collector_structure')
       : availabilityCheck(componentReferences(config), about.target)
   const checks = [buildCheck('yaml_static', [ok], metadata), structure, availability, version.check]
+  for (const { messages } of checks) for (const message of messages) addLine(message, config)
   const { targetVersion } = version
   return { checks, targetVersion, required: requiredComponents(config), providers: providersOf(config.root) }
 }
@@ -175,6 +176,11 @@ function availabilityCheck(references: readonly ComponentRef[], target: ConfigTa
     })
   }
   return buildCheck('component_availability', messages, metadata)
+}
+
+function addLine(message: CheckMessage, config: LocatedConfig): void {
+  const line = message.path === undefined ? null : config.lineOf(message.path)
+  if (line !== null) message.line = line
 }
 
 function versionCheck(about: ValidationTarget): { check: Check; targetVersion: string } {

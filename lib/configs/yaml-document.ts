@@ -1,4 +1,5 @@
 import { Composer, type CST, type Document, LineCounter, type ParsedNode, Parser } from 'yaml'
+import { indentContinuations } from './yaml-reindent.ts'
 import { findForbiddenTab } from './yaml-tabs.ts'
 
 /** Why a text is not YAML: words of ours, never words of the text. */
@@ -36,6 +37,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
 const TOLERATED = new Set(['TAG_RESOLVE_FAILED', 'NON_STRING_KEY', 'DUPLICATE_KEY', 'MULTIPLE_DOCS'])
 const COMMENT_SPACING = 'Comments must be separated'
 
+/** A document end before any document. */
+const STRAY_END = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*\.\.\.(?=\s|$)/
+
 // What the collector's reader refuses: control characters but tab and line ends, non-characters, lone surrogates.
 const UNREADABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff\p{Cs}]/u
 
@@ -56,15 +60,20 @@ export function readFirstDocument(text: string): YamlDocument {
     return fail('a character that YAML does not allow', unreadable)
   }
   try {
-    const { head, document } = composeFirst(text)
+    const { head, document, problem } = composeFirst(text)
     countLines(text, lines)
     const tab = findForbiddenTab(head)
     if (tab !== null) return fail('a tab where only blanks may stand', tab)
-    for (const error of document?.errors ?? []) {
-      if (TOLERATED.has(error.code) || error.message.startsWith(COMMENT_SPACING)) continue
-      return fail(MESSAGES[error.code] ?? 'not YAML', error.pos[0])
+    if (problem === null) return { ok: true, contents: document?.contents ?? null, lines }
+    // The package is stricter about the indentation of quoted texts and brackets than the collector.
+    const indented = indentContinuations(text)
+    const again = indented === text ? null : composeFirst(indented)
+    if (again !== null && again.problem === null) {
+      const indentedLines = new LineCounter()
+      countLines(indented, indentedLines)
+      return { ok: true, contents: again.document?.contents ?? null, lines: indentedLines }
     }
-    return { ok: true, contents: document?.contents ?? null, lines }
+    return fail(problem.message, problem.offset)
   } catch (error) {
     // The composer recurses; a text of brackets only can exhaust the stack.
     if (error instanceof RangeError) return fail('values are nested too deeply', 0)
@@ -72,33 +81,80 @@ export function readFirstDocument(text: string): YamlDocument {
   }
 }
 
-function composeFirst(text: string): { head: string; document: Document.Parsed | null } {
+interface Composed {
+  /** The text of the first document. */
+  head: string
+  document: Document.Parsed | null
+  /** The first thing that the collector's parser would not read. */
+  problem: SyntaxProblem | null
+}
+
+function composeFirst(text: string): Composed {
   const first = firstTokens(text)
   const head = text.slice(0, first.end)
   const tokens = first.end === text.length ? first.tokens : [...new Parser().parse(head)]
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
   for (const document of composer.compose(tokens, true, head.length)) {
-    return { head: head.slice(0, document.range[2]), document }
+    const problem = first.problem ?? firstProblem(document)
+    return { head: head.slice(0, document.range[2]), document, problem }
   }
-  return { head, document: null }
+  return { head, document: null, problem: first.problem }
+}
+
+function firstProblem(document: Document.Parsed): SyntaxProblem | null {
+  for (const error of document.errors) {
+    if (TOLERATED.has(error.code) || error.message.startsWith(COMMENT_SPACING)) continue
+    return { message: MESSAGES[error.code] ?? 'not YAML', offset: error.pos[0] }
+  }
+  return null
 }
 
 /**
  * The tokens of the first document, and where it ends for libyaml: at the first token behind a root value
  * that cannot go on.
  */
-function firstTokens(text: string): { tokens: CST.Token[]; end: number } {
+function firstTokens(text: string): { tokens: CST.Token[]; end: number; problem: SyntaxProblem | null } {
   const tokens: CST.Token[] = []
+  const end = STRAY_END.exec(text)?.[0].length
+  if (end !== undefined)
+    return { tokens, end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset: end } }
   for (const token of new Parser().parse(text)) {
     tokens.push(token)
     if (token.type !== 'document') continue
     for (const behind of token.end ?? []) {
       if (behind.type === 'space' || behind.type === 'comment' || behind.type === 'newline') continue
-      return { tokens, end: behind.offset }
+      // The next token is read before the document ends, so it must at least be one.
+      const isReadable = startsWithToken(text.slice(behind.offset))
+      const problem = isReadable ? null : { message: MESSAGES['BAD_SCALAR_START']!, offset: behind.offset }
+      return { tokens, end: behind.offset, problem }
     }
-    break
+    return { tokens, end: text.length, problem: null }
   }
-  return { tokens, end: text.length }
+  return { tokens, end: text.length, problem: null }
+}
+
+/** Whether the parser could read on, were it asked to: what follows a document is scanned, though not used. */
+function startsWithToken(rest: string): boolean {
+  const line = rest.split('\n', 1)[0]!
+  if (/^[@`%\t]/.test(line)) return false
+  if (/^[>|]/.test(line)) return /^[>|][-+\d]*[ \t]*(?:#.*)?\r?$/.test(line)
+  if (/^["']/.test(line)) return rest.indexOf(line[0]!, 1) !== -1
+  return /^[[\]{}&*!?,-]/.test(line) || isPlainOrKey(rest)
+}
+
+/** A text without quotes may go on over lines, but is no key then. */
+function isPlainOrKey(rest: string): boolean {
+  let at = 0
+  for (let isFirst = true; at < rest.length; isFirst = false) {
+    const next = rest.indexOf('\n', at)
+    const line = rest.slice(at, next === -1 ? rest.length : next)
+    if (!isFirst && /^(?:---|\.\.\.)(?:\s|$)/.test(line)) return true
+    const mark = /:(?=\s|$)|(?:^|\s)#/.exec(line)
+    if (mark) return isFirst || mark[0] !== ':'
+    if (next === -1) return true
+    at = next + 1
+  }
+  return true
 }
 
 function countLines(text: string, lines: LineCounter): void {

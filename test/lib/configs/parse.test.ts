@@ -42,6 +42,8 @@ describe('texts that are read', () => {
     ['a tab inside a literal block', 'a: |\n  b\n  \tc\n', { a: 'b\n\tc\n' }],
     ['explicit tags', 'a: !!str 5\nb: !!int "5"\nc: !custom x\n', { a: '5', b: 5, c: 'x' }],
     ['Windows line ends', 'a:\r\n  b: 1\r\n', { a: { b: 1 } }],
+    ['a quoted text that goes on less indented', 'a:\n  b: "c\nd"\n', { a: { b: 'c d' } }],
+    ['brackets that go on less indented', 'a:\n  b: [c,\n# note: [\nd,\n]\n', { a: { b: ['c', 'd'] } }],
     ['a byte order mark', '\ufeffa: 1\n', { a: 1 }],
   ])('%s', (_, text, expected) => {
     expect(readValue(text)).toEqual(expected)
@@ -51,6 +53,25 @@ describe('texts that are read', () => {
     const result = parseConfig('__proto__: {polluted: yes}\n')
     expect(result.ok && Object.keys(result.document.root)).toEqual(['__proto__'])
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+})
+
+describe('lines', () => {
+  const text = 'a:\n  b.c:\n    - x\n    - {d: 1}\n  b:\n    c: 2\n'
+  const lineOf = (path: string) => {
+    const result = parseConfig(text)
+    return result.ok ? result.document.lineOf(path) : 'unread'
+  }
+
+  test.each([
+    ['a', 1],
+    ['a.b.c[0]', 3],
+    ['a.b.c[1].d', 4],
+    ['a.b', 5],
+    ['a.none.deeper', 1],
+    ['none', null],
+  ])('of %s', (path, line) => {
+    expect(lineOf(path)).toBe(line)
   })
 })
 
@@ -75,6 +96,10 @@ describe('texts that the collector refuses', () => {
     ['a reserved character', 'a: @b\n'],
     ['two values on one line', 'a: b: c\n'],
     ['a mapping in a mapping at another column', 'a:\n    b: 1\n  c: 2\n'],
+    ['a reserved character behind the last root key', '  a: 1\n@b: 2\n'],
+    ['a key over two lines behind the last root key', '  a: 1\nb\n  c: 2\n'],
+    ['an open quote behind the last root key', '  a: 1\n"b: 2\n'],
+    ['a document end before any document', '# note\n...\na: 1\n'],
     ['a root that is a list', '- a\n'],
     ['a root that is a text', 'hello\n'],
     ['a bare tab', '\t'],

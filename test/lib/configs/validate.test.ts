@@ -221,6 +221,7 @@ describe('the structure', () => {
         message:
           'pipeline "traces/out" references processor "nope" which is not defined under top-level \'processors\'',
         path: 'service.pipelines.traces/out.processors[0]',
+        line: 26,
         check_id: 'collector_structure',
       },
     ])
@@ -245,6 +246,7 @@ describe('the components of the workload', () => {
         code: 'component_not_installed',
         message: 'receiver type "kafka" is not installed on the target workload (available: otlp)',
         path: 'service.pipelines.traces/in.receivers[1]',
+        line: 23,
         check_id: 'component_availability',
       },
     ])
