@@ -164,3 +164,45 @@ it('knows no rollout of another workload', async () => {
   expect((await invoke(ctx, `GET ${path('canary_nope')}`, { as: editor.token })).status).toBe(404)
   expect((await act('canary_nope', 'abort')).status).toBe(404)
 })
+
+describe('the push of an approved request', () => {
+  const base = () => `/api/workloads/${workloadId}/config/approvals`
+  const post = (path: string, body: object) => invoke(ctx, `POST ${path}`, { as: editor.token, body })
+
+  async function approved(): Promise<string> {
+    const { json } = await post(base(), { draft_yaml: configYaml(2) })
+    const { id } = json as { id: string }
+    expect(await post(`${base()}/${id}/approve`, { comment: 'fine' })).toMatchObject({ status: 200 })
+    return id
+  }
+
+  it('starts a rollout when it names stages, with the same claim and audit as any push', async () => {
+    const id = await approved()
+    const stages = [{ count: 1, dwell_seconds: 5 }, { percentage: 100 }]
+    const pushed = await post(`${base()}/${id}/push`, { stages })
+    expect(pushed).toMatchObject({ status: 202, json: { status: 'pushed', config_hash: SECOND } })
+    await ctx.advance(300)
+    expect(hashes()).toEqual([SECOND, FIRST, FIRST])
+    const list = await invoke(ctx, `GET ${path('').slice(0, -1)}`, { as: editor.token })
+    expect(list.json).toMatchObject([
+      { status: 'running', approval_id: id, stages: [{ count: 1 }, { percentage: 100 }] },
+    ])
+    expect(await post(`${base()}/${id}/push`, { stages })).toMatchObject({ status: 409 })
+    expect((await listAuditChain(ctx.db, 0, 200)).at(-1)).toMatchObject({ action: 'config.approval.push' })
+  })
+
+  it.each([
+    [[{ count: 1, percentage: 10 }], /exactly one/],
+    [[{}], /exactly one/],
+    [[], /at least one stage/],
+    [[{ count: 2 }, { count: 1 }], /larger than the stage before/],
+    [[{ percentage: 101 }], /at most 100/],
+    [[{ count: 1, dwell_seconds: -1 }], /dwell_seconds/],
+  ])('refuses the stages %j', async (stages, why) => {
+    const id = await approved()
+    const answer = await post(`${base()}/${id}/push`, { stages })
+    expect(answer.status).toBe(400)
+    expect((answer.json as { error: string }).error).toMatch(why)
+    expect(hashes()).toEqual([FIRST, FIRST, FIRST])
+  })
+})
