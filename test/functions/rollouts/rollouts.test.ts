@@ -192,8 +192,8 @@ describe('the push of an approved request', () => {
   })
 
   it.each([
-    [[{ count: 1, percentage: 10 }], /exactly one/],
-    [[{}], /exactly one/],
+    [[{ count: 1, percentage: 10 }], /either count or percentage/],
+    [[{}], /either count or percentage/],
     [[], /at least one stage/],
     [[{ count: 2 }, { count: 1 }], /larger than the stage before/],
     [[{ percentage: 101 }], /at most 100/],
