@@ -35,6 +35,7 @@ import { createCommunityEdition, createCompleteEdition } from './editions.ts'
 import { type RuntimeFiles, workerUrl } from './files.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
+import { type MetricsListener, startMetricsListener } from './metrics-listener.ts'
 import { buildOpenApi } from './openapi.ts'
 import { createProxyPolicy } from './proxies.ts'
 import { startSchedules } from './scheduler.ts'
@@ -60,6 +61,8 @@ export interface RunningService {
   ctx: Context
   apiPort: number
   opampPort: number
+  /** Null when metrics are off. */
+  metricsPort: number | null
   /** Stop in good order within the budget; never throws. */
   stop(): Promise<void>
 }
@@ -282,12 +285,16 @@ async function serve(
       log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
     const opamp = startOpampListener(functions, ctx, proxies)
     closers.push(() => opamp.destroy())
+    const metrics: MetricsListener | null =
+      config.metricsAddress === '' ? null : startMetricsListener(config.metricsAddress, ctx)
+    closers.push(() => metrics?.stop())
     const schedules = startSchedules(functions.schedules, ctx)
     log.info({ api_port: api.port, opamp_port: opamp.port, edition: config.edition }, 'muster is up')
     return {
       ctx,
       apiPort: api.port,
       opampPort: opamp.port,
+      metricsPort: metrics?.port ?? null,
       async stop() {
         const untilMs = clock.monotonicMs() + STOP_BUDGET_MS - 2_000
         api.stopListening()
@@ -300,6 +307,7 @@ async function serve(
         for (const socket of opamp.sockets()) socket.drop()
         api.destroy()
         opamp.destroy()
+        metrics?.stop()
         await closeWorkers()
         await lock.release()
         await pool.close()

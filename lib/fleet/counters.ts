@@ -25,6 +25,13 @@ export class FleetCounters {
     return this.#alerts.get(workloadId) ?? 0
   }
 
+  /** Of all workloads. */
+  openAlertsInAll(): number {
+    let sum = 0
+    for (const count of this.#alerts.values()) sum += count
+    return sum
+  }
+
   waitingApprovals(workloadId: string): number {
     return this.#approvals.get(workloadId) ?? 0
   }

@@ -1,0 +1,40 @@
+import type { OfferCause } from '../lib/fleet/offer-decision.ts'
+import type { Context } from './context.ts'
+import { watchLoop } from './loop-watch.ts'
+import { renderMetrics } from './metrics.ts'
+import { text } from './reply.ts'
+import { listen } from './uws.ts'
+
+/** The listener of the metrics, with what it counts. */
+export interface MetricsListener {
+  port: number
+  stop(): void
+}
+
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** Answer `GET /metrics` on an address of its own, which has no authentication. Throws when it cannot listen. */
+export function startMetricsListener(address: string, ctx: Context): MetricsListener {
+  const loop = watchLoop(ctx.clock)
+  const offersSent = new Map<OfferCause, number>()
+  ctx.fleet.offers.observer = {
+    sent: (_instance, _offer, cause) => void offersSent.set(cause, (offersSent.get(cause) ?? 0) + 1),
+  }
+  const listener = listen(address, {
+    sockets: [],
+    bodyBytesMax: () => 0,
+    bodyBudget: null,
+    async handle({ method, path }) {
+      if (path !== '/metrics') return text('not found\n', 404)
+      if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
+      return { ...text(renderMetrics(ctx, { loop, offersSent })), headers: { 'Content-Type': CONTENT_TYPE } }
+    },
+  })
+  return {
+    port: listener.port,
+    stop() {
+      loop.stop()
+      listener.destroy()
+    },
+  }
+}

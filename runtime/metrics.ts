@@ -1,0 +1,154 @@
+import type { OfferCause } from '../lib/fleet/offer-decision.ts'
+import type { Context } from './context.ts'
+import type { LoopWatch } from './loop-watch.ts'
+import { VERSION } from './version.ts'
+
+/** One metric with its samples; the labels of a sample are written as they stand. */
+interface Metric {
+  name: string
+  kind: 'gauge' | 'counter'
+  help: string
+  samples: readonly { labels?: string; value: number }[]
+}
+
+const gauge = (name: string, help: string, value: number): Metric => ({
+  ...{ name, help, kind: 'gauge' },
+  samples: [{ value }],
+})
+
+const counter = (name: string, help: string, value: number): Metric => ({
+  ...{ name, help, kind: 'counter' },
+  samples: [{ value }],
+})
+
+/** What a scrape reads besides the context. */
+export interface MetricSources {
+  loop: LoopWatch
+  offersSent: ReadonlyMap<OfferCause, number>
+}
+
+function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent']): Metric[] {
+  const { state } = fleet
+  const byStatus = new Map([
+    ['connected', 0],
+    ['degraded', 0],
+    ['disconnected', 0],
+  ])
+  let pendingPushes = 0
+  let openAgents = 0
+  for (const { archivedAt, status, newestPush, liveCount } of state.workloads.values()) {
+    openAgents += liveCount
+    if (newestPush?.status === 'pending') pendingPushes++
+    if (archivedAt === null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
+  }
+  return [
+    gauge('muster_agents', 'Agents that are connected and belong to a workload.', openAgents),
+    {
+      ...{ name: 'muster_workloads', kind: 'gauge', help: 'Workloads that are not archived, by status.' },
+      samples: [...byStatus].map(([status, value]) => ({ labels: `status="${status}"`, value })),
+    },
+    gauge('muster_pushes_pending', 'Workloads whose newest push has not converged.', pendingPushes),
+    gauge('muster_offers_outstanding', 'Offers without a final answer.', state.outstanding.size),
+    {
+      ...{ name: 'muster_offers_sent_total', kind: 'counter', help: 'Offers sent to agents, by cause.' },
+      samples: [...offersSent].map(([cause, value]) => ({ labels: `cause="${cause}"`, value })),
+    },
+    gauge('muster_events_waiting', 'Events that wait to be stored.', fleet.writer.stats.waitingEvents),
+    counter(
+      'muster_events_lost_total',
+      'Events lost because too many waited.',
+      fleet.writer.stats.lostEvents,
+    ),
+    counter('muster_rows_dropped_total', 'Rows that could not be stored.', fleet.writer.stats.droppedRows),
+    counter(
+      'muster_write_batches_total',
+      'Batches of presence and status written.',
+      fleet.writer.stats.flushes,
+    ),
+  ]
+}
+
+function listenerMetrics({ opamp, hub }: Context): Metric[] {
+  const { messages, refused, turnedAway } = opamp.counts()
+  const { clients, frames, resyncs, slowClients } = hub.stats
+  return [
+    counter('muster_opamp_messages_total', 'Messages of agents.', messages),
+    counter('muster_opamp_refused_total', 'Messages refused as malformed.', refused),
+    counter('muster_opamp_turned_away_total', 'Messages turned away for want of room to decode.', turnedAway),
+    gauge(
+      'muster_opamp_decoding_free_bytes',
+      'Bytes left of the budget for decoding.',
+      opamp.decoding.free(),
+    ),
+    gauge('muster_hub_clients', 'Browsers that listen.', clients),
+    counter('muster_hub_frames_total', 'Frames told to the browsers.', frames),
+    counter('muster_hub_resyncs_total', 'Bursts told as one request to fetch again.', resyncs),
+    counter('muster_hub_slow_clients_total', 'Browsers cut because they read too slowly.', slowClients),
+  ]
+}
+
+function databaseMetrics(ctx: Context): Metric[] {
+  const statistics = ctx.databaseStatistics?.()
+  if (statistics === undefined) return []
+  const { maxIdleClosed, maxIdleTimeClosed, maxLifetimeClosed } = statistics
+  return [
+    gauge('muster_database_connections_max', 'Sessions allowed.', statistics.maxOpenConnections),
+    {
+      ...{ name: 'muster_database_connections', kind: 'gauge', help: 'Open sessions, by state.' },
+      samples: [
+        { labels: 'state="in_use"', value: statistics.inUse },
+        { labels: 'state="idle"', value: statistics.idle },
+      ],
+    },
+    counter('muster_database_waits_total', 'Callers that waited for a session.', statistics.waitCount),
+    counter('muster_database_wait_seconds_total', 'How long they waited.', statistics.waitDurationMs / 1000),
+    {
+      ...{
+        name: 'muster_database_closed_total',
+        kind: 'counter',
+        help: 'Sessions closed by the pool, by reason.',
+      },
+      samples: [
+        { labels: 'reason="idle_limit"', value: maxIdleClosed },
+        { labels: 'reason="idle_time"', value: maxIdleTimeClosed },
+        { labels: 'reason="lifetime"', value: maxLifetimeClosed },
+      ],
+    },
+  ]
+}
+
+function processMetrics({ config, counters }: Context, loop: LoopWatch): Metric[] {
+  const { user, system } = process.cpuUsage()
+  return [
+    {
+      ...{ name: 'muster_build_info', kind: 'gauge', help: 'What runs.' },
+      samples: [{ labels: `version="${VERSION}",edition="${config.edition}"`, value: 1 }],
+    },
+    gauge('muster_alerts_open', 'Alerts that are open.', counters.openAlertsInAll()),
+    gauge(
+      'muster_event_loop_held_seconds',
+      'Longest time the event loop was held since the last scrape.',
+      loop.takeLongestMs() / 1000,
+    ),
+    gauge('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss()),
+    counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
+  ]
+}
+
+/** Everything that is measured, in Prometheus' text format (version 0.0.4). */
+export function renderMetrics(ctx: Context, sources: MetricSources): string {
+  const metrics = [
+    ...processMetrics(ctx, sources.loop),
+    ...fleetMetrics(ctx, sources.offersSent),
+    ...listenerMetrics(ctx),
+    ...databaseMetrics(ctx),
+  ]
+  return metrics.map(renderMetric).join('')
+}
+
+function renderMetric({ name, kind, help, samples }: Metric): string {
+  const lines = samples.map(
+    ({ labels, value }) => `${name}${labels === undefined ? '' : `{${labels}}`} ${value}\n`,
+  )
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n${lines.join('')}`
+}

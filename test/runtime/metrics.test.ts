@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import type { Clock } from '../../lib/clock.ts'
+import { watchLoop } from '../../runtime/loop-watch.ts'
+import { startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
+import { useTestDatabase } from '../support/postgres.ts'
+import { useTestService } from '../support/service.ts'
+
+const database = await useTestDatabase()
+const started = await useTestService(database, { metricsAddress: '127.0.0.1:0' })
+
+/** Every sample of a scrape, by its name and labels. */
+async function scrape(): Promise<Map<string, number>> {
+  const response = await fetch(`http://127.0.0.1:${started.service.metricsPort}/metrics`)
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const lines = (await response.text()).trimEnd().split('\n')
+  const samples = lines.filter((line) => !line.startsWith('#'))
+  return new Map(
+    samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  )
+}
+
+describe('the metrics', () => {
+  test('count the agents that are there, and what they said', async () => {
+    expect((await scrape()).get('muster_agents')).toBe(0)
+    const agent = startSimulatedAgent({ url: `ws://${started.opampUrl}`, secret: '', beatMs: 0 })
+    await agent.until('it was answered', ({ heard }) => heard.length > 0)
+    const samples = await scrape()
+    expect(samples.get('muster_agents')).toBe(1)
+    expect(samples.get('muster_workloads{status="connected"}')).toBe(1)
+    expect(samples.get('muster_opamp_messages_total')).toBe(agent.said.length)
+    expect(samples.get('muster_opamp_refused_total')).toBe(0)
+    await agent.stop()
+  })
+
+  test('are numbers, each with a help and a type', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${started.service.metricsPort}/metrics`)).text()
+    const samples = await scrape()
+    for (const [name, value] of samples) {
+      const family = name.split('{')[0]
+      expect(Number.isFinite(value), name).toBe(true)
+      expect(text).toMatch(new RegExp(`^# HELP ${family} .+\\n# TYPE ${family} (gauge|counter)$`, 'm'))
+    }
+    expect(samples.size).toBeGreaterThan(25)
+    expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+    expect(samples.get('muster_database_connections_max')).toBeGreaterThanOrEqual(4)
+  })
+
+  test('are on an address of their own, which answers nothing else', async () => {
+    expect((await fetch(`http://127.0.0.1:${started.service.metricsPort}/`)).status).toBe(404)
+    const post = await fetch(`http://127.0.0.1:${started.service.metricsPort}/metrics`, { method: 'POST' })
+    expect(post.status).toBe(405)
+    expect((await started.call('GET', '/api/metrics')).status).toBe(404)
+  })
+})
+
+test('the watch of the event loop tells the longest hold once', () => {
+  let nowMs = 1_000
+  const clock: Clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs }
+  const watch = watchLoop(clock)
+  nowMs += 10 + 80
+  expect(watch.takeLongestMs()).toBe(80)
+  watch.stop()
+})
