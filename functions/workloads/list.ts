@@ -1,6 +1,6 @@
 import { optional, string, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/model.ts'
-import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { compareByName, sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
@@ -8,20 +8,7 @@ import { jsonText, problem } from '../../runtime/reply.ts'
 
 const ORDER = 'workloads.display_name'
 /** Records joined into one piece of the answer. */
-const CHUNK = 250
-
-type Key = Pick<Workload, 'displayName' | 'id'>
-
-const compareKeys = (a: Key, b: Key): number =>
-  a.displayName === b.displayName
-    ? a.id < b.id
-      ? -1
-      : a.id > b.id
-        ? 1
-        : 0
-    : a.displayName < b.displayName
-      ? -1
-      : 1
+const CHUNK = 100
 
 /** All workloads by name. The records are made once and kept as text until they change. */
 export default defineHttp({
@@ -42,12 +29,11 @@ export default defineHttp({
     if (query.limit !== undefined && limit === null) return problem('bad-request', { error: 'invalid limit' })
 
     const from = after === null ? null : { displayName: String(after[0]), id: String(after[1]) }
-    const rows: Workload[] = []
-    for (const workload of ctx.fleet.state.workloads.values()) {
-      if (workload.archivedAt !== null && query.include_archived !== 'true') continue
-      if (from === null || compareKeys(workload, from) > 0) rows.push(workload)
-    }
-    rows.sort(compareKeys)
+    const withArchived = query.include_archived === 'true'
+    const rows = ctx.views
+      .ordered()
+      .filter((workload) => withArchived || workload.archivedAt === null)
+      .filter((workload) => from === null || compareByName(workload, from) > 0)
     const sight = sightOf(actor.permissions)
     const toText = (workload: Workload) => ctx.views.workloadText(workload, sight)
     if (limit === null) return jsonText(streamRecords(rows, toText))

@@ -47,6 +47,7 @@ export class FleetViews {
   readonly #parts: FleetViewsParts
   readonly #withTexts = new WeakMap<Workload, Entry>()
   readonly #withoutTexts = new WeakMap<Workload, Entry>()
+  #order: Workload[] = []
 
   constructor(parts: FleetViewsParts) {
     this.#parts = parts
@@ -56,6 +57,18 @@ export class FleetViews {
   invalidate(workload: Workload): void {
     this.#withTexts.delete(workload)
     this.#withoutTexts.delete(workload)
+  }
+
+  /** All workloads by name, then id. The former order is sorted again, which costs little where little moved. */
+  ordered(): readonly Workload[] {
+    const all = this.#parts.fleet.state.workloads
+    const kept = this.#order.filter((workload) => all.get(workload.id) === workload)
+    if (kept.length < all.size) {
+      const known = new Set(kept)
+      for (const workload of all.values()) if (!known.has(workload)) kept.push(workload)
+    }
+    this.#order = kept.sort(compareByName)
+    return this.#order
   }
 
   /** The full record, with the newest push. */
@@ -199,6 +212,15 @@ export class FleetViews {
     }
   }
 }
+
+/** The order of the list of workloads. */
+export const compareByName = (
+  a: Pick<Workload, 'displayName' | 'id'>,
+  b: Pick<Workload, 'displayName' | 'id'>,
+): number =>
+  a.displayName === b.displayName ? compareText(a.id, b.id) : compareText(a.displayName, b.displayName)
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** What a reader may see of agents' words. */
 export const sightOf = (permissions: { has(permission: 'config:read_content'): boolean }): Sight =>
