@@ -13,6 +13,8 @@ export const INTAKE_LIMITS = {
   healthDepth: 64,
   /** Later nodes are left out. */
   healthNodes: 2000,
+  /** Of all error texts of one tree together. */
+  healthTextLength: 262_144,
   healthNameLength: 256,
   healthStatusLength: 256,
   /** Long enough for the log tail that a supervisor appends, before the redactor shortens it. */

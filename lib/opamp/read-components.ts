@@ -14,7 +14,7 @@ import {
 /** Read AvailableComponents: the hash, and the type names of each category (metadata is passed over). */
 export function readComponents(reader: WireReader): ReportedComponents {
   let hash = ''
-  const categories = new Map<string, Set<string>>()
+  const categories = new Map<string, string[]>()
   const count = { names: 0 }
   const outer = openMessage(reader)
   while (reader.pos < reader.len) {
@@ -34,22 +34,22 @@ export function readHash(reader: WireReader): string {
   return toHex(bytes.length > INTAKE_LIMITS.hashBytes ? bytes.subarray(0, INTAKE_LIMITS.hashBytes) : bytes)
 }
 
-function sortNames(categories: Map<string, Set<string>>): ReadonlyMap<string, readonly string[]> {
+function sortNames(categories: Map<string, string[]>): ReadonlyMap<string, readonly string[]> {
   const sorted = new Map<string, readonly string[]>()
   for (const category of [...categories.keys()].sort()) {
-    sorted.set(category, [...categories.get(category)!].sort())
+    const types = categories.get(category)!.sort()
+    sorted.set(
+      category,
+      types.filter((type, index) => type !== types[index - 1]),
+    )
   }
   return sorted
 }
 
 /** One entry of the outer map: the category's name and its ComponentDetails. */
-function readCategory(
-  reader: WireReader,
-  categories: Map<string, Set<string>>,
-  count: { names: number },
-): void {
+function readCategory(reader: WireReader, categories: Map<string, string[]>, count: { names: number }): void {
   let name = ''
-  const types = new Set<string>()
+  const types: string[] = []
   const entry = openMessage(reader)
   while (reader.pos < reader.len) {
     const tag = nextTag(reader)
@@ -62,14 +62,14 @@ function readCategory(
 }
 
 /** The keys of a ComponentDetails' sub_component_map; deeper levels are not read. */
-function readTypeNames(reader: WireReader, types: Set<string>, count: { names: number }): void {
+function readTypeNames(reader: WireReader, types: string[], count: { names: number }): void {
   const details = openMessage(reader)
   while (reader.pos < reader.len) {
     const tag = nextTag(reader)
     if (tag === lengthTag(2) && count.names < INTAKE_LIMITS.componentNames) {
       const name = readMapKey(reader, INTAKE_LIMITS.componentNameLength + 1)
       if (name !== '' && name.length <= INTAKE_LIMITS.componentNameLength) {
-        types.add(name)
+        types.push(name)
         count.names += 1
       }
     } else skipField(reader, tag)

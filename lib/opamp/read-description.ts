@@ -5,6 +5,7 @@ import {
   nextTag,
   openMessage,
   readText,
+  shareText,
   skipField,
   type WireReader,
 } from './wire-reader.ts'
@@ -58,7 +59,7 @@ function readKeyValue(reader: WireReader, into: Map<string, string>): void {
   }
   closeMessage(reader, outer)
   if (!value || key === '' || key.length > INTAKE_LIMITS.attributeKeyLength) return
-  if (into.size < INTAKE_LIMITS.attributes || into.has(key)) into.set(key, value)
+  if (into.size < INTAKE_LIMITS.attributes || into.has(key)) into.set(shareText(key), shareText(value))
 }
 
 /** The text of an AnyValue; null when its last member is of another kind. */

@@ -8,6 +8,7 @@ export interface HealthNode {
   /** Wall-clock milliseconds; null when the agent is not running or did not say. */
   startTimeMs: number | null
   statusTimeMs: number | null
+  /** Of the top node it may be unpacked each time it is read: take it once. */
   children: ReadonlyMap<string, HealthNode>
 }
 

@@ -15,7 +15,7 @@ export const fixed64Tag = (field: number): number => (field << 3) | 1
 
 /** A reader over the whole of `bytes`. Its methods throw on malformed input. */
 export function wireReader(bytes: Uint8Array): WireReader {
-  return new protobuf.Reader(bytes)
+  return new protobuf.Reader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
 }
 
 /** The next field's tag. Throws for field number 0, which is how text and foreign bytes usually show. */
@@ -84,9 +84,70 @@ export function readUnixNanosAsMs(reader: WireReader): number | null {
  * cut without splitting a surrogate pair. Throws on invalid UTF-8, as proto3 wants; so no lone surrogates.
  */
 export function readText(reader: WireReader, lengthMax: number): string {
+  const start = reader.pos
+  const length = reader.size()
+  const from = reader.pos
+  const end = from + length
+  if (end > reader.len) throw new RangeError('text ends after its message')
+  const bytes = reader.buf as Buffer
+  if (length > SHORT_MAX && isPlain(bytes, from, end)) {
+    reader.pos = end
+    // One flat string: the reader's own way leaves a rope of pieces, which costs memory for as long as it is kept.
+    return bytes.toString('latin1', from, length > lengthMax ? from + lengthMax : end)
+  }
+  reader.pos = start
   const text = reader.stringVerify()
   return cutText(text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text, lengthMax)
 }
+
+/** Up to here the engine builds flat strings anyway, and the reader's own way is the faster one. */
+const SHORT_MAX = 12
+
+/** Nothing but ASCII, and no U+0000. */
+function isPlain(bytes: Uint8Array, from: number, end: number): boolean {
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at]!
+    if (byte === 0 || byte > 0x7f) return false
+  }
+  return true
+}
+
+/** The same text as an object that all agents share, for what nearly every one of them says and we keep. */
+export const shareText = (text: string): string => SHARED_TEXTS.get(text) ?? text
+
+/** What nearly every agent says, held once and not once for each of them. */
+const SHARED_TEXTS: ReadonlyMap<string, string> = new Map(
+  [
+    ...[
+      'service.name',
+      'service.namespace',
+      'service.version',
+      'service.instance.id',
+      'deployment.environment',
+    ],
+    ...[
+      'host.name',
+      'host.arch',
+      'host.id',
+      'os.type',
+      'os.description',
+      'amd64',
+      'arm64',
+      'linux',
+      'windows',
+    ],
+    ...['k8s.cluster.name', 'k8s.namespace.name', 'k8s.pod.name', 'k8s.pod.uid', 'k8s.node.name'],
+    ...[
+      'k8s.deployment.name',
+      'k8s.daemonset.name',
+      'k8s.statefulset.name',
+      'k8s.cronjob.name',
+      'k8s.job.name',
+    ],
+    ...['telemetry.sdk.language', 'telemetry.distro.name', 'otelcol', 'otelcol-contrib'],
+    ...['StatusOK', 'StatusStarting', 'StatusStopping', 'StatusStopped', 'StatusRecoverableError'],
+  ].map((text) => [text, text]),
+)
 
 /** At most `lengthMax` UTF-16 units of `text`, never half a surrogate pair. */
 export function cutText(text: string, lengthMax: number): string {

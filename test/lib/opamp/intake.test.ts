@@ -187,6 +187,39 @@ describe('health', () => {
     expect(health).toMatchObject({ healthy: true, startTimeMs: 1_763_690_000_123, statusTimeMs: null })
   })
 
+  test('a tree is whole each time it is looked at, after the message it came in is gone', () => {
+    const body = agentBody({
+      instanceUid: uidBytes(1),
+      health: {
+        healthy: true,
+        status: 'StatusOK',
+        componentHealthMap: {
+          'pipeline:traces': {
+            componentHealthMap: { 'receiver:otlp/é': { lastError: 'no\0pe', statusTimeUnixNano: '5000000' } },
+          },
+        },
+      },
+    })
+    const intake = readAgentToServer(body)
+    body.fill(0xff)
+    const look = () => {
+      const health = intake.ok ? intake.report.health! : null
+      return health!.children.get('pipeline:traces')!.children.get('receiver:otlp/é')
+    }
+    expect(look()).toMatchObject({ healthy: false, lastError: 'no\ufffdpe', statusTimeMs: 5 })
+    expect(look()).toEqual(look())
+  })
+
+  test('the error texts of one tree are cut where they are too much together', () => {
+    const componentHealthMap = Object.fromEntries(
+      Array.from({ length: 100 }, (_, i) => [`c${i}`, { lastError: 'e'.repeat(20_000) }]),
+    )
+    const { health } = reportOf({ health: { lastError: 'first', componentHealthMap } })
+    const lengths = [...health!.children.values()].map(({ lastError }) => lastError.length)
+    expect(Math.max(...lengths)).toBe(INTAKE_LIMITS.errorTextLength)
+    expect(lengths.reduce((sum, length) => sum + length, 5)).toBe(INTAKE_LIMITS.healthTextLength)
+  })
+
   test('present and empty is not absent', () => {
     expect(reportOf({ health: {} }).health).toMatchObject({ healthy: false, status: '', lastError: '' })
     expect(reportOf({}).health).toBeNull()
