@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, inject } from 'vitest'
 import type { Config } from '../../runtime/config.ts'
-import { type RunningService, startService } from '../../runtime/service.ts'
+import { type RunningService, type ServiceOptions, startService } from '../../runtime/service.ts'
 import { type RecordingLog, recordingLog } from './fakes.ts'
 import { signIn, TEST_CONFIG } from './invoke.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -35,6 +35,7 @@ export async function startTestService(
   database: TestDatabase,
   config: Partial<Config> = {},
   signal?: AbortSignal,
+  more: Partial<Pick<ServiceOptions, 'webhookNetwork'>> = {},
 ): Promise<TestService> {
   const log = recordingLog()
   let fatal: string | null = null
@@ -50,6 +51,7 @@ export async function startTestService(
       onFatal(reason) {
         fatal = reason
       },
+      ...more,
     },
     signal,
   )

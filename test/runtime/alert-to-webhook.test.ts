@@ -1,0 +1,73 @@
+import { afterAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { HubFrame } from '../../lib/wire/hub.ts'
+import { openWire } from '../support/agent-wire.ts'
+import { startHttpsEndpoint } from '../support/https-endpoint.ts'
+import { keyValues, uidBytes } from '../support/opamp-messages.ts'
+import { useTestDatabase } from '../support/postgres.ts'
+import { eventually, startTestService } from '../support/service.ts'
+
+const database = await useTestDatabase()
+const endpoint = await startHttpsEndpoint((response, before) =>
+  response.writeHead(before === 0 ? 500 : 200).end(),
+)
+const running = await startTestService(
+  database,
+  { webhookUrl: endpoint.url, minAgentVersion: '1.0.0' },
+  undefined,
+  { webhookNetwork: endpoint.network },
+)
+afterAll(async () => {
+  await running.stop()
+  await endpoint.close()
+})
+
+test('an alert goes from an agent to browsers, to the list, and over HTTPS to the webhook', async () => {
+  const token = await running.token({ groups: ['editor'] })
+  const headers = { authorization: `Bearer ${token}` }
+  const browser = new WebSocket(`${running.url.replace('http', 'ws')}/ws`, { headers })
+  const frames: HubFrame[] = []
+  browser.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  await new Promise((resolve) => browser.once('open', resolve))
+  const agent = await openWire(running.opampUrl)
+  await agent.exchange({
+    instanceUid: uidBytes(1),
+    sequenceNum: 0,
+    capabilities: 0x1807,
+    agentDescription: {
+      identifyingAttributes: keyValues({ 'service.name': 'otelcol', 'service.version': '0.1.0' }),
+      nonIdentifyingAttributes: keyValues({ 'host.name': 'h1' }),
+    },
+    remoteConfigStatus: {},
+  })
+  const { ctx } = running.service
+  await eventually(
+    () => ctx.alerts.run(new AbortController().signal),
+    (done) => done.fired === 1,
+  )
+  const told = await eventually(
+    () => frames.find((frame) => frame.type === 'alert_update'),
+    (frame) => frame !== undefined,
+  )
+  const { json } = await running.call('GET', '/api/alerts', { as: token })
+  const [alert] = json as { id: string }[]
+  expect(told).toEqual({ type: 'alert_update', alert: { ...alert, resolved_at: null } })
+  // The schedule of the running service makes the call.
+  await eventually(
+    () => endpoint.bodies.length,
+    (count) => count === 1,
+  )
+  expect(JSON.parse(endpoint.bodies[0]!)).toMatchObject({ event: 'alert_fired', alert })
+  await eventually(
+    () => running.log.lines.map((line) => line.message),
+    (messages) => messages.includes('webhook delivery failed and will be tried again'),
+  )
+  // What it is still owed survives: the row is there, with the attempt counted.
+  const [row] = await database.pool.query<{ attempts: number; body: string }>(
+    'select attempts, body from webhook_deliveries',
+  )
+  expect(row).toEqual({ attempts: 1, body: endpoint.bodies[0] })
+  expect(JSON.stringify(running.log.lines)).not.toContain('hooks.example.com')
+  agent.cut()
+  browser.close()
+})
