@@ -6,13 +6,13 @@ import {
   countReportRows,
   listReportAlerts,
   listReportEvents,
-  listReportPlans,
   listReportRollbacks,
   listReportUsers,
   listReportWorkloads,
   type ReportPeriod,
   type ReportSlice,
 } from '../store/report-data.ts'
+import { listReportPlans } from '../store/report-plans.ts'
 import { listReportPushes } from '../store/report-pushes.ts'
 import type {
   AuditCheck,

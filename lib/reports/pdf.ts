@@ -69,7 +69,7 @@ class Writer implements Cursor {
   }
 
   heading(text: string): number {
-    this.y += 20
+    this.y += 24
     this.canvas.text(PAGE.margin, this.y, toDrawable(text), HEADING)
     this.y += 8
     this.#running = `${toDrawable(text)} (continued)`
@@ -165,7 +165,15 @@ function drawWorkloadIds(writer: Writer, ids: readonly string[]): Entry {
   writer.begin(80)
   const page = writer.heading('Workloads in scope')
   const style = { ...CODE, size: 6 }
-  writer.paragraph(ids.join('  '), style, 0, 9)
+  let line = ''
+  for (const id of ids) {
+    const longer = line === '' ? id : `${line}   ${id}`
+    if (line !== '' && writer.canvas.width(longer, style.font, style.size) > WIDTH) {
+      writer.paragraph(line, style, 0, 9)
+      line = id
+    } else line = longer
+  }
+  writer.paragraph(line, style, 0, 9)
   return { title: 'Workloads in scope', detail: ids.length === 1 ? '1 id' : `${ids.length} ids`, page }
 }
 

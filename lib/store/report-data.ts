@@ -1,4 +1,4 @@
-import type { AlertRow, EventRow, PlanRow, RollbackRow, WorkloadRow } from '../reports/material.ts'
+import type { AlertRow, EventRow, RollbackRow, WorkloadRow } from '../reports/material.ts'
 import type { Db } from './db.ts'
 
 /** What a report's dated sections are bounded by, both ends included. */
@@ -14,11 +14,13 @@ export interface ReportSlice {
 }
 
 /** The scope as a table with its order, and the period; the parameters of every statement below. */
-const SCOPE = 'unnest($1::text[]) with ordinality as scope (id, n)'
-const within = (column: string) =>
+export const REPORT_SCOPE = 'unnest($1::text[]) with ordinality as scope (id, n)'
+/** The condition that a column lies in the period. */
+export const withinPeriod = (column: string) =>
   `($2::timestamptz is null or ${column} >= $2) and ($3::timestamptz is null or ${column} <= $3)`
 
-const parametersOf = (slice: ReportSlice, period: ReportPeriod): unknown[] => [
+/** `$1` to `$4` of a statement over a slice. */
+export const sliceParameters = (slice: ReportSlice, period: ReportPeriod): unknown[] => [
   slice.workloadIds,
   period.since,
   period.until,
@@ -45,7 +47,7 @@ export async function countReportRows(
   const { table, at, more } = COUNTED[section]
   const rows = await db.query<{ workload_id: string; count: number }>(
     `select workload_id, count(*)::int as count from ${table}
-     where workload_id = any($1::text[]) and ${within(at)} and ${more} group by workload_id`,
+     where workload_id = any($1::text[]) and ${withinPeriod(at)} and ${more} group by workload_id`,
     [workloadIds, period.since, period.until],
   )
   return new Map(rows.map((row) => [row.workload_id, row.count]))
@@ -73,7 +75,7 @@ export async function listReportWorkloads(db: Db, workloadIds: readonly string[]
        (select count(*)::int from jsonb_object_keys(w.labels)) as label_count,
        w.remote_config_status ->> 'status' as remote_status,
        w.remote_config_status ->> 'configHash' as remote_hash
-     from ${SCOPE} join workloads w on w.id = scope.id order by scope.n`,
+     from ${REPORT_SCOPE} join workloads w on w.id = scope.id order by scope.n`,
     [workloadIds],
   )
   return rows.map((row) => ({
@@ -93,76 +95,6 @@ export async function listReportWorkloads(db: Db, workloadIds: readonly string[]
   }))
 }
 
-/** Approval requests with the components that they add to and remove from what was active, newest first. */
-export async function listReportPlans(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<PlanRow[]> {
-  const rows = await db.query<{
-    id: string
-    workload_id: string
-    status: string
-    requester_id: string
-    approver_id: string | null
-    request_comment: string
-    approval_comment: string | null
-    push_comment: string | null
-    target_group: string
-    target_env: string
-    draft_hash: string
-    base_config_hash: string | null
-    push_id: string | null
-    prod_target: boolean
-    break_glass: boolean
-    break_glass_reason: string | null
-    created_at: Date
-    approved_at: Date | null
-    pushed_at: Date | null
-    is_known: boolean
-    added: string[]
-    removed: string[]
-  }>(
-    `select a.*, draft.hash is not null and (a.base_config_hash is null or base.hash is not null) as is_known,
-       array(select ${COMPONENT} from jsonb_array_elements(draft.components) as c
-         except select ${COMPONENT} from jsonb_array_elements(base.components) as c order by 1) as added,
-       array(select ${COMPONENT} from jsonb_array_elements(base.components) as c
-         except select ${COMPONENT} from jsonb_array_elements(draft.components) as c order by 1) as removed
-     from ${SCOPE}
-     cross join lateral (
-       select id, workload_id, status, requester_id, approver_id, request_comment, approval_comment, push_comment,
-         target_group, target_env, draft_hash, base_config_hash, push_id, prod_target, break_glass,
-         break_glass_reason, created_at, approved_at, pushed_at
-       from approvals where workload_id = scope.id and status <> 'retired' and ${within('created_at')}
-       order by created_at desc, id desc limit $4) as a
-     left join config_contents draft on draft.hash = a.draft_hash
-     left join config_contents base on base.hash = a.base_config_hash
-     order by scope.n, a.created_at desc, a.id desc`,
-    parametersOf(slice, period),
-  )
-  return rows.map((row) => ({
-    id: row.id,
-    workloadId: row.workload_id,
-    status: row.status,
-    requesterId: row.requester_id,
-    approverId: row.approver_id,
-    requestComment: row.request_comment,
-    approvalComment: row.approval_comment,
-    pushComment: row.push_comment,
-    targetGroup: row.target_group,
-    targetEnv: row.target_env,
-    draftHash: row.draft_hash,
-    baseHash: row.base_config_hash,
-    pushId: row.push_id,
-    isProduction: row.prod_target,
-    isBreakGlass: row.break_glass,
-    breakGlassReason: row.break_glass_reason,
-    createdAt: row.created_at.getTime(),
-    approvedAt: toMs(row.approved_at),
-    pushedAt: toMs(row.pushed_at),
-    addedComponents: row.is_known ? row.added : null,
-    removedComponents: row.is_known ? row.removed : null,
-  }))
-}
-
-const COMPONENT = `(c ->> 'category') || '/' || (c ->> 'id')`
-
 /** Alerts that fired in the period, newest first. */
 export async function listReportAlerts(
   db: Db,
@@ -178,11 +110,11 @@ export async function listReportAlerts(
     fired_at: Date
     resolved_at: Date | null
   }>(
-    `select a.* from ${SCOPE} cross join lateral (
+    `select a.* from ${REPORT_SCOPE} cross join lateral (
        select id, workload_id, rule, severity, message, fired_at, resolved_at from alerts
-       where workload_id = scope.id and ${within('fired_at')} order by fired_at desc, id limit $4) as a
+       where workload_id = scope.id and ${withinPeriod('fired_at')} order by fired_at desc, id limit $4) as a
      order by scope.n, a.fired_at desc, a.id`,
-    parametersOf(slice, period),
+    sliceParameters(slice, period),
   )
   return rows.map((row) => ({
     id: row.id,
@@ -211,12 +143,12 @@ export async function listReportEvents(
     prev_version: string
     occurred_at: Date
   }>(
-    `select e.* from ${SCOPE} cross join lateral (
+    `select e.* from ${REPORT_SCOPE} cross join lateral (
        select id, workload_id, event_type, instance_uid, pod_name, version, prev_version, occurred_at
-       from workload_events where workload_id = scope.id and ${within('occurred_at')}
+       from workload_events where workload_id = scope.id and ${withinPeriod('occurred_at')}
        order by occurred_at desc, id desc limit $4) as e
      order by scope.n, e.occurred_at desc, e.id desc`,
-    parametersOf(slice, period),
+    sliceParameters(slice, period),
   )
   return rows.map((row) => ({
     id: row.id,
@@ -253,7 +185,7 @@ export async function listReportRollbacks(db: Db, workloadIds: readonly string[]
        case when pinned.config_hash is null then former.applied_at else pinned.applied_at end as applied_at,
        array(select q.config_hash from quarantines q where q.workload_id = w.id and q.instance_uid = ''
          order by q.config_hash) as quarantined
-     from ${SCOPE} join workloads w on w.id = scope.id
+     from ${REPORT_SCOPE} join workloads w on w.id = scope.id
      left join lateral (
        select 'last_known_good' as kind, k.config_hash,
          (select max(p.applied_at) from pushes p
@@ -284,7 +216,7 @@ export async function countReportActions(
 ): Promise<Record<string, number>> {
   const rows = await db.query<{ action: string; count: number }>(
     `select action, count(*)::int as count from audit_events
-     where workload_id = any($1::text[]) and ${within('occurred_at')} group by action order by action`,
+     where workload_id = any($1::text[]) and ${withinPeriod('occurred_at')} group by action order by action`,
     [workloadIds, period.since, period.until],
   )
   return Object.fromEntries(rows.map((row) => [row.action, row.count]))

@@ -106,6 +106,8 @@ async function writeLicences(inputs) {
     const text = file ? await readFile(join(folder, file), 'utf8') : ''
     parts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`)
   }
+  const fonts = await readFile(join(ROOT, 'lib', 'reports', 'fonts', 'LICENSE'), 'utf8')
+  parts.push(`DejaVu fonts 2.37, in the PDF report\n\n${fonts.trim()}\n`)
   await writeFile(join(DIST, 'licenses.txt'), parts.join(`\n${'-'.repeat(72)}\n\n`))
 }
 

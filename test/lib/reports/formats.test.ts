@@ -38,7 +38,7 @@ function readCsv(text: string): string[][] {
 const KNOWN_BYTES = {
   markdown: '098c79d97da1fd3f433e53259bf2ef2ffae3993580fc9a7c0966cfc0dab53d71',
   csv: 'de7585ad009e1fac5695d637ce19117fc489be495708cdca06523bd85543873a',
-  pdf: 'c511c603498c224b90c379554315b2affec61a832ae7158f79dc1012a3974d24',
+  pdf: '2b9f8c5ef7f2aa196fb1fde452b548fcbdb62bc42c39c922643afb7888060f0d',
 } as const
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
