@@ -1,7 +1,7 @@
 import { pipelineSignal } from './component-id.ts'
 import { connects, SIGNALS, type Signal } from './component-signals.ts'
 import { componentType, definedIds, idsOf } from './components.ts'
-import type { StructureFinding } from './structure.ts'
+import type { StructureFinding } from './structure-finding.ts'
 import { type ConfigObject, isExpanded, isObject, sortedKeys } from './value.ts'
 
 interface Ends {

@@ -26,14 +26,17 @@ export interface ServerPolicy {
 export function policyForWorkload(
   target: ConfigTarget,
   texts: { candidate: string; current: string | null },
-  approval: { targetEnv: string; targetGroup: string },
+  /** `prodTarget` is the verdict of the moment of the request; the stricter of both moments counts. */
+  approval: { targetEnv: string; targetGroup: string; prodTarget?: boolean },
   server: ServerPolicy,
 ): PolicyRequest {
-  const environment = approval.targetEnv.trim() || environmentLabel(target.labels)
+  const { targetEnv, targetGroup } = approval
+  const environment = targetEnv.trim() || environmentLabel(target.labels)
   const { labels, trustedLabels } = target
   return {
     ...texts,
-    isProduction: isProduction({ ...approval, labels, trustedLabels }),
+    isProduction:
+      approval.prodTarget === true || isProduction({ targetEnv, targetGroup, labels, trustedLabels }),
     target: {
       ...(environment === '' ? {} : { environment }),
       scope: 'workload',

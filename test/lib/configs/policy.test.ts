@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
-import { evaluatePolicy, type PolicyRequest } from '../../../lib/configs/policy.ts'
+import { evaluatePolicy, type PolicyRequest, policyForWorkload } from '../../../lib/configs/policy.ts'
 import { hostOf } from '../../../lib/configs/policy-rules.ts'
+import type { ConfigTarget } from '../../../lib/configs/target.ts'
 
 const SAFE = `receivers:
   otlp:
@@ -122,6 +123,42 @@ describe('any config', () => {
     expect(found({ settings, isProduction: false })).toEqual([
       ['community.sampling.percentage.safe_range', 'processors.probabilistic_sampler.sampling_percentage'],
     ])
+  })
+})
+
+describe('the request for a workload', () => {
+  const target: ConfigTarget = {
+    ...{ workloadId: 'w1', displayName: 'w', type: 'collector', version: '', status: 'connected' },
+    ...{ labels: { env: 'staging' }, trustedLabels: {}, acceptsRemoteConfig: true, instances: [] },
+    ...{ lastKnownComponents: null, activeConfigHash: null },
+  }
+  const server = { otlpAllowlist: ['a'], criticalExporters: ['b'], requiredResourceAttributes: ['c'] }
+  const request = (
+    approval: { targetEnv: string; targetGroup: string; prodTarget?: boolean },
+    given = target,
+  ) => policyForWorkload(given, { candidate: SAFE, current: null }, approval, server)
+
+  it("takes the server's settings, the named environment, else that of the label", () => {
+    expect(request({ targetEnv: '', targetGroup: '' })).toMatchObject({
+      isProduction: false,
+      target: { environment: 'staging', scope: 'workload', workload_id: 'w1' },
+      settings: {
+        allowed_otlp_endpoints: ['a'],
+        critical_exporters: ['b'],
+        required_resource_attributes: ['c'],
+      },
+    })
+    expect(request({ targetEnv: ' eu ', targetGroup: '' }).target.environment).toBe('eu')
+  })
+
+  it('is one for production when anything names it, now or when it was asked for', () => {
+    expect(request({ targetEnv: 'prod', targetGroup: '' }).isProduction).toBe(true)
+    expect(request({ targetEnv: '', targetGroup: 'prod-eu' }).isProduction).toBe(true)
+    expect(request({ targetEnv: '', targetGroup: '', prodTarget: true }).isProduction).toBe(true)
+    expect(
+      request({ targetEnv: '', targetGroup: '' }, { ...target, trustedLabels: { stage: 'production' } })
+        .isProduction,
+    ).toBe(true)
   })
 })
 
