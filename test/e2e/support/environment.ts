@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,9 +20,20 @@ declare module 'vitest' {
 /** The repository's top folder. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Build what is missing of `dist/`, and start a database for the run. Returns what ends it. */
+const SOURCES = ['functions', 'lib', 'migrations', 'runtime', 'package.json']
+
+/** When a file was changed last, or the newest of a folder's; 0 when there is none. */
+function changedAtMs(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return 0
+  if (!found.isDirectory()) return found.mtimeMs
+  return Math.max(0, ...readdirSync(path).map((name) => changedAtMs(join(path, name))))
+}
+
+/** Build what is missing of `dist/` or older than the code, and start a database for the run. Returns what ends it. */
 export async function setUpService(project: TestProject, product: 'muster.mjs' | 'muster') {
-  if (!existsSync(join(ROOT, 'dist', product))) {
+  const changed = Math.max(...SOURCES.map((path) => changedAtMs(join(ROOT, path))))
+  if (changedAtMs(join(ROOT, 'dist', product)) < changed) {
     const args = product === 'muster' ? [] : ['--no-executable']
     const build = spawnSync(process.execPath, [join(ROOT, 'runtime', 'build', 'build.mjs'), ...args])
     if (build.status !== 0) throw new Error(`The service could not be built: ${build.stderr}`)
