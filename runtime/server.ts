@@ -84,8 +84,8 @@ function socketRoutes(
 }
 
 /** A plain request to a socket's path: the credential is judged first, then the missing handshake. */
-async function answerNonHandshake(route: SocketRoute, request: RawRequest): Promise<Reply> {
-  if (request.method !== 'GET') return { ...text('', 405), headers: { Allow: 'GET' } }
+async function answerNonHandshake(route: SocketRoute, request: RawRequest, allow: string): Promise<Reply> {
+  if (request.method !== 'GET') return { ...text('', 405), headers: { Allow: allow } }
   const verdict = await route.admit({
     path: request.path,
     query: request.query,
@@ -115,7 +115,7 @@ export function startApiListener(
     if (match.kind === 'function')
       return callFunction(match.function.definition, { ...request, params: match.params, ...client }, ctx)
     const socket = sockets.find((candidate) => candidate.path === request.path)
-    if (socket !== undefined) return answerNonHandshake(socket, request)
+    if (socket !== undefined) return answerNonHandshake(socket, request, 'GET')
     if (match.kind === 'method-not-allowed')
       return problem('method-not-allowed', {}, { Allow: match.allow.join(', ') })
     if (isApiPath(request.path)) return problem('not-found')
@@ -174,7 +174,7 @@ export function startOpampListener(functions: LoadedFunctions, ctx: Context, pro
       return post.definition.handle({ ...incoming, body }, ctx)
     }
     const socket = sockets.find((candidate) => candidate.path === request.path)
-    if (socket !== undefined) return answerNonHandshake(socket, request)
+    if (socket !== undefined) return answerNonHandshake(socket, request, 'GET, POST')
     return text('404 page not found\n', 404)
   }
 

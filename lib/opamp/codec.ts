@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs/minimal.js'
 import { toHex } from '../ids.ts'
+import { instanceUidLike } from './instance-uid.ts'
 import { type Intake, readAgentToServer } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
 import { lengthTag, varintTag } from './wire-reader.ts'
@@ -143,7 +144,7 @@ function encodeMessage(uidOnWire: Uint8Array, message: ServerMessage, hasHeader:
   if (message.capabilities) writer.uint32(varintTag(7)).uint32(message.capabilities)
   if (message.newInstanceUid) {
     writer.uint32(lengthTag(8)).fork()
-    writer.uint32(lengthTag(1)).bytes(message.newInstanceUid).ldelim()
+    writer.uint32(lengthTag(1)).bytes(instanceUidLike(message.newInstanceUid, uidOnWire)).ldelim()
   }
   return writer.finish()
 }

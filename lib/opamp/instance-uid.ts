@@ -19,6 +19,27 @@ export function instanceUidKey(onWire: Uint8Array): string | null {
   return null
 }
 
+/**
+ * 16 bytes in the form in which an agent writes its own uid: raw, or as text for the old clients that break on
+ * anything but text.
+ */
+export function instanceUidLike(uid: Uint8Array, onWire: Uint8Array): Uint8Array {
+  const hex = toHex(uid)
+  if (onWire.length === 26) return Buffer.from(ulidText(hex))
+  if (onWire.length !== 36) return uid
+  return Buffer.from(hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'))
+}
+
+function ulidText(hex: string): string {
+  let value = BigInt(`0x${hex}`)
+  let text = ''
+  for (let index = 0; index < 26; index++) {
+    text = ULID_ALPHABET[Number(value & 31n)]! + text
+    value >>= 5n
+  }
+  return text
+}
+
 const asciiOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1')
 
 function ulidHex(text: string): string | null {

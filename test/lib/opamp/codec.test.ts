@@ -196,4 +196,15 @@ describe('frames of the server', () => {
       capabilities: 7,
     })
   })
+
+  test.each([
+    ['a ULID', '01ARZ3NDEKTSV4RRFFQ69G5FAV', /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/],
+    ['a UUID', '01a1fb75-8b85-70ec-829b-e882ed1a2ed7', /^11223344-5566-7788-99aa-bbccddeeff01$/],
+  ])('who writes its uid as %s is given a new one like it', (_, own, form) => {
+    const newInstanceUid = hex('112233445566778899aabbccddeeff01')
+    const word = readServerFrame(encodeServerToAgent(Buffer.from(own), { newInstanceUid }))
+    const given = (word['agentIdentification'] as { newInstanceUid: Buffer }).newInstanceUid
+    expect(given.toString()).toMatch(form)
+    expect(reportOf(agentFrame({ instanceUid: given })).uid).toBe(Buffer.from(newInstanceUid).toString('hex'))
+  })
 })
