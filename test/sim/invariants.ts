@@ -125,8 +125,20 @@ export class Watch {
     this.#checkRollbacks(pushes)
     await this.#checkAudit(pushes)
     await this.#checkRollouts()
+    await this.#checkApprovals()
     await this.#checkAgents()
     await this.#checkCounts()
+  }
+
+  /** Each request that was pushed has its one push, and each push its one request. */
+  async #checkApprovals(): Promise<void> {
+    const wrong = await this.#database.query<{ id: string; status: string; pushes: number }>(
+      `select a.id, a.status, count(p.*)::int as pushes from approvals a left join pushes p on p.approval_id = a.id
+       group by a.id having count(p.*) <> (case a.status when 'pushed' then 1 else 0 end)
+         or (a.status = 'pushed' and min(p.push_id::text) <> a.push_id::text)`,
+    )
+    for (const { id, status, pushes } of wrong)
+      this.problem(`request ${id} is ${status} and has ${pushes} pushes`)
   }
 
   /** A rollout that ended left nothing assigned; one that is open has a push that is. */

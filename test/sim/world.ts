@@ -3,12 +3,13 @@ import { noAuditSink, openAuditTrail } from '../../lib/audit/trail.ts'
 import type { FleetDeps } from '../../lib/fleet/deps.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { UsedComponent } from '../../lib/fleet/model.ts'
-import { ROLLOUT_GATES, type StagePlan } from '../../lib/fleet/rollout-decision.ts'
 import { silentLog } from '../../lib/log.ts'
 import { AGENT_CAPABILITIES, type ServerMessage } from '../../lib/opamp/report.ts'
 import type { Connection } from '../../lib/store/connection.ts'
+import type { Database } from '../../lib/store/db.ts'
 import { readServerFrame } from '../support/opamp-messages.ts'
 import { Watch } from './invariants.ts'
+import { Operator, type OperatorWorld, type SimConfig } from './operator.ts'
 import { type AgentNature, type AgentWorld, type Fate, SimAgent } from './sim-agent.ts'
 import { type Client, SimDatabase } from './sim-database.ts'
 import { Dice, VirtualTime } from './virtual-time.ts'
@@ -27,7 +28,7 @@ interface Service extends Client {
 }
 
 /** A whole small world: a service that crashes, a database that goes away, agents of every kind, an operator. */
-export class World implements AgentWorld {
+export class World implements AgentWorld, OperatorWorld {
   readonly time = new VirtualTime()
   readonly dice: Dice
   readonly watch: Watch
@@ -41,6 +42,7 @@ export class World implements AgentWorld {
   /** Bodies by hash, and how they fare. */
   readonly bodies = new Map<string, string>()
   readonly #failed = new Set<string>()
+  readonly #operator = new Operator(this)
 
   constructor(seed: number, connection: Connection, watcher: Connection) {
     this.dice = new Dice(seed)
@@ -207,7 +209,7 @@ export class World implements AgentWorld {
   }
 
   /** Make up a config: most are good, some are bad for all or for one, some crash or hang their agents. */
-  makeConfig(): { hash: string; body: string; used: UsedComponent[] } {
+  makeConfig(): SimConfig {
     const { dice } = this
     if (this.bodies.size > 0 && dice.chance(0.25)) {
       const [hash, body] = dice.pick([...this.bodies])
@@ -232,18 +234,6 @@ export class World implements AgentWorld {
     return { hash, body, used: usedIn(body) }
   }
 
-  /** Sometimes an operator wants to see it on some first. */
-  makeStages(): StagePlan[] | null {
-    const { dice } = this
-    if (!dice.chance(0.35)) return null
-    const gates = ROLLOUT_GATES.filter(() => dice.chance(0.8))
-    const dwell = () => ({ dwellMs: dice.between(0, 30_000), gates })
-    const stages: StagePlan[] = [{ count: 1, ...dwell() }]
-    if (dice.chance(0.5)) stages.push({ percentage: 60, ...dwell() })
-    if (dice.chance(0.9)) stages.push({ percentage: 100, ...dwell() })
-    return stages
-  }
-
   /** An operator looks at the rollouts and does something about one. */
   steer(): void {
     const service = this.service()
@@ -260,50 +250,16 @@ export class World implements AgentWorld {
     )
   }
 
-  /** An operator pushes a config to a workload. */
-  push(config = this.makeConfig()): void {
+  operated(): { fleet: Fleet; db: Database; isDead: boolean } | null {
     const service = this.service()
-    if (service === null) return
-    const ids = [...service.fleet.state.workloads.keys()]
-    if (ids.length === 0) return
-    const workloadId = this.dice.pick(ids)
-    const trailOf = openAuditTrail({
-      db: this.#database.openFor(service),
-      clock: this.time.clock,
-      random: this.dice,
-      log: silentLog,
-      sink: noAuditSink,
-    })
-    this.trace(`operator pushes ${config.hash.slice(0, 6)} "${config.body}" to ${workloadId.slice(0, 4)}`)
-    service.fleet
-      .push(
-        {
-          workloadId,
-          ...config,
-          kind: 'approval',
-          pushedBy: 'operator@example.com',
-          approvalId: null,
-          rollbackTargetKind: null,
-          stages: this.makeStages(),
-        },
-        async (tx, push) => {
-          await trailOf.record(tx, {
-            action: 'config.approval.push',
-            actor: null,
-            resource: 'workload',
-            resourceId: workloadId,
-            configHash: push.hash,
-          })
-          return { ok: true }
-        },
-      )
-      .then(
-        (outcome) => {
-          if (service.isDead) return
-          this.trace(`push answered ${outcome.ok ? `#${outcome.push.seq}` : outcome.code}`)
-        },
-        () => this.trace('push answered: database unavailable'),
-      )
+    if (service === null) return null
+    return Object.assign(service, { db: this.#database.openFor(service) })
+  }
+
+  /** An operator has a config approved for some workload and pushes it. */
+  push(config = this.makeConfig()): void {
+    const ids = [...(this.service()?.fleet.state.workloads.keys() ?? [])]
+    if (ids.length > 0) void this.#operator.push(this.dice.pick(ids), config)
   }
 
   /** Let virtual time pass; after each event everything real has ended and the invariants are looked at. */
