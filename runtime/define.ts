@@ -48,6 +48,8 @@ export type BodySpec<Body> =
       bytesMax: number
       /** What a body over the limit and one that is not UTF-8 are answered; the general ones where absent. */
       problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
+      /** The type in `lib/wire` of the JSON that the function itself reads from the text; YAML where absent. */
+      wireType?: string
     }
 
 export const noBody: BodySpec<undefined> = { kind: 'none' }
@@ -71,6 +73,7 @@ export function jsonBody<Body>(
 export const textBody = (options: {
   bytesMax: number
   problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
+  wireType?: string
 }): BodySpec<string> => ({ kind: 'text', ...options })
 
 /** The checked input of one call. */

@@ -62,6 +62,8 @@ function parametersOf(definition: HttpFunction): object[] {
 function requestBodyOf(body: BodySpec<unknown>): object | null {
   if (body.kind === 'none') return null
   if (body.kind === 'text') {
+    const schema = body.wireType === undefined ? null : wireSchema(body.wireType)
+    if (schema !== null) return { required: true, content: { 'application/json': { schema } } }
     return { required: true, content: { 'text/yaml': { schema: { type: 'string' } } } }
   }
   return {

@@ -9,6 +9,7 @@ import { problem, type Reply } from '../../runtime/reply.ts'
 /** Read as text, because the format is checked before the body's form and every refusal has a code of its own. */
 export const reportBody = textBody({
   bytesMax: 1_048_576,
+  wireType: 'ReportExportRequest',
   problems: { tooLarge: 'request-body-too-large', invalid: 'invalid-json-body' },
 })
 

@@ -36,6 +36,12 @@ describe('the OpenAPI document', () => {
     expect(ids.sort()).toEqual(wanted.map(({ id }) => id.replaceAll('/', '.')).sort())
   })
 
+  it('describes the body of a report request, which its function reads itself', () => {
+    const { requestBody } = document.paths['/api/reports/evidence-pack']!['post']!
+    const schema = { $ref: '#/components/schemas/ReportExportRequest' }
+    expect(requestBody).toEqual({ required: true, content: { 'application/json': { schema } } })
+  })
+
   it('names every parameter of every path, and no other', () => {
     for (const { path, operation } of operations) {
       const named = [...path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1])
