@@ -1,5 +1,6 @@
 import { serveFloor } from './floor.ts'
 import { serveLoad } from './load/process.ts'
+import { measureInventory, measureStart, measureValidation } from './measures/api.ts'
 import { measureBigWorkload, measureCurve, measureFleet, measureFloor } from './measures/fleet.ts'
 import { measureFanOut, measureRestart } from './measures/push.ts'
 import { type MeasureResult, saveResults, toTable } from './results.ts'
@@ -65,6 +66,9 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
     }
     if (wants('5')) await measure('fan-out', () => measureFanOut(bench))
     if (wants('6')) await measure('restart', () => measureRestart(bench))
+    if (wants('7')) await measure('inventory', () => measureInventory(bench))
+    if (wants('9')) await measure('validation', () => measureValidation(bench))
+    if (wants('11')) await measure('start', () => measureStart(bench))
     if (wants('curve')) await measure('curve', () => measureCurve(bench, 50))
     if (wants('curve-1b')) await measure('curve of one workload', () => measureCurve(bench, 1))
   } finally {

@@ -56,7 +56,14 @@ export interface BenchService {
   /** Statements of the service since the last call, without BEGIN and COMMIT. */
   takeStatements(): Promise<number>
   /** Call the API as the administrator. */
-  call(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }>
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ status: number; text: string }>
+  /** The administrator's. */
+  token(): string
   /** Kill it and start it again on the same ports; resolves when it is ready. */
   killAndRestart(): Promise<void>
   end(): Promise<void>
@@ -114,14 +121,16 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
   }
   let child = await start()
   let token = ''
-  const call: BenchService['call'] = async (method, path, body) => {
+  const call: BenchService['call'] = async (method, path, body, headers = {}) => {
     const response = await fetch(url + path, {
       method,
       headers: {
         ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
+        ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A text goes out as it is.
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     return { status: response.status, text: await response.text() }
   }
@@ -142,6 +151,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
       return rows[0].calls
     },
     call,
+    token: () => token,
     async killAndRestart() {
       await endChild(child, 'SIGKILL')
       child = await start()

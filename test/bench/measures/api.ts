@@ -1,0 +1,143 @@
+import { quantile } from '../histogram.ts'
+import type { RemoteLoad } from '../load/process.ts'
+import { pause, watchCpu } from '../machine.ts'
+import type { Figure, MeasureResult } from '../results.ts'
+import { type BenchService, startBenchService } from '../service.ts'
+import { type Bench, connectFleet } from '../session.ts'
+import { firstWorkload } from './push.ts'
+
+const CALLS = 50
+const BEAT_MS = 30_000
+const DRAFT_BYTES = 200_000
+
+/** Measure 7: the whole inventory of single-instance workloads, again and again while all of them beat. */
+export async function measureInventory(bench: Bench): Promise<MeasureResult> {
+  const { agents } = bench
+  const session = await connectFleet(bench, { agents, workloads: agents, name: 'inventory' })
+  const { service, load, storm } = session
+  try {
+    await load.beats({ intervalMs: BEAT_MS })
+    await pause(2_000)
+    await load.resetStats()
+    let bytes = 0
+    const { value, percent } = await watchCpu(session.pids(), async () => {
+      const times: number[] = []
+      for (let n = 0; n < CALLS; n++) {
+        const startedAt = performance.now()
+        const { text } = await service.call('GET', '/api/workloads', undefined, {
+          'accept-encoding': 'identity',
+        })
+        times.push(performance.now() - startedAt)
+        bytes = text.length
+      }
+      return times
+    })
+    const { replies } = await load.stats()
+    return {
+      ...{ id: '7', title: 'inventory', agents, busy: percent },
+      figures: [
+        { name: 'p50 of a call', value: quantile(value, 0.5), unit: 'ms', atMost: 150 },
+        { name: 'p99 of a call', value: quantile(value, 0.99), unit: 'ms', atMost: 400 },
+        { name: 'p99 of the beats', value: replies.p99, unit: 'ms', atMost: 50 },
+        { name: 'answer', value: bytes / 1_048_576, unit: 'MiB' },
+        { name: 'its connect storm', value: storm.storedSeconds, unit: 's' },
+        { name: 'statements an agent', value: storm.statements / agents, unit: '', atMost: 2 },
+      ],
+    }
+  } finally {
+    await session.end()
+  }
+}
+
+/** A valid config of 200 KB: many processors, all of them used. */
+function bigConfig(mark: string): string {
+  const names: string[] = []
+  const blocks: string[] = []
+  for (let n = 0, length = 0; length < DRAFT_BYTES; n++) {
+    const name = `component0/p${n}`
+    const block = `  ${name}:\n    actions:\n      - key: team\n        value: ${mark}-${n}\n        action: upsert\n`
+    names.push(name)
+    blocks.push(block)
+    length += block.length + name.length + 2
+  }
+  return [
+    'receivers:\n  component0:\n    endpoint: localhost:4317\nexporters:\n  component0: {}\nprocessors:\n',
+    ...blocks,
+    `service:\n  pipelines:\n    traces:\n      receivers: [component0]\n      processors: [${names.join(', ')}]\n`,
+    '      exporters: [component0]\n',
+  ].join('')
+}
+
+async function timed(service: BenchService, path: string, body: unknown): Promise<number> {
+  const startedAt = performance.now()
+  const { status, text } = await service.call('POST', path, body)
+  if (status !== 200) throw new Error(`POST ${path} answered ${status}: ${text.slice(0, 500)}`)
+  return performance.now() - startedAt
+}
+
+/** How long the loop was held at most while `work` ran, by the longest reply to a beat each 10 ms. */
+async function watchLoop<T>(load: RemoteLoad, work: () => Promise<T>): Promise<{ value: T; heldMs: number }> {
+  await load.resetStats()
+  const value = await work()
+  const { replies } = await load.stats()
+  return { value, heldMs: replies.max }
+}
+
+/** Measure 9: validate, diff and policy check of a config of 200 KB. */
+export async function measureValidation(bench: Bench): Promise<MeasureResult> {
+  const session = await connectFleet(bench, { agents: 10, workloads: 1, name: 'validation' })
+  const { service, load } = session
+  try {
+    // Ten agents that beat once in 100 ms are a beat each 10 ms.
+    await load.beats({ intervalMs: 100 })
+    const workloadId = await firstWorkload(service)
+    const [base, target] = [bigConfig('blue'), bigConfig('green')]
+    const calls: Record<string, () => Promise<number>> = {
+      validate: () => timed(service, `/api/workloads/${workloadId}/config/validate`, target),
+      diff: () => timed(service, '/api/configs/diff', { base_yaml: base, target_yaml: target }),
+      'policy check': () => timed(service, '/api/configs/policy/preview', { target_yaml: target }),
+    }
+    const figures: Figure[] = []
+    const { percent } = await watchCpu(session.pids(), async () => {
+      for (const [name, call] of Object.entries(calls)) {
+        await call()
+        await call()
+        const { value, heldMs } = await watchLoop(load, async () => {
+          const times: number[] = []
+          for (let n = 0; n < 5; n++) times.push(await call())
+          return times
+        })
+        figures.push(
+          { name, value: quantile(value, 0.5), unit: 'ms', atMost: 250 },
+          { name: `${name}: longest reply to a beat`, value: heldMs, unit: 'ms', atMost: 50 },
+        )
+      }
+    })
+    return { id: '9', title: 'validation of a 200 KB config', agents: 10, figures, busy: percent }
+  } finally {
+    await session.end()
+  }
+}
+
+/** Measure 11: from exec to readyz 200 on a database that is already migrated. */
+export async function measureStart(bench: Bench): Promise<MeasureResult> {
+  const service = await startBenchService({ database: bench.database, name: 'start', nodeArguments: [] })
+  try {
+    const times: number[] = []
+    for (let n = 0; n < 5; n++) {
+      const startedAt = performance.now()
+      await service.killAndRestart()
+      times.push(performance.now() - startedAt)
+    }
+    return {
+      ...{ id: '11', title: 'start of the bundle', agents: 0, busy: {} },
+      figures: [
+        { name: 'exec to ready, median of 5', value: quantile(times, 0.5), unit: 'ms', atMost: 300 },
+        { name: 'fastest', value: Math.round(Math.min(...times)), unit: 'ms' },
+      ],
+      note: 'measured with the kill of the one before; the single executable is not measured',
+    }
+  } finally {
+    await service.end()
+  }
+}
