@@ -8,7 +8,7 @@ export default defineConfig({
   root: dirname(test),
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/e2e/**'],
+    exclude: ['test/e2e/**', 'test/faults/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // Processes and not threads: native modules (sockets) load once in each.
     pool: 'forks',

@@ -37,6 +37,7 @@ export class Load {
   #answered = 0
   #next = 0
   #isFlooding = false
+  #hasEnded = false
   #reconnectMs: number | null = null
   #stopBeats: (() => void) | null = null
   #wake: (() => void) | null = null
@@ -121,8 +122,11 @@ export class Load {
   }
 
   #closed(agent: LoadAgent, wasOpen: boolean): void {
+    if (this.#hasEnded) return
     if (this.#reconnectMs !== null) {
-      const again = () => agent.dial(this.#options.host, this.#options.port)
+      const again = () => {
+        if (!this.#hasEnded) agent.dial(this.#options.host, this.#options.port)
+      }
       setTimeout(again, this.#reconnectMs)
       return
     }
@@ -172,6 +176,23 @@ export class Load {
   /** Cut some connections, beginning with this agent. */
   cut({ from, count }: { from: number; count: number }): void {
     for (let n = 0; n < count; n++) this.#agents[(from + n) % this.#agents.length]!.cut()
+  }
+
+  /** How many agents run which config, by its hash in hex; '' for none. */
+  running(): Record<string, number> {
+    const counts: Record<string, number> = {}
+    for (const { hash } of this.#agents) {
+      const key = hash?.toString('hex') ?? ''
+      counts[key] = (counts[key] ?? 0) + 1
+    }
+    return counts
+  }
+
+  /** Cut every connection for good. */
+  end(): void {
+    this.stopBeats()
+    this.#hasEnded = true
+    for (const agent of this.#agents) agent.cut()
   }
 
   resetStats(): void {

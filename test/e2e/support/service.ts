@@ -7,7 +7,8 @@ import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { eventually } from './eventually.ts'
 import { type Running, startProgram } from './processes.ts'
 
-const BUNDLE = fileURLToPath(new URL('../../../dist/muster.mjs', import.meta.url))
+/** The service's bundle. */
+export const BUNDLE = fileURLToPath(new URL('../../../dist/muster.mjs', import.meta.url))
 
 /** Signs the tokens of these tests. */
 export const TEST_JWT_SECRET = 'a secret of the end-to-end tests, long enough'
