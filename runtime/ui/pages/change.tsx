@@ -161,6 +161,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   const words = say(changeTexts)
   const hasOwnStart = query.value.has('template') || query.value.has('hash')
   const draft = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
+  const revision = useSignal(0)
   const { validation, plan, rested, isStale } = useChecks(workload, draft.value)
   const isComparing = query.value.get('view') === 'compare'
   const marks = useMemo(() => toMarks(validation), [validation.data])
@@ -185,6 +186,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
               kind="plain"
               onClick={() => {
                 draft.value = base.active || base.start
+                revision.value++
               }}
             >
               {words.discard}
@@ -195,6 +197,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
           ) : (
             <CodeEditor
               text={draft.value}
+              revision={revision.value}
               label={words.draft}
               marks={marks}
               components={workload.available_components?.components}

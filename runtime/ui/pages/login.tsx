@@ -8,7 +8,7 @@ import { FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { call, type Failure } from '../state/api.ts'
 import { query } from '../state/router.ts'
-import { chooseLanguage, signIn } from '../state/session.ts'
+import { chooseLanguage, expectSession, signIn } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** Three failures, three texts: what was typed, how often, and a server that is not there. */
@@ -116,7 +116,7 @@ export function LoginPage() {
         {list
           .filter(({ type }) => type !== 'password')
           .map(({ id, display_name: name, login_url: url }) => (
-            <a key={id} class="btn" href={url} target="_self">
+            <a key={id} class="btn" href={url} target="_self" onClick={expectSession}>
               {words.with(name)}
             </a>
           ))}

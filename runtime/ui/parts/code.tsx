@@ -13,6 +13,8 @@ export interface EditorProps {
   text: string
   label: string
   onText?: (text: string) => void
+  /** An editor takes `text` at its start and whenever this changes; what is typed is its own. */
+  revision?: number
   marks?: readonly CodeMark[]
   /** Component kind to type names, offered while typing. */
   components?: Readonly<Record<string, readonly string[]>> | undefined

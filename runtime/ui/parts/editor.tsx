@@ -9,13 +9,13 @@ import { lineOfPath } from '../logic/yaml-lines.ts'
 import type { CodeMark, EditorProps } from './code.tsx'
 import { baseExtensions } from './editor-setup.ts'
 
-function complete(components: EditorProps['components']) {
+function complete(components: () => EditorProps['components']) {
   return (context: CompletionContext): CompletionResult | null => {
     const line = context.state.doc.lineAt(context.pos)
     const word = context.matchBefore(/[\w/.-]*/)
     if (!word || (word.from === word.to && !context.explicit)) return null
     const lines = context.state.doc.sliceString(0, line.from).split('\n').slice(0, -1)
-    const options = suggest(lines, line.text.slice(0, context.pos - line.from), components ?? {})
+    const options = suggest(lines, line.text.slice(0, context.pos - line.from), components() ?? {})
     if (options.length === 0) return null
     return {
       from: word.from,
@@ -44,13 +44,15 @@ function toDiagnostics(state: EditorState, marks: readonly CodeMark[]): Diagnost
 }
 
 /** CodeMirror with YAML; without `onText` it is only read. */
-export function Editor({ text, label, onText, marks, components }: EditorProps) {
+export function Editor({ text, label, onText, revision = 0, marks, components }: EditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const onTextRef = useRef(onText)
   onTextRef.current = onText
+  const componentsRef = useRef(components)
+  componentsRef.current = components
   const isEditable = onText !== undefined
-  // The text after the start is synchronised below.
+  // Made once; what may change meanwhile is read through the references.
   useEffect(() => {
     const created = new EditorView({
       parent: host.current!,
@@ -58,7 +60,9 @@ export function Editor({ text, label, onText, marks, components }: EditorProps) 
         doc: text,
         extensions: [
           baseExtensions(label, isEditable),
-          isEditable ? [autocompletion({ override: [complete(components)] }), lintGutter()] : [],
+          isEditable
+            ? [autocompletion({ override: [complete(() => componentsRef.current)] }), lintGutter()]
+            : [],
           EditorView.updateListener.of((update) => {
             if (update.docChanged) onTextRef.current?.(update.state.doc.toString())
           }),
@@ -70,12 +74,14 @@ export function Editor({ text, label, onText, marks, components }: EditorProps) 
       created.destroy()
       view.current = null
     }
-  }, [label, isEditable, components, language.value])
+  }, [label, isEditable, language.value])
+  // A text that is typed comes back here late; taking it then would fight with the one who types.
+  const wanted = isEditable ? revision : text
   useEffect(() => {
     const now = view.current
     if (now && now.state.doc.toString() !== text)
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } })
-  }, [text])
+  }, [wanted])
   useEffect(() => {
     const now = view.current
     if (now && marks) now.dispatch(setDiagnostics(now.state, toDiagnostics(now.state, marks)))

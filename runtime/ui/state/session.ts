@@ -13,6 +13,11 @@ const enabled = signal<ReadonlySet<string>>(new Set())
 export const serverAway = signal(false)
 const THEME_KEY = 'muster.theme'
 const LANGUAGE_KEY = 'muster.language'
+/**
+ * Set while this browser has, or may have, a session. The cookie itself cannot be seen from here, and asking
+ * without one is an error in every console.
+ */
+const SESSION_KEY = 'muster.session'
 
 const permissions = computed(() => new Set(me.value?.permissions ?? []))
 /** Whether whoever is signed in may do this. */
@@ -54,27 +59,42 @@ async function loadCapabilities(): Promise<void> {
   enabled.value = readCapabilities(result.ok ? result.value : null)
 }
 
+/** Expect a session after the browser comes back from elsewhere, as from a single sign-on. */
+export const expectSession = (): void => localStorage.setItem(SESSION_KEY, '1')
+
 /** Ask the server who is signed in and what this edition can do. */
 export async function loadSession(): Promise<void> {
+  if (localStorage.getItem(SESSION_KEY) === null) {
+    me.value = null
+    return
+  }
   const [result] = await Promise.all([call<Me>('GET', '/api/me', { keepsSession: true }), loadCapabilities()])
   serverAway.value = !result.ok && result.status !== 401
   if (result.ok) {
     applyPreferences(result.value.preferences)
     me.value = result.value
-  } else if (result.status === 401) me.value = null
+  } else if (result.status === 401) forgetSession()
+}
+
+function forgetSession(): void {
+  localStorage.removeItem(SESSION_KEY)
+  me.value = null
 }
 
 /** Sign in with a password at the method's address. */
 export async function signIn(url: string, email: string, password: string): Promise<Result<LoginResponse>> {
   const result = await call<LoginResponse>('POST', url, { json: { email, password }, keepsSession: true })
-  if (result.ok) await loadSession()
+  if (result.ok) {
+    expectSession()
+    await loadSession()
+  }
   return result
 }
 
 /** End the session here and on the server. */
 export async function signOut(): Promise<void> {
   await call('POST', '/api/auth/logout', { keepsSession: true })
-  me.value = null
+  forgetSession()
   navigate('/login')
 }
 
@@ -89,7 +109,7 @@ export async function savePreferences(next: PreferencesRequest): Promise<Result<
 /** Drop to the sign-in page and come back here afterwards. */
 export function endSession(): void {
   if (me.value === null) return
-  me.value = null
+  forgetSession()
   const here = window.location.pathname + window.location.search
   navigate(`/login?expired=1&next=${encodeURIComponent(here)}`, { replace: true })
 }
