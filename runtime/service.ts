@@ -134,7 +134,7 @@ function openContext(
     entry: workerUrl(files, 'config'),
     maxThreads: 2,
     maxQueued: 256,
-    timeoutMs: 10_000,
+    timeoutMs: 30_000,
     heapMbMax: 512,
     log,
   })

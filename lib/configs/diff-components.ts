@@ -7,7 +7,6 @@ import {
   isSame,
   maxRisk,
   PIPELINE_SECTIONS,
-  type PipelineSection,
   partRef,
   sectionIds,
 } from './diff-model.ts'
@@ -48,10 +47,11 @@ export interface ComponentDifference {
 /** Compare all components and other settings; sorted by id, equal ones left out. */
 export function diffComponents(base: ComparedConfig, target: ComparedConfig): ComponentDifference[] {
   const keys = [...new Set([...base.parts.keys(), ...target.parts.keys()])].sort(compareText)
+  const listing = pipelinesByPart(base, target)
   return keys.flatMap((key) => {
     const before = base.parts.get(key)
     const after = target.parts.get(key)
-    const impacted = impactedPipelines((before ?? after)!, base, target)
+    const impacted = listing.get(key) ?? []
     if (before && after) return modified(before, after, impacted)
     return before ? [removed(before, impacted)] : [added(after!, impacted)]
   })
@@ -237,13 +237,20 @@ function isSampling(id: string): boolean {
   return id.includes('sampling') || id.includes('probabilistic_sampler')
 }
 
-function impactedPipelines(part: ComparedPart, base: ComparedConfig, target: ComparedConfig): string[] {
-  const section = PIPELINE_SECTIONS.find((name) => name === part.category) as PipelineSection | undefined
-  if (!section) return []
-  const names = [base, target].flatMap(({ pipelines }) =>
-    [...pipelines].flatMap(([name, pipeline]) =>
-      sectionIds(pipeline, section).includes(part.id) ? [name] : [],
-    ),
-  )
-  return [...new Set(names)].sort(compareText)
+/** Which pipelines list a component in its section, on either side: `<category>:<id>` → sorted names. */
+function pipelinesByPart(base: ComparedConfig, target: ComparedConfig): Map<string, string[]> {
+  const names = new Map<string, Set<string>>()
+  for (const { pipelines } of [base, target]) {
+    for (const [name, pipeline] of pipelines) {
+      for (const section of PIPELINE_SECTIONS) {
+        for (const id of sectionIds(pipeline, section)) {
+          const key = `${section}:${id}`
+          const known = names.get(key)
+          if (known) known.add(name)
+          else names.set(key, new Set([name]))
+        }
+      }
+    }
+  }
+  return new Map([...names].map(([key, found]) => [key, [...found].sort(compareText)]))
 }
