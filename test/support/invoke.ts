@@ -166,6 +166,16 @@ const OPEN_API = buildOpenApi(functions.http, 'test')
 const OPEN_API_TEXT = JSON.stringify(OPEN_API)
 const contract = createContract(OPEN_API)
 
+/** Hold an answer that came over a real socket against the OpenAPI document; other paths than functions' are let be. */
+export function checkAnswer(
+  method: string,
+  path: string,
+  answer: { status: number; headers: Readonly<Record<string, string>>; json: unknown },
+): void {
+  const match = route(method, path)
+  if (match.kind === 'function') contract.check(match.function, answer)
+}
+
 /** Call a function the way the listener does, behind its guards: `invoke(ctx, 'GET /api/users?limit=2', { as })`. */
 export async function invoke(ctx: Context, request: string, call: Call = {}): Promise<Answer> {
   const [method = '', target = ''] = request.split(' ')

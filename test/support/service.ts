@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest'
 import type { Config } from '../../runtime/config.ts'
 import { type RunningService, type ServiceOptions, startService } from '../../runtime/service.ts'
 import { type RecordingLog, recordingLog } from './fakes.ts'
-import { signIn, TEST_CONFIG } from './invoke.ts'
+import { checkAnswer, signIn, TEST_CONFIG } from './invoke.ts'
 import type { TestDatabase } from './postgres.ts'
 
 /** The real service on free ports over a test database, as a test uses it. */
@@ -70,13 +70,12 @@ export async function startTestService(
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       const text = await response.text()
-      const isJson = response.headers.get('content-type') === 'application/json'
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        json: isJson ? JSON.parse(text) : null,
-      }
+      const contentType = response.headers.get('content-type')
+      const { status } = response
+      const json: unknown = contentType === 'application/json' ? JSON.parse(text) : null
+      const declared: Record<string, string> = contentType === null ? {} : { 'Content-Type': contentType }
+      checkAnswer(method, path.split('?')[0]!, { status, headers: declared, json })
+      return { status, headers: response.headers, text, json }
     },
     // `signIn` wants a test context for its clock; the service's own is one, but for the fakes it does not use.
     token: async (groups) => (await signIn(service.ctx as never, groups)).token,
