@@ -101,6 +101,7 @@ export function followPush(
     isSuperseded: push.phase === 'superseded',
     isStaged: false,
     scope: null,
+    liftedUids: new Set(),
     hasReturned: false,
     lostCount: 0,
     lossCount: 0,

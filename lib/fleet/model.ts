@@ -101,6 +101,8 @@ export interface FollowedPush {
   isStaged: boolean
   /** The instances it is about, where it is not about all: a rollout's members that go back. */
   scope: ReadonlySet<string> | null
+  /** Instances that had failed the same hash before, and whose quarantine this push lifted. */
+  liftedUids: ReadonlySet<string>
   /** After a loss, a lost target came back or an instance joined. */
   hasReturned: boolean
   /** Targets lost at least once, and all their losses together. */

@@ -43,6 +43,8 @@ export interface OfferFacts {
   /** The hash failed on this workload, or on this instance. */
   isQuarantined: boolean
   reported: Reported
+  /** A FAILED of the assigned hash is known to be from before the push: then it does not hold back the offer. */
+  isOldFailure: boolean
   offer: Offer | null
   /** The hash of an earlier offer that was sent and never answered, when it differs from the assigned one. */
   unansweredOtherHash: string | null
@@ -135,6 +137,8 @@ export function decideOffer(facts: OfferFacts): OfferDecision {
   }
   const isApplying = hasAssigned && reported.status === 'applying'
   if (own !== null && own.ended === null) return decideRepeat(facts, own, isApplying)
+  // The same bytes would fail again.
+  if (hasAssigned && reported.status === 'failed' && !facts.isOldFailure) return nothing('failed-here')
   if (isApplying && facts.nowMs - reported.sinceMs < APPLYING_MS) return nothing('waiting')
   return { kind: 'offer', cause: isApplying ? 'applying-too-long' : 'assigned' }
 }

@@ -64,6 +64,8 @@ export class OfferEngine {
       canReport: canReport(instance),
       isQuarantined: followed !== null && isQuarantined(workload!, followed.push.hash, instance.uid),
       reported: instance.reported,
+      isOldFailure:
+        followed !== null && (followed.targets.has(instance.uid) || followed.liftedUids.has(instance.uid)),
       offer: instance.offer,
       unansweredOtherHash: instance.unansweredOtherHash,
       connectionId: connection?.id ?? -1,

@@ -146,7 +146,8 @@ export class PushEngine {
     const counts = { ...push.counts }
     for (const { target } of plan.targets) addTarget(followed, target)
     push.counts = counts
-    if (made.liftsQuarantine) {
+    if (made.lifted !== null) {
+      followed.liftedUids = new Set(made.lifted)
       workload.quarantinedHashes.delete(push.hash)
       workload.quarantinedInstances.delete(push.hash)
     }

@@ -37,7 +37,8 @@ export interface NewPush {
   push: Push
   plan: PushPlan
   scope: ReadonlySet<string> | null
-  liftsQuarantine: boolean
+  /** Whose quarantines it lifted; null when it lifts none. */
+  lifted: readonly string[] | null
   rollout: { stored: StoredRollout; members: ReadonlyMap<string, number> } | null
 }
 
@@ -131,7 +132,7 @@ export async function insertPushRows(
   } else {
     await assignRollout(tx, workload.id, { pushId: push.pushId, seq, generation })
   }
-  return { push, plan, scope: rollout === null ? scope : null, liftsQuarantine: lifted !== null, rollout }
+  return { push, plan, scope: rollout === null ? scope : null, lifted, rollout }
 }
 
 async function insertStages(

@@ -13,6 +13,7 @@ const FACTS: OfferFacts = {
   canReport: true,
   isQuarantined: false,
   reported: { isKnown: true, hash: '', status: 'none', sinceMs: 0 },
+  isOldFailure: false,
   offer: null,
   unansweredOtherHash: null,
   connectionId: 7,
@@ -56,8 +57,10 @@ describe('an instance that was not offered its config yet', () => {
     expect(decide(facts)).toEqual({ kind: 'offer', cause: 'assigned' })
   })
 
-  it('is offered a config again that it failed before the push, for that word is old', () => {
-    expect(decide({ reported: reports(HASH, 'failed') })).toEqual({ kind: 'offer', cause: 'assigned' })
+  it('is offered a config again that it failed before the push, and not one that it failed for all we know', () => {
+    const failed = { reported: reports(HASH, 'failed') }
+    expect(decide({ ...failed, isOldFailure: true })).toEqual({ kind: 'offer', cause: 'assigned' })
+    expect(decide(failed)).toEqual({ kind: 'nothing', why: 'failed-here' })
   })
 
   it.each([
