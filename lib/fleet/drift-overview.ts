@@ -163,12 +163,13 @@ function rankOf(item: DriftItem): number {
   return item.drift_status === 'in_sync' ? 3 : 1
 }
 
-function compareItems(a: DriftItem, b: DriftItem): number {
-  return (
-    rankOf(a) - rankOf(b) ||
-    byBytes(a.collector.toLowerCase(), b.collector.toLowerCase()) ||
-    byBytes(a.workload_id, b.workload_id)
+/** Worst first, then by name whatever its case, then by id. */
+function sortItems(items: readonly DriftItem[]): DriftItem[] {
+  const keyed = items.map((item) => ({ item, rank: rankOf(item), name: item.collector.toLowerCase() }))
+  keyed.sort(
+    (a, b) => a.rank - b.rank || byBytes(a.name, b.name) || byBytes(a.item.workload_id, b.item.workload_id),
   )
+  return keyed.map(({ item }) => item)
 }
 
 /** Which collectors do not run what they should, worst first. */
@@ -192,6 +193,6 @@ export function buildDriftOverview(collectors: readonly DriftCollector[], now: D
       unknown_incomplete_components: count(items, (item) => item.unknown_incomplete_components),
       heterogeneous_groups: mixed.size,
     },
-    items: items.sort(compareItems),
+    items: sortItems(items),
   }
 }

@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   assessCollector,
+  byBytes,
   type PostureConfig,
   type PostureWorkload,
 } from '../../../lib/fleet/collector-assessment.ts'
@@ -242,5 +244,25 @@ describe('assessCollector', () => {
     const { row } = assessCollector({ ...all, config: null }, '')
     expect(row.opamp).toEqual({ accepts_remote_config: false })
     expect(row.config).toEqual({ source: 'none' })
+  })
+})
+
+describe('byBytes', () => {
+  it('orders well-formed texts as their UTF-8 bytes', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 6 })
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(Math.sign(byBytes(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      }),
+      {
+        seed: 13,
+        numRuns: 2_000,
+        examples: [
+          ['\uffff', '\u{10000}'],
+          ['a', 'ab'],
+          ['\ud7ff', '\ue000'],
+        ],
+      },
+    )
   })
 })
