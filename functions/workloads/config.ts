@@ -3,6 +3,7 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { toInstanceStatuses } from '../../lib/fleet/views/revision.ts'
 import { findContent } from '../../lib/store/config-contents.ts'
 import { findNewestAppliedExcept, findNewestPushOfHash } from '../../lib/store/pushes.ts'
+import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { currentStateOf, targetsOf } from './push-targets-of.ts'
@@ -32,9 +33,14 @@ export default defineHttp({
         ? null
         : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
     const sight = sightOf(actor.permissions)
-    const isPrevious = previous?.pushId === push.pushId
+    const rollout = await findRolloutOfPush(ctx.db, push.pushId)
+    const about = {
+      groups: groupErrors(targets),
+      isPrevious: previous?.pushId === push.pushId,
+      rolloutId: rollout?.id ?? null,
+    }
     return json({
-      ...ctx.views.revision(workload, push, groupErrors(targets), isPrevious, sight),
+      ...ctx.views.revision(workload, push, about, sight),
       instance_statuses: toInstanceStatuses(push, targets, ctx.clock.now(), sight),
       ...(content === null ? { content_available: false } : { content: content.body }),
     })

@@ -4,10 +4,14 @@ import { GROUP_INSTANCES_MAX } from '../../lib/fleet/views/errors.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listErrorGroups, type StoredErrorGroup } from '../../lib/store/push-targets.ts'
 import { findNewestAppliedExcept, listPushes } from '../../lib/store/pushes.ts'
+import { listRollouts } from '../../lib/store/rollouts.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
+
+/** Older rollouts are not linked from the history. */
+const ROLLOUTS_MAX = 500
 
 /** The history of a workload's configs, newest first, without their content. */
 export default defineHttp({
@@ -29,6 +33,9 @@ export default defineHttp({
       workload.activeHash === null
         ? null
         : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
+    const rollouts = new Map(
+      (await listRollouts(ctx.db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout.id]),
+    )
     const sight = sightOf(actor.permissions)
     return listReply<{ push: Push; groups: StoredErrorGroup[] }>(query, target, {
       order: 'pushes.seq',
@@ -44,8 +51,11 @@ export default defineHttp({
         }))
       },
       keyOf: ({ push }) => [push.seq],
-      toWire: ({ push, groups }) =>
-        ctx.views.revision(workload, push, groups, push.pushId === previous?.pushId, sight),
+      toWire: ({ push, groups }) => {
+        const rolloutId = rollouts.get(push.pushId) ?? null
+        const about = { groups, isPrevious: push.pushId === previous?.pushId, rolloutId }
+        return ctx.views.revision(workload, push, about, sight)
+      },
     })
   },
 })

@@ -140,26 +140,26 @@ export class FleetViews {
     const followed = followedOf(workload, push.pushId)
     const hasFailures = followed !== null && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
-    return this.revision(workload, push, groups, false, sight)
+    return this.revision(workload, push, { groups, isPrevious: false, rolloutId: null }, sight)
   }
 
   /** A push with what is known around it. */
   revision(
     workload: Workload,
     push: Push,
-    groups: readonly ErrorGroup[],
-    isPrevious: boolean,
+    about: { groups: readonly ErrorGroup[]; isPrevious: boolean; rolloutId: string | null },
     sight: Sight,
   ): RevisionRecord {
     const { counters, clock } = this.#parts
+    const rollout = workload.rollout?.stored
     return toRevision(
       push,
       {
+        ...about,
         label: counters.label(workload.id, push.hash),
         isCurrent: workload.activeHash === push.hash,
-        isPrevious,
         isLastKnownGood: workload.knownGoodHash === push.hash,
-        groups,
+        rolloutId: rollout?.pushId === push.pushId ? rollout.id : about.rolloutId,
         now: clock.now(),
       },
       sight,

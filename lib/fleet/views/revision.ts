@@ -20,6 +20,8 @@ export interface RevisionSurroundings {
   isCurrent: boolean
   isPrevious: boolean
   isLastKnownGood: boolean
+  /** The staged rollout that it is, as far as that is known; else null. */
+  rolloutId: string | null
   groups: readonly ErrorGroup[]
   now: Date
 }
@@ -68,6 +70,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
     ...(push.rollbackOfPushId === null ? {} : { rollback_of_push_id: push.rollbackOfPushId }),
     ...(push.failedHash === null ? {} : { failed_config_hash: push.failedHash }),
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
+    ...(around.rolloutId === null ? {} : { rollout_id: around.rolloutId }),
     target_count: counts.target,
     applied_count: counts.applied,
     failed_count: counts.failed,

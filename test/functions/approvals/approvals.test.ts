@@ -386,6 +386,8 @@ describe('pushing', () => {
     expect(ctx.fleet.workload(agent.workloadId)!.rollout!.stored).toMatchObject({
       stages: [{ count: 1, dwellMs: 60_000, gates: ['no_failure', 'health', 'drift'] }, { percentage: 100 }],
     })
+    const { json } = await invoke(ctx, `GET /api/workloads/${agent.workloadId}/configs`, { as: editor.token })
+    expect(json).toMatchObject([{ rollout_id: ctx.fleet.workload(agent.workloadId)!.rollout!.stored.id }])
   })
 
   it('stands when only the outside archive did not hear of it, and says so', async () => {
