@@ -4,28 +4,29 @@ import type { FactValue } from '../wire/reports.ts'
 /** What stands where something was removed. */
 export const REMOVED = '[redacted]'
 
+// Names and addresses have bounds, so that time grows with the text's length and no faster.
 // Beside what the configs' own redactor finds. Each takes the name along: names of secrets tell where to look.
 const SECRETS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
   /\b(?:proxy-)?authorization\b["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|negotiate|apikey|token)\s+)?[^\s"',;]+["']?/gi,
   /\b(?:bearer|apikey)\s+[^\s"',;]+/gi,
   /\bbasic\s+[A-Za-z0-9+/=_-]{6,}/gi,
-  /[\w.-]*(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie)[\w.-]*["']?\s*(?:=>|[:=])\s*(?:"[^"]*"?|'[^']*'?|[^\s,;}\]]+)/gi,
+  /[\w.-]{0,32}(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie)[\w.-]{0,32}["']?\s{0,8}(?:=>|[:=])\s{0,8}(?:"[^"]*"?|'[^']*'?|[^\s,;}\]]+)/gi,
   /\bSECRET_\w*/g,
   // Tokens with a form of their own: JWT, GitHub, GitLab, Slack, AWS, Google, npm, Stripe and OpenAI, Vault.
   /\beyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g,
   /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|npm_|hvs\.|[rs]k[-_](?:live|test|proj)?[-_]?|AIza)[\w-]{12,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g,
   // Long and mixed: nothing that a report needs (ids and hashes are lower case) looks like this.
-  /(?<![\w+/=-])(?=[\w+/=-]*[a-z])(?=[\w+/=-]*[A-Z])(?=[\w+/=-]*\d)[\w+/=-]{32,}/g,
+  /(?<![\w+/=-])(?=[\w+/=-]*?[a-z])(?=[\w+/=-]*?[A-Z])(?=[\w+/=-]*?\d)[\w+/=-]{32,}/g,
 ]
 
 /** A URL with its host, path and whatever else may hold a credential. */
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>`|\\^{}]*/gi
 /** `name:password@host` without a scheme. */
-const USERINFO = /[^\s@:/"'<>]+:[^\s@/"'<>]+@[^\s@"'<>]+/g
+const USERINFO = /[^\s@:/"'<>]{1,128}:[^\s@/"'<>]{1,256}@[^\s@"'<>]+/g
 /** Local part and domain in any script; a sentence's own stop or comma at the end is not part of it. */
-const EMAIL = /(?:"[^"\n]+"|[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]*[\p{L}\p{N}]/gu
+const EMAIL = /(?:"[^"\n]{1,128}"|[^\s@"'<>()[\],;:\\]{1,128})@[^\s@"'<>()[\],;:\\]{0,255}[\p{L}\p{N}]/gu
 
 /** Cheap test for what any pattern above could find, so that most texts are looked at once. */
 const SUSPICIOUS =

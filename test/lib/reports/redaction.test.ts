@@ -52,6 +52,21 @@ describe('strict redaction', () => {
     expect(redactor.text(text)).toBe(text)
   })
 
+  it.each(['a', 'secret', 'user:', 'a@', 'aB1-', '"a'])(
+    'takes time that grows with the text and no faster, for a long run of %j',
+    (piece) => {
+      const work = (length: number) => {
+        const started = process.cpuUsage()
+        redactor.text(piece.repeat(length / piece.length))
+        const { user, system } = process.cpuUsage(started)
+        return user + system
+      }
+      work(10_000)
+      // Eight times the text may take some more than eight times as long, but nowhere near 64 times.
+      expect(work(80_000)).toBeLessThan(30 * work(10_000) + 50_000)
+    },
+  )
+
   it('takes the whole value under a key that names a secret, at every depth', () => {
     const labels = {
       'muster/api_key': 'abc',
