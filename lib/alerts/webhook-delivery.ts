@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import type { Database } from '../store/db.ts'
+import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import {
   claimDelivery,
   deleteDelivery,
@@ -31,6 +31,8 @@ export interface WebhookDeliveryParts {
 export class WebhookDeliveries {
   readonly #parts: WebhookDeliveryParts
   readonly #url: string | null
+  /** Said once an outage and not at each of many looks. */
+  #isDatabaseAway = false
 
   /** A URL that breaks the policy is told once, here, and counts as none. */
   constructor(parts: WebhookDeliveryParts) {
@@ -47,8 +49,20 @@ export class WebhookDeliveries {
     return this.#url !== null
   }
 
-  /** Make every call that is due. Failures are logged; only a lost database throws. */
+  /** Make every call that is due. Failures are logged; what is owed waits while the database is away. */
   async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#deliver(signal)
+      this.#isDatabaseAway = false
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable)) throw error
+      if (!this.#isDatabaseAway)
+        this.#parts.log.warn({ err: error }, 'webhook deliveries wait for the database')
+      this.#isDatabaseAway = true
+    }
+  }
+
+  async #deliver(signal: AbortSignal): Promise<void> {
     const { db, clock, log } = this.#parts
     const now = clock.now()
     const oldest = new Date(now.getTime() - DELIVERY_AGE_MAX_MS)
@@ -56,7 +70,10 @@ export class WebhookDeliveries {
     if (stale > 0) log.warn({ count: stale }, 'webhook deliveries given up: not delivered in time')
     const url = this.#url
     if (url === null) return
-    await Promise.all(Array.from({ length: CALLS_MAX }, () => this.#work(url, signal)))
+    const first = await claimDelivery(db, now, DELAYS_SECONDS)
+    if (first === null) return
+    const others = Array.from({ length: CALLS_MAX - 1 }, () => this.#work(url, signal))
+    await Promise.all([this.#attempt(url, first, signal).then(() => this.#work(url, signal)), ...others])
   }
 
   /** Take one delivery after the other until none is due. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebhookDeliveries } from '../../../lib/alerts/webhook-delivery.ts'
+import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { insertDeliveries } from '../../../lib/store/webhook-deliveries.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from '../../support/fakes.ts'
 import { eventually } from '../../support/fleet-server.ts'
@@ -116,6 +117,26 @@ describe('WebhookDeliveries', () => {
     expect(endpoint!.bodies).toHaveLength(4)
     expect(await left()).toBe(0)
     expect(log.lines.at(-1)).toMatchObject({ level: 'warn', fields: { count: 10 } })
+  })
+
+  it('says once that the database is away, and goes on when it is back', async () => {
+    await deliveriesTo((response) => response.writeHead(200).end())
+    await owe('{"n":1}')
+    let isAway = true
+    const gone = () => Promise.reject(new DatabaseUnavailable('gone'))
+    const flaky: Database = {
+      query: (text, params) => (isAway ? gone() : db.query(text, params)),
+      execute: (text, params) => (isAway ? gone() : db.execute(text, params)),
+      transaction: (work) => db.transaction(work),
+    }
+    const { url, network } = endpoint!
+    const deliveries = new WebhookDeliveries({ db: flaky, clock, log, url, network })
+    await deliveries.run(never)
+    await deliveries.run(never)
+    expect(said()).toEqual(['webhook deliveries wait for the database'])
+    isAway = false
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toEqual(['{"n":1}'])
   })
 
   it('says at start that a URL is refused, never which, and calls nobody', async () => {
