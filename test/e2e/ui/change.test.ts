@@ -1,0 +1,231 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
+import { type SimulatedAgent, SUPERVISED } from '../../../runtime/quickstart/simulated-agent.ts'
+import { eventually } from '../support/eventually.ts'
+import type { Service } from '../support/service.ts'
+import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { startComplete } from './support/service.ts'
+
+const GOOD = `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+processors:
+  memory_limiter:
+    check_interval: 1s
+    limit_mib: 400
+  batch:
+    timeout: 5s
+exporters:
+  debug: {}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [memory_limiter, batch]
+      exporters: [debug]
+`
+const BETTER = GOOD.replace('5s', '2s')
+const REJECTED = GOOD.replace('debug: {}', 'nosuchvendor: {}').replace('[debug]', '[nosuchvendor]')
+
+let service: Service
+let browser: Browser
+let agents: SimulatedAgent[] = []
+let workload = ''
+
+async function workloadId(name: string): Promise<string> {
+  return eventually(`${name} is listed`, async () => {
+    const list = (await service.api.get('/api/workloads')) as { id: string; display_name: string }[]
+    return list.find((one) => one.display_name === name)?.id
+  })
+}
+
+/** Write a draft, ask for approval with a comment; leaves the browser on the review. */
+async function propose(page: Page, id: string, yaml: string, comment: string): Promise<void> {
+  await page.goto(`/workloads/${id}/change`)
+  const editor = page.getByRole('textbox', { name: 'Draft' })
+  await editor.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  // Pasted, so that the editor's own indentation does not add to it.
+  await page.evaluate((text) => {
+    const data = new DataTransfer()
+    data.setData('text/plain', text)
+    document.activeElement?.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
+    )
+  }, yaml)
+  await page.getByRole('region', { name: 'Checks' }).getByText('YAML').waitFor()
+  await page.getByLabel('Comment for the reviewer').fill(comment)
+  const confirm = page.getByLabel('I know that this reaches production.')
+  if (await confirm.isVisible()) await confirm.check()
+  await page.locator('button[type=submit]:not([aria-disabled])', { hasText: 'Request approval' }).click()
+  await page.getByRole('heading', { name: comment }).waitFor()
+}
+
+async function approveAndPush(page: Page): Promise<void> {
+  await page.getByLabel('Your comment').fill('checked')
+  await page.getByRole('button', { name: 'Approve', exact: true }).click()
+  await page.getByRole('button', { name: 'Push', exact: true }).click()
+  await page.getByRole('button', { name: 'Push now' }).click()
+  await page.getByRole('heading', { name: /^Push / }).waitFor()
+}
+
+beforeAll(async () => {
+  service = await startComplete({ MIN_AGENT_VERSION: '0.140.0' })
+  browser = await launchBrowser()
+  agents = ['a', 'b', 'c'].map((pod) =>
+    connect(service, 'checkout', `checkout-${pod}`, { behaviour: { kind: 'apply', delayMs: 300 } }),
+  )
+  workload = await workloadId('checkout')
+})
+
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.stop()))
+  await browser?.close()
+  await service?.stop()
+})
+
+describe('a change', () => {
+  test('is proposed, approved and pushed, and one watches it converge', async () => {
+    const { page, context, complaints } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'checkout', exact: true }).click()
+    await page.getByText('It runs its own config; none was pushed from here.').waitFor()
+    await page.getByRole('link', { name: 'Propose a change' }).click()
+    await propose(page, workload, GOOD, 'The first config from here')
+    await page.getByText('waiting for approval').first().waitFor()
+    // Nobody pushes what nobody approved.
+    expect(await page.getByRole('button', { name: 'Push', exact: true }).count()).toBe(0)
+    await approveAndPush(page)
+    await page.getByText(/3 applied · 0 failed/).waitFor()
+    await page.getByText(/Every instance applied it within/).waitFor()
+    await page.goto(`/workloads/${workload}`)
+    await page.getByText('All is well: 3 instances run the assigned config.').waitFor()
+    await page
+      .getByRole('img', { name: /traces: from otlp through memory_limiter and batch to debug/ })
+      .waitFor()
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('says in words what it does, side by side, before anybody approves', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await propose(page, workload, BETTER, 'Shorter batches')
+    await page.getByText(/changes processors\.batch\.timeout/).waitFor()
+    await page.locator('.cm-merge-b').waitFor()
+    await approveAndPush(page)
+    await page.getByText(/3 applied · 0 failed/).waitFor()
+    await page.goto(`/workloads/${workload}/history`)
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(2)
+    for (const box of await page.getByRole('checkbox').all()) await box.check()
+    await page.getByRole('link', { name: 'Compare' }).click()
+    await page.getByRole('heading', { name: 'Compare two configs' }).waitFor()
+    await page.getByText(/changes processors\.batch\.timeout/).waitFor()
+    await context.close()
+  })
+
+  test('shows errors while one types, and cannot be requested with them', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto(`/workloads/${workload}/change`)
+    await page.getByRole('textbox', { name: 'Draft' }).click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('      processors: [nowhere]')
+    await page.locator('.cm-lint-marker-error').first().waitFor()
+    const request = page.getByRole('button', { name: 'Request approval' })
+    await expect.poll(() => request.getAttribute('aria-disabled'), { timeout: 15_000 }).toBe('true')
+    await context.close()
+  })
+
+  test('that fails is rolled back, and the page says so with the cause', async () => {
+    // Agents that do not say which components they have: nobody can tell beforehand what they will reject.
+    const fragile = ['x', 'y'].map((pod) =>
+      connect(service, 'fragile', `fragile-${pod}`, {
+        capabilities: SUPERVISED & ~AGENT_CAPABILITIES.reportsAvailableComponents,
+        behaviour: { kind: 'apply', delayMs: 200 },
+      }),
+    )
+    const id = await workloadId('fragile')
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await propose(page, id, GOOD, 'A good one first')
+    await approveAndPush(page)
+    await page.getByText(/2 applied · 0 failed/).waitFor()
+    await propose(page, id, REJECTED, 'This one will fail')
+    await approveAndPush(page)
+    await page.getByText(/of 2 instances could not apply it/).waitFor()
+    await page.getByText(/The automatic rollback (went|is going) back to/).waitFor()
+    await page.getByText('A component is not part of this collector').first().waitFor()
+    await page.goto(`/workloads/${id}`)
+    await page.getByText(/the config before it was restored/).waitFor()
+    await Promise.all(fragile.map((agent) => agent.stop()))
+    await context.close()
+  })
+
+  test('can break the glass, with its reason and nobody’s approval', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await propose(page, workload, GOOD.replace('400', '500'), 'More memory, now')
+    await page.getByRole('button', { name: /Break glass/ }).click()
+    const go = page.getByRole('button', { name: 'Push without approval' })
+    expect(await go.getAttribute('aria-disabled')).toBe('true')
+    await page.getByLabel('Why it cannot wait').fill('collectors die of memory')
+    await page.getByLabel('Comment for the record').fill('incident 7')
+    await go.click()
+    await page.getByRole('heading', { name: /^Push / }).waitFor()
+    await page.getByText(/3 applied · 0 failed/).waitFor()
+    await context.close()
+  })
+})
+
+describe('production', () => {
+  test('asks twice, the second time in writing', async () => {
+    const agent = connect(
+      service,
+      'ledger',
+      'ledger-1',
+      { behaviour: { kind: 'apply', delayMs: 100 } },
+      'prod',
+    )
+    const ledger = await workloadId('ledger')
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await propose(page, ledger, GOOD, 'Ledger under management')
+    await page.getByLabel('Your comment').fill('checked')
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('button', { name: 'Push', exact: true }).click()
+    await page.getByLabel('Comment for the record').fill('agreed in the change meeting')
+    const push = page.getByRole('button', { name: 'Push now' })
+    expect(await push.getAttribute('aria-disabled')).toBe('true')
+    await page.getByLabel(/This reaches production\. Type ledger/).fill('ledger')
+    await push.click()
+    await page.getByText(/1 applied · 0 failed/).waitFor()
+    await agent.stop()
+    await context.close()
+  })
+})
+
+describe('an alert', () => {
+  test('is resolved with feedback, and leads to its cause', async () => {
+    const agent = connect(service, 'veteran', 'veteran-1', {
+      identifying: { 'service.name': 'veteran', 'service.version': '0.120.0' },
+    })
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/alerts')
+    const row = page.getByRole('row', { name: /Version outdated.*veteran/ })
+    await row.waitFor({ timeout: 60_000 })
+    await row.getByRole('button', { name: 'Resolve' }).click()
+    await page.getByText('Resolved. It stays quiet').waitFor()
+    await expect.poll(() => row.count()).toBe(0)
+    await page.getByRole('button', { name: 'Resolved too' }).click()
+    await page.getByRole('row', { name: /Version outdated.*veteran/ }).waitFor()
+    await agent.stop()
+    await context.close()
+  })
+})

@@ -1,0 +1,96 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Service } from '../support/service.ts'
+import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { announceThousands, connect } from './support/fleet.ts'
+import { startComplete } from './support/service.ts'
+
+const CROWD = 3_000
+
+let service: Service
+let browser: Browser
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+describe('the fleet', () => {
+  test('an empty one shows how to connect, and sees the first collector come', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByText('No collector has connected yet').waitFor()
+    expect(await page.locator('pre').first().textContent()).toContain('/v1/opamp')
+    const agent = connect(service, 'the-first', 'the-first-1')
+    await page.getByRole('link', { name: 'the-first' }).waitFor()
+    await agent.stop()
+    await context.close()
+  })
+
+  test('a workload among thousands is found by text, by key:value and by palette', async () => {
+    await announceThousands(service, CROWD)
+    const { page, context, complaints } = await visit(browser, service.url)
+    await signIn(page)
+    const counter = page
+      .getByRole('navigation', { name: 'Counters' })
+      .getByRole('link', { name: /workloads/ })
+    await expect.poll(() => counter.textContent()).toContain('3,001')
+    // Only what is in sight is drawn.
+    expect(await page.locator('tbody tr').count()).toBeLessThan(120)
+    await page.getByLabel('Search the fleet').fill('crowd-02718')
+    await page.getByRole('link', { name: 'crowd-02718' }).waitFor()
+    expect(await page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
+    expect(new URL(page.url()).searchParams.get('q')).toBe('crowd-02718')
+    await page.getByLabel('Search the fleet').fill('env:prod -crowd-0000')
+    await page
+      .getByText('1,000 of 3,001')
+      .or(page.getByText(/99\d of 3,001/))
+      .first()
+      .waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('crowd-00042')
+    await page.getByRole('option', { name: /crowd-00042/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'crowd-00042' }).waitFor()
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('scrolls to the last of thousands, sorts both ways, and the address keeps it all', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'crowd-00000' }).waitFor()
+    await expect.poll(() => page.evaluate(() => document.body.scrollHeight)).toBeGreaterThan(CROWD * 30)
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+    await page.getByRole('link', { name: 'the-first' }).waitFor()
+    await page.evaluate(() => window.scrollTo(0, 0))
+    await page.getByRole('button', { name: /Workload/ }).click()
+    await page.getByRole('link', { name: 'the-first' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('name:desc')
+    await page.reload()
+    await page.getByRole('link', { name: 'the-first' }).waitFor()
+    await page.getByLabel('Group by').selectOption('environment')
+    await page.getByRole('rowheader', { name: /dev · 1,000/ }).waitFor()
+    await context.close()
+  })
+
+  test('the arrow keys walk the rows, the counters filter', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'crowd-00000' }).focus()
+    for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowDown')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('crowd-00003')
+    await page
+      .getByRole('link', { name: /disconnected/ })
+      .first()
+      .click()
+    await expect.poll(() => page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
+    await page.getByRole('link', { name: 'the-first' }).waitFor()
+    await context.close()
+  })
+})
