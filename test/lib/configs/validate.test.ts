@@ -144,6 +144,7 @@ describe('the structure', () => {
     ['a whole list from the environment', 'receivers: [otlp]', 'receivers: ${env:RECEIVERS}'],
     ['the same receiver twice', '[otlp]', '[otlp, otlp]'],
     ['an escaped reference', '${env:BACKEND}', '$${1}'],
+    ['an escaped reference beside another', '${env:BACKEND}', '$${1}-${env:BACKEND}'],
     ['a default value', '${env:BACKEND}', '${env:BACKEND:-https://x}'],
     ['a nested reference', '${env:BACKEND}', '${file:${env:HOME}/x}'],
     ['a dollar without braces', '${env:BACKEND}', 'a-$1'],
@@ -192,6 +193,7 @@ describe('the structure', () => {
     ['a section that is a list', 'connectors:\n  forward/all:', 'connectors: []', 'invalid_section'],
     ['a reference to the variable "1"', '${env:BACKEND}', '${1}', 'invalid_expansion'],
     ['a default without its provider', '${env:BACKEND}', '${BACKEND:-x}', 'invalid_expansion'],
+    ['a reference behind an escaped dollar', '${env:BACKEND}', '$$${1}', 'invalid_expansion'],
     ['a reference without a name', '${env:BACKEND}', '${}', 'invalid_expansion'],
   ])('refuses %s', async (_, from, to, code) => {
     const text = code === null ? edit(from, to).replace('[otlp]', '[k8s_cluster]') : edit(from, to)
