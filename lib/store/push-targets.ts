@@ -57,6 +57,7 @@ export interface TargetOfPush {
   target: PushTarget
 }
 
+/** Absent keys are read as null: thousands of rows are parsed faster without them, and as `json` than as `jsonb`. */
 function toRecords(targets: readonly TargetOfPush[]): string {
   return JSON.stringify(
     targets.map(({ pushId, target: t }) => ({
@@ -68,12 +69,12 @@ function toRecords(targets: readonly TargetOfPush[]): string {
       state: t.state,
       generation: t.generation,
       offered_at: t.offeredAt,
-      applying_at: t.applyingAt,
-      ended_at: t.endedAt,
-      cause: t.error?.cause ?? null,
-      title: t.error?.title ?? null,
-      parameters: t.error?.parameters ?? null,
-      error_text: t.error?.text ?? null,
+      applying_at: t.applyingAt ?? undefined,
+      ended_at: t.endedAt ?? undefined,
+      cause: t.error?.cause,
+      title: t.error?.title,
+      parameters: t.error?.parameters,
+      error_text: t.error?.text,
       had_failed_before: t.hadFailedBefore,
       losses: t.losses,
       updated_at: t.updatedAt,
@@ -85,7 +86,7 @@ function toRecords(targets: readonly TargetOfPush[]): string {
 export async function insertTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
   if (targets.length === 0) return
   await tx.execute(
-    `insert into push_targets (${COLUMNS}) select ${COLUMNS} from jsonb_to_recordset($1::jsonb) as r (${RECORD})`,
+    `insert into push_targets (${COLUMNS}) select ${COLUMNS} from json_to_recordset($1::json) as r (${RECORD})`,
     [toRecords(targets)],
   )
 }
@@ -100,7 +101,7 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
      select ${COLUMNS.split(',')
        .map((name) => `r.${name.trim()}`)
        .join(', ')}
-     from jsonb_to_recordset($1::jsonb) as r (${RECORD})
+     from json_to_recordset($1::json) as r (${RECORD})
      join pushes p on p.push_id = r.push_id
      join workloads w on w.id = p.workload_id and p.push_id in (w.active_push_id, w.rollout_push_id)
      order by r.push_id, r.instance_uid
@@ -119,7 +120,7 @@ export async function updateTargets(tx: Db, targets: readonly TargetOfPush[]): P
      select ${COLUMNS.split(',')
        .map((name) => `r.${name.trim()}`)
        .join(', ')}
-     from jsonb_to_recordset($1::jsonb) as r (${RECORD}) join pushes p on p.push_id = r.push_id
+     from json_to_recordset($1::json) as r (${RECORD}) join pushes p on p.push_id = r.push_id
      order by r.push_id, r.instance_uid
      on conflict (push_id, instance_uid) do update set
        state = excluded.state, is_target = excluded.is_target, applying_at = excluded.applying_at,

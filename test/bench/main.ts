@@ -10,12 +10,12 @@ import type { Bench } from './session.ts'
 const HELP = `npm run bench -- [--only ID,...] [--agents N] [--time-scale X] [--node-arg ARG]...
 
 Measures the service as a process of its own, with PostgreSQL and the load beside it.
-  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, curve, curve-1b; all by default
+  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 9, 11, curve, curve-1b; all by default
   --agents N        the size of the fleet, 15000 by default
   --time-scale X    shortens what only waits, for a first look
   --node-arg ARG    passed to Node for the service, such as --cpu-prof
 `
-const ALL = ['1', '1b', '4', '3', '2', '5', '6', '7', '8', '9', '11', '10', 'curve', 'curve-1b']
+const ALL = ['1', '1b', '4', '3', '2', '5', '6', '7', '9', '11', 'curve', 'curve-1b']
 
 interface Arguments {
   only: ReadonlySet<string>
