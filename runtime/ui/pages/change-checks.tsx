@@ -24,7 +24,7 @@ export function Checks({ of, isStale }: { of: Resource<ValidationResult>; isStal
         {words.checks} {(isStale || of.isLoading) && <span class="faint">{words.checking}</span>}
       </h2>
       {of.failure && <FailureNotice failure={of.failure} retry={of.reload} />}
-      <ul class="list" role="status">
+      <ul class="list" aria-live="polite">
         {of.data?.checks.map((check) => {
           const [tone, shape] = LOOK[check.status]
           const messages = check.messages?.filter(({ severity }) => severity !== 'info') ?? []

@@ -90,7 +90,8 @@ function Account() {
         if (event.key === 'Escape') event.currentTarget.open = false
       }}
     >
-      <summary class="btn plain" aria-label={words.account}>
+      <summary class="btn plain">
+        <span class="sr">{words.account}</span>
         <span class="who muted">{me.value?.email}</span>
         <span aria-hidden="true">⌄</span>
       </summary>
@@ -144,7 +145,6 @@ export function Shell({ children }: { children: ComponentChildren }) {
             type="button"
             class="find"
             aria-keyshortcuts="Control+K"
-            aria-label={words.find}
             onClick={() => {
               isPaletteOpen.value = true
             }}

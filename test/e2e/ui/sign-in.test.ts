@@ -60,7 +60,7 @@ describe('signing in', () => {
   test('signing out ends the session, and an ended session asks to sign in again', async () => {
     const { page, context } = await visit(browser, service.url)
     await signIn(page)
-    await page.getByLabel('Account').click()
+    await page.locator('header summary').click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('E-mail').waitFor()
     await signIn(page)

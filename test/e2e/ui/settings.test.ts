@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let agent: SimulatedAgent
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  agent = connect(service, 'reported', 'reported-1')
+})
+
+afterAll(async () => {
+  await agent?.stop()
+  await browser?.close()
+  await service?.stop()
+})
+
+describe('one’s own settings', () => {
+  test('language and theme change at once, and are there again after signing in elsewhere', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/settings/profile')
+    await page.getByLabel('Language').selectOption('fr')
+    await page.getByRole('heading', { name: 'Réglages' }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('fr')
+    await page.getByLabel('Apparence').selectOption('dark')
+    await expect
+      .poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+      .toBe('rgb(17, 18, 20)')
+    await context.close()
+    const elsewhere = await visit(browser, service.url)
+    await signIn(elsewhere.page)
+    await elsewhere.page.getByRole('link', { name: 'Parc' }).waitFor()
+    expect(await elsewhere.page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    // And back, by keyboard alone.
+    await elsewhere.page.keyboard.press('Control+k')
+    await elsewhere.page.keyboard.type('Switch to English')
+    await elsewhere.page.keyboard.press('Enter')
+    await elsewhere.page.getByRole('link', { name: 'Fleet' }).waitFor()
+    await elsewhere.context.close()
+  })
+})
+
+describe('users', () => {
+  test('one is added, may look and not touch, is promoted, and removed', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/settings/users')
+    await page.getByRole('button', { name: 'New user' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('E-mail').fill('viewer@example.com')
+    await dialog.getByLabel('New password').fill('too short')
+    await dialog.getByRole('button', { name: 'Add the user' }).click()
+    await dialog.getByText('It needs at least 12 characters.').waitFor()
+    await dialog.getByLabel('New password').fill('long enough to pass')
+    await dialog.getByRole('button', { name: 'Add the user' }).click()
+    await page.getByRole('row', { name: /viewer@example\.com/ }).waitFor()
+
+    const theirs = await visit(browser, service.url)
+    await signIn(theirs.page, { email: 'viewer@example.com', password: 'long enough to pass' })
+    await theirs.page.getByRole('link', { name: 'reported' }).click()
+    const propose = theirs.page.getByRole('button', { name: 'Propose a change' })
+    await propose.waitFor()
+    expect(await propose.getAttribute('aria-disabled')).toBe('true')
+    expect(await propose.getAttribute('title')).toContain('Your role does not allow this')
+    expect(await theirs.page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
+
+    await page.getByLabel('Groups: viewer@example.com').selectOption('editor')
+    await page.getByText('Saved.').waitFor()
+    await page
+      .getByRole('row', { name: /viewer@example\.com/ })
+      .getByRole('button', { name: 'Remove' })
+      .click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('Removed.').waitFor()
+    await expect.poll(() => page.getByRole('row', { name: /viewer@example\.com/ }).count()).toBe(0)
+    await theirs.page.getByText('Your session has ended.').waitFor()
+    await theirs.context.close()
+    await context.close()
+  })
+
+  test('the last administrator stays', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/settings/users')
+    await page.getByLabel('Groups: admin@example.com').selectOption('viewer')
+    await page.getByText(/it cannot be removed or demoted|last administrator cannot/).waitFor()
+    await context.close()
+  })
+})
+
+describe('evidence', () => {
+  test('is previewed as a page and kept as a file with its hash in the name', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/reports')
+    await page.getByLabel('Workloads', { exact: true }).first().selectOption({ label: 'reported · shop' })
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('Hash of the report').waitFor()
+    await page.getByRole('heading', { name: /^Workloads/ }).waitFor()
+    const coming = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Markdown' }).click()
+    const file = await coming
+    expect(file.suggestedFilename()).toMatch(/^evidence-pack-[0-9a-f]{12}\.md$/)
+    expect(await readFile(await file.path(), 'utf8')).toContain('# Evidence Pack')
+    await context.close()
+  })
+
+  test('of who did what is shown, and its chain verified with one button', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/audit')
+    await page.getByText('auth.login.success').first().waitFor()
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByText(/The chain is intact/).waitFor()
+    await page.getByLabel('Action', { exact: true }).fill('auth.login.failure')
+    await page.getByText('No event fits.').waitFor()
+    expect(new URL(page.url()).searchParams.get('action')).toBe('auth.login.failure')
+    await context.close()
+  })
+})
