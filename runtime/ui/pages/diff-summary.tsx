@@ -96,6 +96,7 @@ export function DiffSummary({
           ))}
         </ul>
       )}
+      {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       {lines.length > 0 && <p class="wrap">{formatList(lines.map(toText))}</p>}
       <Risks diff={data} />
     </section>
