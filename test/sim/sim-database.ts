@@ -15,7 +15,8 @@ export class SimDatabase {
   readonly #connection: Connection
   readonly #time: VirtualTime
   readonly #dice: Dice
-  #isTaken = false
+  /** Whoever uses the session now. */
+  #turn: { client: Client } | null = null
   readonly #queue: { client: Client; start: () => void }[] = []
   /** Real statements under way: the simulation waits for them before it moves on. */
   busy = 0
@@ -61,34 +62,31 @@ export class SimDatabase {
   }
 
   async #alone<T>(client: Client, work: () => Promise<T>): Promise<T> {
-    await this.#take(client)
+    const give = await this.#take(client)
     try {
       await this.#pass(client)
-      const result = await work()
-      return result
+      return await work()
     } finally {
-      this.#give(client)
+      give()
     }
   }
 
-  #owner: Client | null = null
-
-  #take(client: Client): Promise<void> {
+  /** Wait for the session; resolves with how to give it back, which counts once. */
+  #take(client: Client): Promise<() => void> {
     return new Promise((resolve) => {
       const start = () => {
-        this.#isTaken = true
-        this.#owner = client
-        resolve()
+        const turn = { client }
+        this.#turn = turn
+        resolve(() => this.#give(turn))
       }
-      if (this.#isTaken) this.#queue.push({ client, start })
+      if (this.#turn !== null) this.#queue.push({ client, start })
       else start()
     })
   }
 
-  #give(client: Client): void {
-    if (this.#owner !== client) return
-    this.#isTaken = false
-    this.#owner = null
+  #give(turn: { client: Client }): void {
+    if (this.#turn !== turn) return
+    this.#turn = null
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       if (next.client.isDead) continue
       next.start()
@@ -97,7 +95,7 @@ export class SimDatabase {
   }
 
   async #transaction<T>(client: Client, work: (tx: Db) => Promise<T>): Promise<T> {
-    await this.#take(client)
+    const give = await this.#take(client)
     let isOver = false
     const rollBack = async () => {
       if (isOver) return
@@ -120,7 +118,7 @@ export class SimDatabase {
       isOver = true
       await this.#real(() => this.#connection.execute('COMMIT'))
       this.commits++
-      this.#give(client)
+      give()
       const isAnswerLost = this.#dice.chance(this.lostCommitChance)
       await this.#pass(client)
       if (isAnswerLost) throw new DatabaseUnavailable('connection lost at commit')
@@ -129,7 +127,7 @@ export class SimDatabase {
       await rollBack()
       throw error
     } finally {
-      this.#give(client)
+      give()
     }
   }
 
@@ -138,6 +136,6 @@ export class SimDatabase {
     client.isDead = true
     for (const act of client.onDeath) act()
     client.onDeath = []
-    this.#give(client)
+    if (this.#turn?.client === client) this.#give(this.#turn)
   }
 }
