@@ -13,6 +13,7 @@ import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { OpampExchange } from '../lib/opamp/exchange.ts'
 import type { ReportWorkers } from '../lib/reports/produce.ts'
+import type { ReportTurns } from '../lib/reports/turns.ts'
 import type { Database } from '../lib/store/db.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { Config } from './config.ts'
@@ -39,6 +40,7 @@ export interface Context {
   opamp: OpampExchange
   /** Threads that make evidence packs. */
   reportWorkers: ReportWorkers
+  reportTurns: ReportTurns
   fleet: Fleet
   /** The fleet as the wire shows it. */
   views: FleetViews

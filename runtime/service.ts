@@ -23,6 +23,7 @@ import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
 import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
+import { ReportTurns } from '../lib/reports/turns.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
@@ -179,7 +180,7 @@ function openContext(
   })
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
-    ...{ alerts, webhooks, reportWorkers },
+    ...{ alerts, webhooks, reportWorkers, reportTurns: new ReportTurns() },
     openApi: JSON.stringify(buildOpenApi(functions.http, VERSION)),
     configs,
     configTargets: openConfigTargets(fleet, pool),

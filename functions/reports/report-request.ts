@@ -23,6 +23,7 @@ export const REPORT_ERRORS: readonly ProblemCode[] = [
   'report-scope-empty',
   'report-signing-unavailable',
   'request-body-too-large',
+  'server-busy',
   'unsupported-redaction-mode',
   'unsupported-report-type',
   'unsupported-schema-version',
@@ -40,6 +41,7 @@ export function reportDeps(ctx: Context): ReportDeps {
   return {
     ...{ db: ctx.db, clock: ctx.clock, log: ctx.log },
     workers: ctx.reportWorkers,
+    turns: ctx.reportTurns,
     parts: ctx.edition.reports,
     minAgentVersion: ctx.config.minAgentVersion,
   }

@@ -209,10 +209,17 @@ export class PushEngine {
       void this.resync(workload)
       throw error
     }
-    workload.isFrozen = false
-    this.considerAll(workload)
+    this.#unfreeze(workload)
     if (error instanceof Veto) return { ok: false, code: error.code as Code }
     throw error
+  }
+
+  /** The assignment is settled: go on. The failed are judged before anybody is offered anything. */
+  #unfreeze(workload: Workload): void {
+    workload.isFrozen = false
+    for (const followed of [workload.active, workload.rollout?.followed ?? null])
+      if (followed !== null) this.reconsider(followed)
+    this.considerAll(workload)
   }
 
   /** Look at every instance of a workload again. */
@@ -235,6 +242,8 @@ export class PushEngine {
       this.#startFailing(workload, followed)
       return
     }
+    // Another push is being committed: whether this one may still become applied is decided by that.
+    if (workload.isFrozen && push.status === 'pending' && verdict.status === 'applied') return
     if (verdict.status !== push.status || verdict.phase !== push.phase) {
       push.updatedAt = this.#deps.clock.now()
       if (verdict.status === 'applied' && push.status === 'pending') push.appliedAt = push.updatedAt
@@ -267,8 +276,7 @@ export class PushEngine {
     }
     const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
     if (verdict.status !== 'failed') {
-      workload.isFrozen = false
-      this.considerAll(workload)
+      this.#unfreeze(workload)
       return
     }
     await this.#undo(workload, followed, {
@@ -410,15 +418,11 @@ export class PushEngine {
       try {
         const loaded = await loadAssignments(this.#deps.db, workload.id)
         if (loaded !== null) this.#adopt(workload, loaded)
-        workload.isFrozen = false
       } catch {
         void this.resync(workload)
         return
       }
-      // The failed are judged before anybody is offered anything.
-      for (const followed of [workload.active, workload.rollout?.followed ?? null])
-        if (followed !== null) this.reconsider(followed)
-      this.considerAll(workload)
+      this.#unfreeze(workload)
     })
   }
 

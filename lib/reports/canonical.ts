@@ -59,12 +59,13 @@ const SIGNED_AUDIT = record(
   'status verifier verified_from? verified_until? head_hash? checked_at first_bad_sequence?',
 )
 const PACK = record(
-  'schema_version generated_at inputs_hash report_hash scope sections signatures? signed_audit? warnings?',
+  'schema_version generated_at inputs_hash report_hash scope sections signatures? signed_audit? audit_head? warnings?',
   {
     scope: PACK_SCOPE,
     sections: list(SECTION),
     signatures: list(SIGNATURE),
     signed_audit: SIGNED_AUDIT,
+    audit_head: record('seq hash'),
     warnings: list(record('code message')),
   },
 )

@@ -83,5 +83,7 @@ export function* renderMarkdown(pack: EvidencePack): Generator<string> {
       yield `- ${keyText(key)}: ${codeSpan(value)}\n`
     yield '\n'
   }
+  if (pack.audit_head !== undefined)
+    yield `## Audit head\n\n- seq: ${codeSpan(String(pack.audit_head.seq))}\n- hash: ${codeSpan(pack.audit_head.hash)}\n\n`
   yield signatureLines(pack)
 }

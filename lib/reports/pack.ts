@@ -21,6 +21,8 @@ export interface PackFrame {
   /** RFC 3339 in UTC. */
   generatedAt: string
   signedAudit: SignedAudit | null
+  /** Null where nothing was ever audited. */
+  auditHead: EvidencePack['audit_head'] | null
 }
 
 /** A pack that is only waiting for its signature. */
@@ -152,6 +154,7 @@ export function assemblePack(frame: PackFrame, material: Material): AssembledPac
     generated_at: frame.generatedAt,
     scope: resolveScope(request, workloadIds),
     ...(frame.signedAudit === null ? {} : { signed_audit: frame.signedAudit }),
+    ...(frame.auditHead === null ? {} : { audit_head: frame.auditHead }),
   }
   const forPdf = target === 'pdf' ? pdfWarnings(toSections(limited.sections), unsigned) : []
   const warnings = mergeWarnings(readWarnings(material, whole.sections), limited.warnings, forPdf)

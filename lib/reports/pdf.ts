@@ -107,6 +107,8 @@ function drawTitlePage(writer: Writer, pack: EvidencePack): void {
     if (signature.key_id) writer.pair('key_id', signature.key_id)
     if (signature.signature_b64) writer.pair('signature_b64', signature.signature_b64)
   }
+  if (pack.audit_head !== undefined)
+    writer.pair('audit head', `${pack.audit_head.seq} ${pack.audit_head.hash}`)
   for (const [key, value] of Object.entries(pack.signed_audit ?? {}))
     writer.pair(`audit ${key}`, String(value))
   writer.y += 12

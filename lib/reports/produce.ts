@@ -1,5 +1,7 @@
+import type { AuditHead } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { readAuditHead } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import { beginSnapshot } from '../store/snapshot.ts'
 import type { ReportFormat } from '../wire/reports.ts'
@@ -11,6 +13,7 @@ import type { PackTarget, SignedAudit } from './pack.ts'
 import type { NormalRequest } from './request.ts'
 import { resolveReportScope } from './scope.ts'
 import type { ReportSigner } from './signer.ts'
+import type { ReportTurns } from './turns.ts'
 
 /** What an edition brings to reports. */
 export interface ReportParts {
@@ -26,6 +29,7 @@ export interface ReportDeps {
   clock: Clock
   log: Log
   workers: ReportWorkers
+  turns: ReportTurns
   parts: ReportParts
   /** `MIN_AGENT_VERSION`, empty when not set. */
   minAgentVersion: string
@@ -43,6 +47,7 @@ export type ReportFault =
   | 'report-build-failed'
   | 'report-signing-unavailable'
   | 'pdf-unavailable'
+  | 'server-busy'
 
 /** Resolve a request's scope, read its material, and make the pack for one format; nothing is rendered yet. */
 export async function producePack(
@@ -50,13 +55,14 @@ export async function producePack(
   request: NormalRequest,
   target: PackTarget,
 ): Promise<{ ok: true; pack: FinishedPack } | { ok: false; code: ReportFault }> {
-  const gathered = await gather(deps, request)
+  if (!deps.turns.take()) return { ok: false, code: 'server-busy' }
+  const gathered = await gather(deps, request).finally(() => deps.turns.give())
   if (!gathered.ok) return gathered
   const generatedAt = deps.clock.now().toISOString()
   const signedAudit = (await deps.parts.verifySignedAudit?.()) ?? null
   const job: ReportJob = {
     kind: 'assemble',
-    frame: { request, target, generatedAt, signedAudit },
+    frame: { request, target, generatedAt, signedAudit, auditHead: gathered.auditHead },
     ...gathered.material,
   }
   const outcome = await deps.workers.run(
@@ -82,14 +88,16 @@ function gather(
   deps: ReportDeps,
   request: NormalRequest,
 ): Promise<
-  { ok: true; material: GatheredMaterial } | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
+  | { ok: true; material: GatheredMaterial; auditHead: AuditHead | null }
+  | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
 > {
   return deps.db.transaction(async (tx) => {
     await beginSnapshot(tx)
     const scope = await resolveReportScope(tx, request.scope)
     if (!scope.ok) return scope
     const material = await gatherMaterial(tx, scope.workloadIds, request, deps.minAgentVersion)
-    return { ok: true, material }
+    const head = await readAuditHead(tx)
+    return { ok: true, material, auditHead: head.seq === 0 ? null : head }
   })
 }
 

@@ -79,5 +79,7 @@ export interface EvidencePack {
     checked_at: string
     first_bad_sequence?: number
   }
+  /** The end of the audit chain when the pack was made: cutting records off later shows against it. */
+  audit_head?: { seq: number; hash: string }
   warnings?: { code: string; message: string }[]
 }

@@ -8,6 +8,7 @@ import { openTokens } from '../../lib/identity/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import type { Role } from '../../lib/permissions.ts'
 import type { ReportJob, ReportJobResult } from '../../lib/reports/jobs.ts'
+import { ReportTurns } from '../../lib/reports/turns.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import { insertSession } from '../../lib/store/sessions.ts'
 import { insertUser } from '../../lib/store/users.ts'
@@ -133,7 +134,18 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     configs,
     openApi: OPEN_API_TEXT,
     ...options,
-    ...{ config, clock, log, random, db, edition, audit, passwords, reportWorkers },
+    ...{
+      config,
+      clock,
+      log,
+      random,
+      db,
+      edition,
+      audit,
+      passwords,
+      reportWorkers,
+      reportTurns: new ReportTurns(),
+    },
     close: async () => {
       await Promise.all([workers.close(), configWorkers.close(), reportWorkers.close()])
     },

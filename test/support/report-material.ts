@@ -21,6 +21,7 @@ export function reportFrame(changes: Partial<PackFrame> = {}): PackFrame {
     target: 'json',
     generatedAt: new Date(REPORT_NOW).toISOString(),
     signedAudit: null,
+    auditHead: null,
     ...changes,
   }
 }

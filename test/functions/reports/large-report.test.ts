@@ -45,7 +45,14 @@ it.each(['json', 'pdf'] as const)(
     const request = reportRequest({ scope: { group_id: 'checkout' } })
     const parts = { signer: communitySigner, verifySignedAudit: null }
     const deps = {
-      ...{ db: ctx.db, clock: ctx.clock, log: ctx.log, workers: ctx.reportWorkers, parts },
+      ...{
+        db: ctx.db,
+        clock: ctx.clock,
+        log: ctx.log,
+        workers: ctx.reportWorkers,
+        turns: ctx.reportTurns,
+        parts,
+      },
       minAgentVersion: '',
     }
     const { value, heldMs, tookMs } = await measure(async () => {

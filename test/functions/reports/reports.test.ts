@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/trail.ts'
+import { REPORTS_AT_ONCE } from '../../../lib/reports/turns.ts'
 import { verifyPack } from '../../../lib/reports/verify.ts'
-import { listAuditRecords } from '../../../lib/store/audit.ts'
+import { listAuditRecords, readAuditHead } from '../../../lib/store/audit.ts'
 import type { EvidencePack } from '../../../lib/wire/reports.ts'
 import { createEdition } from '../../../runtime/editions.ts'
 import { type Answer, createTestContext, invoke, signIn } from '../../support/invoke.ts'
@@ -59,6 +60,19 @@ describe(PREVIEW, () => {
     expect(pack).not.toHaveProperty('signed_audit')
     expect(pack).not.toHaveProperty('warnings')
     expect(verifyPack(answer.text, null)).toMatchObject({ isIntact: true, isSigned: false })
+  })
+
+  it('carries the head of the audit chain, whichever sections it has', async () => {
+    const before = await readAuditHead(database.pool)
+    const pack = packOf(await preview({ ...ALL, include: { workload_summary: true } }))
+    expect(pack.audit_head).toEqual({ seq: before.seq, hash: before.hash })
+  })
+
+  it('asks callers to come back while as many reports are read as may be', async () => {
+    for (let i = 0; i < REPORTS_AT_ONCE; i++) expect(ctx.reportTurns.take()).toBe(true)
+    expect(await preview(ALL)).toMatchObject({ status: 503 })
+    for (let i = 0; i < REPORTS_AT_ONCE; i++) ctx.reportTurns.give()
+    expect(await preview(ALL)).toMatchObject({ status: 200 })
   })
 
   it('covers live workloads of the trusted label, says so, and leaves the archived one out', async () => {

@@ -1,0 +1,18 @@
+/** How many reports may be read from the database at once: each holds a connection of the pool while it reads. */
+export const REPORTS_AT_ONCE = 4
+
+/** Counts the reports that are being read. */
+export class ReportTurns {
+  #taken = 0
+
+  /** Take a turn; false when all are taken, and then the caller is told to come back. */
+  take(): boolean {
+    if (this.#taken >= REPORTS_AT_ONCE) return false
+    this.#taken++
+    return true
+  }
+
+  give(): void {
+    this.#taken--
+  }
+}
