@@ -34,10 +34,12 @@ async function findMergedConfig(directory: string): Promise<string> {
   return ''
 }
 
+const STARTS_MAX = 4
+
 // Collectors serve their own metrics on one and the same port, and a busy machine needs more than the 3 s that a
 // supervisor gives its collector at first.
 const ON_ONE_MACHINE = `  args: ['--set=service.telemetry.metrics.level=none']
-  bootstrap_timeout: 30s
+  bootstrap_timeout: 10s
 `
 
 async function start(
@@ -53,16 +55,30 @@ async function start(
     .replaceAll('/var/lib/otelcol/supervisor', storage)
     .replace('\nagent:\n', `\nagent:\n${ON_ONE_MACHINE}`)
   await writeFile(file, here)
-  const launch = () => startProgram(command, ['--config', file], { cwd: directory, env: environment(env) })
+  let isWanted = true
+  let starts = 0
+  const launch = (): Running => {
+    starts++
+    const running = startProgram(command, ['--config', file], { cwd: directory, env: environment(env) })
+    // A supervisor ends when its collector does not answer it in time at the first start; whoever runs one, as
+    // systemd does, starts it again.
+    running.ended.then(() => {
+      if (isWanted && starts < STARTS_MAX && collector.process === running) collector.process = launch()
+    })
+    return running
+  }
   const collector: Collector = {
     process: launch(),
     directory,
     mergedConfig: () => findMergedConfig(storage),
     async restart() {
+      isWanted = false
       await collector.process.stop()
+      isWanted = true
       collector.process = launch()
     },
     async stop() {
+      isWanted = false
       await collector.process.stop()
       await rm(directory, { recursive: true, force: true })
     },
