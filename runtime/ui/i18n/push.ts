@@ -38,7 +38,7 @@ export const pushTexts = defineTexts({
     column: { instance: 'Instance', state: 'State', time: 'Took', error: 'Error', version: 'Version' },
     timeline: 'Steps',
     more: (shown: number, all: number) => `The first ${n(shown)} of ${n(all)}.`,
-    workload: 'Workload',
+    rollout: 'See the stages',
   },
   fr: {
     title: (hash: string) => `Poussée ${hash}`,
@@ -74,6 +74,6 @@ export const pushTexts = defineTexts({
     column: { instance: 'Instance', state: 'État', time: 'Durée', error: 'Erreur', version: 'Version' },
     timeline: 'Étapes',
     more: (shown: number, all: number) => `Les ${n(shown)} premières sur ${n(all)}.`,
-    workload: 'Collecteur',
+    rollout: 'Voir les étapes',
   },
 })

@@ -245,7 +245,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
         <>
           <Head title={words.title(nameOf(data))}>
             <ActionLink href={`/workloads/${id}`}>← {nameOf(data)}</ActionLink>
-            <ActionLink href={`/templates?for=${id}`}>{`${words.start} ${words.startTemplate}`}</ActionLink>
+            <ActionLink href={`/templates?for=${id}`}>{words.startTemplate}</ActionLink>
           </Head>
           <Loaded of={base}>{(loaded) => <Draft key={start} workload={data} base={loaded} />}</Loaded>
         </>

@@ -219,7 +219,9 @@ function Title({
       }
     >
       {push?.rollout_id && (
-        <ActionLink href={`/workloads/${workload.id}/rollouts/${push.rollout_id}`}>Rollout</ActionLink>
+        <ActionLink href={`/workloads/${workload.id}/rollouts/${push.rollout_id}`}>
+          {words.rollout}
+        </ActionLink>
       )}
       <ActionLink href={`/workloads/${workload.id}/history`}>← {nameOf(workload)}</ActionLink>
     </Head>
