@@ -156,7 +156,9 @@ export class Receiver implements FleetPort {
     }
     instance.lastMessageAt = now
     instance.lastMessageMs = nowMs
-    instance.uidOnWire = report.uidOnWire
+    // The 16 bytes of a known agent are the same again; keeping these would keep every agent's last frame.
+    if (report.uidOnWire.length !== 16 || instance.uidOnWire.length !== 16)
+      instance.uidOnWire = report.uidOnWire
     const isFull = report.attributes !== null
     const hasNewCapabilities = report.hasCapabilities && report.capabilities !== instance.capabilities
     if (report.hasCapabilities) {

@@ -73,9 +73,10 @@ function decodeBareBeat(frame: Uint8Array): AgentReport | null {
     hasCapabilities = true
   }
   if (at !== length) return null
+  const uidOnWire = frame.subarray(3, 19)
   return {
-    uid: toHex(frame.subarray(3, 19)),
-    uidOnWire: frame.subarray(3, 19),
+    uid: toHex(uidOnWire),
+    uidOnWire,
     sequenceNum,
     capabilities: capabilities & 0xffff,
     hasCapabilities,
