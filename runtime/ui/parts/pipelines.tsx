@@ -40,6 +40,8 @@ interface LaidOutLane {
 }
 
 const BOX_HEIGHT = 34
+/** Half of a border stands outside its box. */
+const STROKE = 2
 const LANE_GAP = 22
 const LANE_TITLE = 22
 const MARGIN = 4
@@ -154,7 +156,7 @@ function layOut(picture: PipelinePicture) {
     lanes,
     bridges: listBridges(lanes, picture.connectors),
     width,
-    height: Math.max(top - LANE_GAP, 40),
+    height: Math.max(top - LANE_GAP + STROKE, 40),
   }
 }
 
