@@ -24,7 +24,7 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     const read = readRequest(body)
     if (!read.ok) return read.reply
-    const produced = await producePack(reportDeps(ctx), read.request, 'json')
+    const produced = await producePack(await reportDeps(ctx), read.request, 'json')
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack
     const recorded = await ctx.audit.observe({

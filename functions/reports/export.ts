@@ -50,7 +50,7 @@ export default defineHttp({
     if (output === null) return problem('unsupported-export-format')
     const read = readRequest(body)
     if (!read.ok) return read.reply
-    const deps = reportDeps(ctx)
+    const deps = await reportDeps(ctx)
     const produced = await producePack(deps, read.request, output.format)
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack

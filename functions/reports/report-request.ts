@@ -36,8 +36,9 @@ export function readRequest(body: string): (RequestOutcome & { ok: true }) | { o
   return outcome.ok ? outcome : { ok: false, reply: problem(outcome.code, { detail: outcome.detail }) }
 }
 
-/** What reports are made with. */
-export function reportDeps(ctx: Context): ReportDeps {
+/** What reports are made with. What agents said a moment ago is written down first: reports read the database. */
+export async function reportDeps(ctx: Context): Promise<ReportDeps> {
+  await ctx.fleet.writer.flush()
   return {
     ...{ db: ctx.db, clock: ctx.clock, log: ctx.log },
     workers: ctx.reportWorkers,

@@ -111,6 +111,9 @@ export class Presence {
       workload.archivedAt = null
       this.#writer.workload(workload)
     }
+    // Whoever lists a new workload is to see at once what it is; with more instances it can wait its turn.
+    if (workload.liveCount === 1 && deriveWorkload(workload, this.#deps.clock.monotonicMs()))
+      this.#writer.workload(workload)
     this.touch(workload)
   }
 

@@ -133,6 +133,8 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     identity,
     configs,
     openApi: OPEN_API_TEXT,
+    // Without a fleet nothing waits to be written; see `createFleetContext` for a real one.
+    fleet: { writer: { flush: async () => {} } },
     ...options,
     ...{
       config,
