@@ -208,8 +208,10 @@ async function writeReply(
     for (const [name, value] of Object.entries(reply.headers)) response.writeHeader(name, value)
     for (const cookie of reply.cookies ?? []) response.writeHeader('Set-Cookie', cookie)
     if (isHead) {
-      const length = isWhole && body !== null ? Buffer.byteLength(body as string | Uint8Array) : undefined
-      response.endWithoutBody(length)
+      // As a header: the library's own parameter for it would make the connection wait for that body.
+      if (isWhole && body !== null)
+        response.writeHeader('Content-Length', String(Buffer.byteLength(body as string | Uint8Array)))
+      response.endWithoutBody()
     } else if (body === null && reply.status === 204) response.endWithoutBody()
     else if (isWhole) response.end(body ?? '')
   })

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { type Config, readConfig } from '../../runtime/config.ts'
+
+const NEEDED = { JWT_SECRET: 's'.repeat(32), DB_DSN: 'postgres://localhost/muster' }
+
+function read(env: Record<string, string> = {}): { config: Config; warnings: readonly string[] } {
+  const result = readConfig({ ...NEEDED, ...env })
+  if (!result.ok) throw new Error(result.error)
+  return result
+}
+const refusal = (env: Record<string, string | undefined>) => {
+  const result = readConfig({ ...NEEDED, ...env })
+  return result.ok ? null : result.error
+}
+
+describe('the settings', () => {
+  it('have the defaults of the specification', () => {
+    const { config, warnings } = read()
+    expect(warnings).toEqual([])
+    expect(config).toMatchObject({
+      ...{ listenAddress: ':8080', opampAddress: ':4320', opampSharedSecret: '', edition: 'community' },
+      ...{ databaseMaxOpen: 40, databaseMaxIdle: 10 },
+      ...{ databaseIdleTimeoutMs: 300_000, databaseLifetimeMs: 1_800_000 },
+      ...{
+        disconnectGraceMs: 120_000,
+        retentionDays: 30,
+        janitorIntervalMs: 300_000,
+        eventRetentionDays: 30,
+      },
+      ...{ corsOrigins: ['http://localhost:5173'], seedAdmin: null, webhookUrl: '', minAgentVersion: '' },
+      runtimeValidation: { isEnabled: false, binaryPath: 'otelcol', timeoutMs: 5_000, minVersion: '' },
+    })
+  })
+
+  it.each(['0', '-3', '1.5', 'ten', ' 5'])('fall back, and say so, where a duration is %j', (bad) => {
+    const { config, warnings } = read({
+      WORKLOAD_DISCONNECT_GRACE_SECONDS: bad,
+      WORKLOAD_JANITOR_INTERVAL_SECONDS: bad,
+      DB_CONN_MAX_IDLE_TIME_SECONDS: bad,
+      WORKLOAD_RETENTION_DAYS: bad,
+      WORKLOAD_EVENT_RETENTION_DAYS: bad,
+    })
+    expect(config).toMatchObject({
+      ...{ disconnectGraceMs: 1_000, janitorIntervalMs: 1_000, databaseIdleTimeoutMs: 1_000 },
+      ...{ retentionDays: 30, eventRetentionDays: 30 },
+    })
+    expect(warnings).toHaveLength(5)
+    expect(warnings[0]).toContain('must be a whole number above 0')
+  })
+
+  it('take an empty variable for an unset one', () => {
+    expect(read({ LISTEN_ADDR: '', DB_MAX_OPEN_CONNS: '' }).config).toMatchObject({
+      listenAddress: ':8080',
+      databaseMaxOpen: 40,
+    })
+  })
+
+  it('split lists at commas and drop blanks', () => {
+    const { config } = read({ CORS_ORIGINS: ' https://a.example , ,https://b.example' })
+    expect(config.corsOrigins).toEqual(['https://a.example', 'https://b.example'])
+  })
+
+  it.each(['1', 'true', 'YES', 'on', ' enabled '])('switch the runtime check on for %j', (word) => {
+    expect(read({ OTELCOL_RUNTIME_VALIDATION_ENABLED: word }).config.runtimeValidation.isEnabled).toBe(true)
+  })
+
+  it('never take feature gates from the environment', () => {
+    expect(read({ MUSTER_EDITION: 'complete', EDITION: 'complete' }).config.edition).toBe('community')
+  })
+})
+
+describe('a start is refused', () => {
+  it.each([
+    [{ JWT_SECRET: undefined }, 'JWT_SECRET environment variable is required'],
+    [{ JWT_SECRET: '   ' }, 'JWT_SECRET environment variable is required'],
+    [{ JWT_SECRET: 'change-me-in-production' }, 'JWT_SECRET must not use the placeholder value'],
+    [{ JWT_SECRET: `  ${'s'.repeat(31)}  ` }, 'JWT_SECRET must be at least 32 characters'],
+    [{ DB_DSN: ' ' }, 'DB_DSN environment variable is required'],
+    [
+      { SEED_ADMIN_PASSWORD: 'long enough for all' },
+      'seed admin: SEED_ADMIN_EMAIL is required when SEED_ADMIN_PASSWORD is set',
+    ],
+    [
+      { SEED_ADMIN_EMAIL: 'a@example.com' },
+      'seed admin: SEED_ADMIN_PASSWORD is required when SEED_ADMIN_EMAIL is set',
+    ],
+    [
+      { SEED_ADMIN_EMAIL: 'a@example.com', SEED_ADMIN_PASSWORD: 'éééééé' },
+      'seed admin: SEED_ADMIN_PASSWORD must be at least 12 characters',
+    ],
+    [{ LISTEN_ADDR: 'nonsense' }, 'LISTEN_ADDR must be host:port or :port, found "nonsense"'],
+    [{ OPAMP_ADDR: ':99999' }, 'OPAMP_ADDR must be host:port or :port, found ":99999"'],
+  ])('for %j', (env, error) => {
+    expect(refusal(env)).toBe(error)
+  })
+
+  it('for a bad secret before anything is said of the database', () => {
+    expect(refusal({ JWT_SECRET: undefined, DB_DSN: undefined })).toContain('JWT_SECRET')
+  })
+})

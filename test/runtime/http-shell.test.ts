@@ -1,0 +1,136 @@
+import { request } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { useTestDatabase } from '../support/postgres.ts'
+import { useTestService } from '../support/service.ts'
+
+const database = await useTestDatabase()
+const service = await useTestService(database, {
+  corsOrigins: ['https://console.example', 'https://*.dev.example'],
+  trustedProxies: ['127.0.0.0/8'],
+})
+
+/** A request exactly as written; `fetch` would tidy up the path and refuse the headers. */
+function raw(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body = '',
+): Promise<{ status: number; headers: Record<string, string | string[] | undefined>; body: string }> {
+  const { port } = new URL(service.url)
+  return new Promise((resolve, reject) => {
+    const call = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8')
+      answer.on('data', (chunk: string) => {
+        text += chunk
+      })
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: text }))
+    })
+    call.on('error', reject)
+    call.end(body)
+  })
+}
+
+describe('an answer of the API listener', () => {
+  it('carries the security headers, whatever it is', async () => {
+    for (const path of ['/healthz', '/api/me', '/api/nothing', '/ws']) {
+      const { headers } = await raw('GET', path)
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'strict-origin-when-cross-origin',
+        'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+      })
+      expect(headers['content-security-policy']).toContain("script-src 'self';")
+      expect(headers['strict-transport-security']).toBeUndefined()
+    }
+  })
+
+  it('asks browsers to stay on TLS when a trusted proxy says that it was TLS', async () => {
+    const { headers } = await raw('GET', '/healthz', { 'x-forwarded-proto': 'https' })
+    expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains')
+  })
+
+  it('is JSON 404 for an unknown API path and 405 with Allow for a wrong method, before any credential', async () => {
+    expect(await raw('GET', '/api/nope')).toMatchObject({ status: 404, body: '{"error":"not found"}\n' })
+    expect(await raw('POST', '/api/me/')).toMatchObject({ status: 404 })
+    const wrong = await raw('DELETE', '/api/me')
+    expect(wrong).toMatchObject({ status: 405, body: '{"error":"method not allowed"}\n' })
+    expect(wrong.headers['allow']).toBe('GET, HEAD')
+  })
+
+  it('to HEAD is that to GET without the body, and the connection goes on', async () => {
+    const health = await raw('HEAD', '/healthz')
+    expect(health).toMatchObject({ status: 200, body: '', headers: { 'content-length': '2' } })
+    // The same connection again: the client keeps it open.
+    expect(await raw('HEAD', '/readyz')).toMatchObject({ status: 200, body: '' })
+    expect(await raw('GET', '/healthz')).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  it('is 401 in JSON without a credential, also on the legacy paths', async () => {
+    expect(await raw('GET', '/api/me')).toMatchObject({ status: 401, body: '{"error":"unauthorized"}\n' })
+    expect(await raw('GET', '/api/agents/abc')).toMatchObject({
+      status: 401,
+      body: '{"error":"unauthorized"}\n',
+    })
+  })
+
+  it('keeps path and query of a legacy path as they were sent', async () => {
+    const token = await service.token()
+    const { status, headers } = await raw('GET', '/api/agents/a%2Fb/configs?x=1&y=%2F', {
+      authorization: `bearer ${token}`,
+    })
+    expect(status).toBe(307)
+    expect(headers['location']).toBe('/api/workloads/a%2Fb/configs?x=1&y=%2F')
+  })
+
+  it('is 413 for a body over the limit', async () => {
+    const answer = await raw('POST', '/api/auth/login', {}, `{"email":"${'x'.repeat(1_100_000)}"}`)
+    expect(answer).toMatchObject({ status: 413, body: '{"error":"request body too large"}\n' })
+  })
+})
+
+describe('a page of another origin', () => {
+  const preflight = (origin: string, method = 'PUT', headers = 'authorization, content-type') =>
+    raw('OPTIONS', '/api/me/preferences', {
+      origin,
+      'access-control-request-method': method,
+      'access-control-request-headers': headers,
+    })
+
+  it.each(['https://console.example', 'https://a.dev.example'])('may call when it is %s', async (origin) => {
+    expect((await preflight(origin)).headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'PUT',
+      'access-control-allow-credentials': 'true',
+    })
+    expect((await raw('GET', '/healthz', { origin })).headers).toMatchObject({
+      vary: 'Origin',
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'Link, Content-Disposition, Retry-After',
+    })
+  })
+
+  it.each(['https://evil.example', 'https://console.example.evil.example', 'null'])(
+    'may not when it is %s',
+    async (origin) => {
+      const answer = await preflight(origin)
+      expect(answer.status).toBe(200)
+      expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    },
+  )
+
+  it('may not change anything with the session cookie', async () => {
+    const token = await service.token()
+    const change = (origin: string) =>
+      raw(
+        'PUT',
+        '/api/me/preferences',
+        { cookie: `om_session=${token}`, ...(origin === '' ? {} : { origin }) },
+        '{"theme":"dark","language":"fr"}',
+      )
+    expect(await change('https://evil.example')).toMatchObject({ status: 403 })
+    expect(await change('')).toMatchObject({ status: 200 })
+    expect(await change(service.url)).toMatchObject({ status: 200 })
+  })
+})
