@@ -48,6 +48,13 @@ function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent'
       samples: [...byStatus].map(([status, value]) => ({ labels: `status="${status}"`, value })),
     },
     gauge('muster_pushes_pending', 'Workloads whose newest push has not converged.', pendingPushes),
+    counter('muster_pushes_applied_total', 'Pushes that converged.', fleet.pushStats.applied),
+    counter('muster_pushes_failed_total', 'Pushes that failed or were undone.', fleet.pushStats.failed),
+    counter(
+      'muster_push_convergence_seconds_total',
+      'Time from submission to convergence, of all pushes that converged together.',
+      fleet.pushStats.convergenceMs / 1000,
+    ),
     gauge('muster_offers_outstanding', 'Offers without a final answer.', state.outstanding.size),
     {
       ...{ name: 'muster_offers_sent_total', kind: 'counter', help: 'Offers sent to agents, by cause.' },

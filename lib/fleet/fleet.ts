@@ -105,6 +105,11 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.connectionClosed(connection)
   }
 
+  /** What became of pushes since the start. */
+  get pushStats(): Readonly<PushEngine['stats']> {
+    return this.#pushes.stats
+  }
+
   /** Messages taken since the start. */
   get messageCount(): number {
     return this.#receiver.messageCount

@@ -66,6 +66,8 @@ export class PushEngine {
   readonly #offers: OfferEngine
   readonly #mutex = new KeyedMutex()
   readonly #failing = new Set<FollowedPush>()
+  /** What became of pushes since the start, for the metrics. */
+  readonly stats = { applied: 0, failed: 0, convergenceMs: 0 }
   /** Called for each target that is no longer there when its push is committed. */
   onGone: (followed: FollowedPush, uid: string) => void = () => {}
 
@@ -246,11 +248,17 @@ export class PushEngine {
     if (workload.isFrozen && push.status === 'pending' && verdict.status === 'applied') return
     if (verdict.status !== push.status || verdict.phase !== push.phase) {
       push.updatedAt = this.#deps.clock.now()
-      if (verdict.status === 'applied' && push.status === 'pending') push.appliedAt = push.updatedAt
+      if (verdict.status === 'applied' && push.status === 'pending') this.#noteApplied(push)
       push.status = verdict.status
       if (push.phase !== 'aborted') push.phase = verdict.phase
     }
     this.#deps.notices.pushChanged(workload, push)
+  }
+
+  #noteApplied(push: Push): void {
+    push.appliedAt = push.updatedAt
+    this.stats.applied++
+    this.stats.convergenceMs += Math.max(0, push.appliedAt.getTime() - push.submittedAt.getTime())
   }
 
   #startFailing(workload: Workload, followed: FollowedPush): void {
@@ -333,6 +341,7 @@ export class PushEngine {
       }
       if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
       workload.quarantinedHashes.add(followed.push.hash)
+      this.stats.failed++
       this.#deps.notices.pushChanged(workload, followed.push)
       if (rollback === null) {
         if (workload.rollout?.followed === followed) workload.rollout = null
