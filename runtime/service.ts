@@ -1,4 +1,5 @@
 import { systemWebhookNetwork, type WebhookNetwork } from '../lib/alerts/webhook-client.ts'
+import { deliverAfterCommit } from '../lib/audit/after-commit.ts'
 import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { classifyAgentError } from '../lib/configs/agent-error.ts'
@@ -213,14 +214,13 @@ function fleetDeps(
   notices: FleetDeps['notices'],
   configs: ConfigEngine,
 ): FleetDeps {
+  const audited = deliverAfterCommit(db, audit)
   return {
-    ...{ db, clock, log, random: systemRandom, timers: systemTimers },
+    ...{ db: audited.db, clock, log, random: systemRandom, timers: systemTimers },
     notices,
     mayOffer: () => lock.isHeld(),
     checkEpoch: (tx) => lock.checkEpoch(tx),
-    recordAudit: async (tx, event) => {
-      await audit.record(tx, event)
-    },
+    recordAudit: audited.record,
     classifyError: classifyForFleet,
     isCompatible,
     normalise: (text) => configs.normalForm(text),

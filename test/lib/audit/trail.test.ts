@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { deliverAfterCommit } from '../../../lib/audit/after-commit.ts'
 import type { AuditEvent, AuditRecord } from '../../../lib/audit/event.ts'
 import { type AuditSink, noAuditSink, openAuditTrail } from '../../../lib/audit/trail.ts'
 import { verifyAuditChain } from '../../../lib/audit/verify.ts'
@@ -166,5 +167,22 @@ describe('checking the chain', () => {
     expect(await verifyAuditChain(db)).toMatchObject({ checked: 2, broken: { seq: 3, reason: 'event-hash' } })
     await db.execute('DELETE FROM audit_events WHERE seq = 2')
     expect(await verifyAuditChain(db)).toMatchObject({ checked: 1, broken: { seq: 3, reason: 'gap' } })
+  })
+})
+
+describe('a database that delivers after the commit', () => {
+  it('tells the outside of what stands, once, and of nothing that was taken back', async () => {
+    const told: string[] = []
+    const sink: AuditSink = { deliver: async ({ resourceId }) => void told.push(resourceId) }
+    const audited = deliverAfterCommit(db, trailWith(sink))
+    await audited.db.transaction((tx) => audited.record(tx, event({ resourceId: 'stands' })))
+    const failing = audited.db.transaction(async (tx) => {
+      await audited.record(tx, event({ resourceId: 'taken back' }))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    await audited.db.transaction((tx) => audited.record(tx, event({ resourceId: 'last' })))
+    await vi.waitFor(() => expect(told).toContain('last'))
+    expect(told).toEqual(['stands', 'last'])
   })
 })
