@@ -1,10 +1,11 @@
 import { optional, string, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/model.ts'
-import { compareByName, sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { compareByName } from '../../lib/fleet/views/name-order.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
-import { jsonText, problem } from '../../runtime/reply.ts'
+import { bytes, problem } from '../../runtime/reply.ts'
 
 const ORDER = 'workloads.display_name'
 /** Records joined into one piece of the answer. */
@@ -32,31 +33,64 @@ export default defineHttp({
     const withArchived = query.include_archived === 'true'
     const rows = ctx.views
       .ordered()
-      .filter((workload) => withArchived || workload.archivedAt === null)
-      .filter((workload) => from === null || compareByName(workload, from) > 0)
+      .filter(
+        (workload) =>
+          (withArchived || workload.archivedAt === null) &&
+          (from === null || compareByName(workload, from) > 0),
+      )
     const sight = sightOf(actor.permissions)
-    const toText = (workload: Workload) => ctx.views.workloadText(workload, sight)
-    if (limit === null) return jsonText(streamRecords(rows, toText))
+    const toBytes = (workload: Workload) => ctx.views.workloadBytes(workload, sight)
+    if (limit === null) return bytes(streamArray(rows, toBytes), 'application/json')
     const page = rows.slice(0, limit)
     const last = page.at(-1)
     const headers =
       last === undefined || rows.length <= limit
         ? {}
         : nextLink(target, encodeCursor(ORDER, [last.displayName, last.id]))
-    return jsonText(`[${page.map(toText).join(',')}]\n`, headers)
+    return bytes(joinArray(page, toBytes, 'whole'), 'application/json', headers)
   },
 })
 
-async function* streamRecords(
+async function* streamArray(
   rows: readonly Workload[],
-  toText: (workload: Workload) => string,
-): AsyncIterable<string> {
-  if (rows.length === 0) yield '[]\n'
+  toBytes: (workload: Workload) => Uint8Array,
+): AsyncIterable<Uint8Array> {
+  if (rows.length <= CHUNK) return yield joinArray(rows, toBytes, 'whole')
   for (let start = 0; start < rows.length; start += CHUNK) {
-    const end = Math.min(start + CHUNK, rows.length)
-    const texts = rows.slice(start, end).map(toText).join(',')
-    yield `${start === 0 ? '[' : ','}${texts}${end === rows.length ? ']\n' : ''}`
+    const isLast = start + CHUNK >= rows.length
+    yield joinArray(
+      rows.slice(start, start + CHUNK),
+      toBytes,
+      start === 0 ? 'first' : isLast ? 'last' : 'middle',
+    )
     // Other requests and agents get their turn between two pieces.
     await new Promise<void>((resolve) => void setImmediate(resolve))
   }
+}
+
+const ENDS = {
+  whole: ['[', ']\n'],
+  first: ['[', ''],
+  middle: [',', ''],
+  last: [',', ']\n'],
+} as const
+
+/** A piece of a JSON array. */
+function joinArray(
+  rows: readonly Workload[],
+  toBytes: (workload: Workload) => Uint8Array,
+  place: keyof typeof ENDS,
+): Uint8Array {
+  const [open, close] = ENDS[place]
+  const records = rows.map(toBytes)
+  const length = records.reduce((sum, record) => sum + record.length + 1, open.length + close.length)
+  const joined = Buffer.allocUnsafe(length)
+  let at = joined.write(open, 'latin1')
+  records.forEach((record, index) => {
+    if (index > 0) joined[at++] = 0x2c
+    joined.set(record, at)
+    at += record.length
+  })
+  at += joined.write(close, at, 'latin1')
+  return joined.subarray(0, at)
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -62,6 +63,8 @@ export interface BenchService {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string }>
+  /** Read an answer to its end without decoding it, so that the reader costs little beside the service. */
+  download(path: string): Promise<{ status: number; bytes: number }>
   /** The administrator's. */
   token(): string
   /** Kill it and start it again on the same ports; resolves when it is ready. */
@@ -151,6 +154,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
       return rows[0].calls
     },
     call,
+    download: (path) => readToEnd(url + path, token),
     token: () => token,
     async killAndRestart() {
       await endChild(child, 'SIGKILL')
@@ -161,6 +165,21 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
       await db.end()
     },
   }
+}
+
+function readToEnd(url: string, token: string): Promise<{ status: number; bytes: number }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' }
+    const request = get(url, { headers }, (response) => {
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes }))
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+  })
 }
 
 async function untilReady(url: string, child: ChildProcess, said: () => string): Promise<void> {

@@ -13,6 +13,8 @@ import { assignmentOf, followedOf } from '../state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { type ErrorGroup, groupErrors, type Sight } from './errors.ts'
 import { toInstanceDetail, toLiveInstance } from './instance.ts'
+import { NameOrder } from './name-order.ts'
+import { RecordBytes } from './record-bytes.ts'
 import { timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
 import { CLEARABLE, type SettledRecord, toWorkloadRecord } from './workload.ts'
@@ -36,8 +38,8 @@ const NO_TEXTS: Sight = { withTexts: false }
 
 interface Entry {
   record: SettledRecord
-  /** The record's JSON without its closing brace; made when a list asks for it. */
-  text: string | null
+  /** The record's JSON; made when a list asks for it. */
+  bytes: RecordBytes | null
   /** Wall-clock time after which it reads differently by itself. */
   freshUntilMs: number
 }
@@ -47,7 +49,7 @@ export class FleetViews {
   readonly #parts: FleetViewsParts
   readonly #withTexts = new WeakMap<Workload, Entry>()
   readonly #withoutTexts = new WeakMap<Workload, Entry>()
-  #order: Workload[] = []
+  readonly #order = new NameOrder()
 
   constructor(parts: FleetViewsParts) {
     this.#parts = parts
@@ -59,16 +61,9 @@ export class FleetViews {
     this.#withoutTexts.delete(workload)
   }
 
-  /** All workloads by name, then id. The former order is sorted again, which costs little where little moved. */
+  /** All workloads by name, then id. */
   ordered(): readonly Workload[] {
-    const all = this.#parts.fleet.state.workloads
-    const kept = this.#order.filter((workload) => all.get(workload.id) === workload)
-    if (kept.length < all.size) {
-      const known = new Set(kept)
-      for (const workload of all.values()) if (!known.has(workload)) kept.push(workload)
-    }
-    this.#order = kept.sort(compareByName)
-    return this.#order
+    return this.#order.of(this.#parts.fleet.state.workloads)
   }
 
   /** The full record, with the newest push. */
@@ -76,11 +71,11 @@ export class FleetViews {
     return { ...this.#entry(workload, sight).record, last_seen_at: workload.lastSeenAt.toISOString() }
   }
 
-  /** The full record as JSON text. */
-  workloadText(workload: Workload, sight: Sight): string {
+  /** The full record as JSON. The bytes are the views' own and change: copy them. */
+  workloadBytes(workload: Workload, sight: Sight): Buffer {
     const entry = this.#entry(workload, sight)
-    entry.text ??= JSON.stringify(entry.record).slice(0, -1)
-    return `${entry.text},"last_seen_at":"${workload.lastSeenAt.toISOString()}"}`
+    entry.bytes ??= new RecordBytes(entry.record, workload.lastSeenAt)
+    return entry.bytes.at(workload.lastSeenAt)
   }
 
   /** The frame that tells browsers of a workload: without its push, and null for what was cleared. */
@@ -103,7 +98,7 @@ export class FleetViews {
     const push = workload.newestPush
     const entry: Entry = {
       record: this.#record(workload, sight),
-      text: null,
+      bytes: null,
       freshUntilMs: freshUntilMs(push, now),
     }
     kept.set(workload, entry)
@@ -212,15 +207,6 @@ export class FleetViews {
     }
   }
 }
-
-/** The order of the list of workloads. */
-export const compareByName = (
-  a: Pick<Workload, 'displayName' | 'id'>,
-  b: Pick<Workload, 'displayName' | 'id'>,
-): number =>
-  a.displayName === b.displayName ? compareText(a.id, b.id) : compareText(a.displayName, b.displayName)
-
-const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** What a reader may see of agents' words. */
 export const sightOf = (permissions: { has(permission: 'config:read_content'): boolean }): Sight =>

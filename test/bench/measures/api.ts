@@ -24,11 +24,9 @@ export async function measureInventory(bench: Bench): Promise<MeasureResult> {
       const times: number[] = []
       for (let n = 0; n < CALLS; n++) {
         const startedAt = performance.now()
-        const { text } = await service.call('GET', '/api/workloads', undefined, {
-          'accept-encoding': 'identity',
-        })
+        const answer = await service.download('/api/workloads')
         times.push(performance.now() - startedAt)
-        bytes = text.length
+        bytes = answer.bytes
       }
       return times
     })
