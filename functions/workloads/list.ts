@@ -11,7 +11,7 @@ const ORDER = 'workloads.display_name'
 /** Records joined into one piece of the answer. */
 const CHUNK = 100
 
-/** All workloads by name. The records are made once and kept as text until they change. */
+/** All workloads by name. The records are kept as bytes until they change. */
 export default defineHttp({
   route: 'GET /api/workloads',
   summary: 'List the workloads, by display name.',
@@ -31,59 +31,63 @@ export default defineHttp({
 
     const from = after === null ? null : { displayName: String(after[0]), id: String(after[1]) }
     const withArchived = query.include_archived === 'true'
-    const rows = ctx.views
-      .ordered()
-      .filter(
-        (workload) =>
-          (withArchived || workload.archivedAt === null) &&
-          (from === null || compareByName(workload, from) > 0),
-      )
+    const rows = chooseRows(
+      ctx.views.ordered(),
+      (workload) =>
+        (withArchived || workload.archivedAt === null) &&
+        (from === null || compareByName(workload, from) > 0),
+    )
     const sight = sightOf(actor.permissions)
     const toBytes = (workload: Workload) => ctx.views.workloadBytes(workload, sight)
     if (limit === null) return bytes(streamArray(rows, toBytes), 'application/json')
-    const page = rows.slice(0, limit)
+    const page = takeUpTo(limit, rows)
     const last = page.at(-1)
-    const headers =
-      last === undefined || rows.length <= limit
-        ? {}
-        : nextLink(target, encodeCursor(ORDER, [last.displayName, last.id]))
-    return bytes(joinArray(page, toBytes, 'whole'), 'application/json', headers)
+    const isAll = last === undefined || rows.next().done === true
+    const headers = isAll ? {} : nextLink(target, encodeCursor(ORDER, [last.displayName, last.id]))
+    return bytes(joinArray(page, toBytes, ['[', ']\n']), 'application/json', headers)
   },
 })
 
+function* chooseRows(
+  all: readonly Workload[],
+  isWanted: (workload: Workload) => boolean,
+): Generator<Workload, void> {
+  for (const workload of all) if (isWanted(workload)) yield workload
+}
+
+function takeUpTo(count: number, rows: Iterator<Workload>): Workload[] {
+  const taken: Workload[] = []
+  while (taken.length < count) {
+    const next = rows.next()
+    if (next.done === true) break
+    taken.push(next.value)
+  }
+  return taken
+}
+
 async function* streamArray(
-  rows: readonly Workload[],
+  rows: Iterator<Workload>,
   toBytes: (workload: Workload) => Uint8Array,
 ): AsyncIterable<Uint8Array> {
-  if (rows.length <= CHUNK) return yield joinArray(rows, toBytes, 'whole')
-  for (let start = 0; start < rows.length; start += CHUNK) {
-    const isLast = start + CHUNK >= rows.length
-    yield joinArray(
-      rows.slice(start, start + CHUNK),
-      toBytes,
-      start === 0 ? 'first' : isLast ? 'last' : 'middle',
-    )
+  for (let isFirst = true, isLast = false; !isLast; isFirst = false) {
+    const piece = takeUpTo(CHUNK, rows)
+    isLast = piece.length < CHUNK
+    const separator = piece.length === 0 ? '' : ','
+    yield joinArray(piece, toBytes, [isFirst ? '[' : separator, isLast ? ']\n' : ''])
     // Other requests and agents get their turn between two pieces.
-    await new Promise<void>((resolve) => void setImmediate(resolve))
+    if (!isLast) await new Promise<void>((resolve) => void setImmediate(resolve))
   }
 }
 
-const ENDS = {
-  whole: ['[', ']\n'],
-  first: ['[', ''],
-  middle: [',', ''],
-  last: [',', ']\n'],
-} as const
-
-/** A piece of a JSON array. */
+/** A piece of a JSON array, between what opens and what closes it. */
 function joinArray(
   rows: readonly Workload[],
   toBytes: (workload: Workload) => Uint8Array,
-  place: keyof typeof ENDS,
+  [open, close]: readonly [string, string],
 ): Uint8Array {
-  const [open, close] = ENDS[place]
   const records = rows.map(toBytes)
-  const length = records.reduce((sum, record) => sum + record.length + 1, open.length + close.length)
+  const separators = Math.max(0, records.length - 1)
+  const length = records.reduce((sum, record) => sum + record.length, separators + open.length + close.length)
   const joined = Buffer.allocUnsafe(length)
   let at = joined.write(open, 'latin1')
   records.forEach((record, index) => {
@@ -91,6 +95,6 @@ function joinArray(
     joined.set(record, at)
     at += record.length
   })
-  at += joined.write(close, at, 'latin1')
-  return joined.subarray(0, at)
+  joined.write(close, at, 'latin1')
+  return joined
 }

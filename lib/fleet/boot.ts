@@ -13,7 +13,7 @@ import { type FleetState, toWorkload } from './state.ts'
 
 /** Fill an empty state with what the database holds. Agents themselves come back by talking. */
 export async function loadFleet(db: Database, state: FleetState): Promise<void> {
-  for (const stored of await listWorkloads(db)) state.workloads.set(stored.id, toWorkload(stored))
+  for (const stored of await listWorkloads(db)) state.add(toWorkload(stored))
   for (const home of await listAgentHomes(db)) {
     state.homes.set(home.instanceUid, home.workloadId)
     state.knownAtStart.add(home.instanceUid)

@@ -183,7 +183,7 @@ export class Fleet implements FleetPort {
   #forget(workload: Workload): void {
     workload.isDeleted = true
     this.writer.forget(workload)
-    this.state.workloads.delete(workload.id)
+    this.state.remove(workload)
     this.state.inGrace.delete(workload)
     this.state.healthWatch.delete(workload)
     this.state.rollingOut.delete(workload)

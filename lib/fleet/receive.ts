@@ -230,7 +230,7 @@ export class Receiver implements FleetPort {
     workload.instances.add(instance)
     const displayName = attributes.get('service.name') ?? ''
     if (displayName !== '' && displayName !== workload.displayName) {
-      workload.displayName = displayName
+      this.#state.rename(workload, displayName)
       this.#writer.workload(workload)
     }
     this.#state.homes.set(instance.uid, workload.id)
@@ -270,7 +270,7 @@ export class Receiver implements FleetPort {
       archivedAt: null,
       createdAt: now,
     })
-    this.#state.workloads.set(workload.id, workload)
+    this.#state.add(workload)
     this.#writer.workload(workload)
     return workload
   }

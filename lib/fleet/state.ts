@@ -4,7 +4,11 @@ import type { ComponentList, FollowedPush, Instance, Rollout, Workload } from '.
 /** Everything the fleet holds in memory. One process holds one of these. */
 export class FleetState {
   readonly instances = new Map<string, Instance>()
-  readonly workloads = new Map<string, Workload>()
+  readonly #workloads = new Map<string, Workload>()
+  /** By id. */
+  readonly workloads: ReadonlyMap<string, Workload> = this.#workloads
+  /** Changes when a workload comes, goes or is renamed: the order of lists hangs on it. */
+  namesVersion = 0
   /** uid → workload of the last stored description. */
   readonly homes = new Map<string, string>()
   readonly byConnection = new Map<number, Set<Instance>>()
@@ -27,6 +31,21 @@ export class FleetState {
   readonly knownAtStart = new Set<string>()
   /** Monotonic time of the start. */
   startedAtMs = 0
+
+  add(workload: Workload): void {
+    this.#workloads.set(workload.id, workload)
+    this.namesVersion++
+  }
+
+  remove(workload: Workload): void {
+    this.#workloads.delete(workload.id)
+    this.namesVersion++
+  }
+
+  rename(workload: Workload, displayName: string): void {
+    workload.displayName = displayName
+    this.namesVersion++
+  }
 
   liveInstances(workload: Workload): Instance[] {
     const live: Instance[] = []

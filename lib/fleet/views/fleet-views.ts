@@ -63,7 +63,7 @@ export class FleetViews {
 
   /** All workloads by name, then id. */
   ordered(): readonly Workload[] {
-    return this.#order.of(this.#parts.fleet.state.workloads)
+    return this.#order.of(this.#parts.fleet.state)
   }
 
   /** The full record, with the newest push. */

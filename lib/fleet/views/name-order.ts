@@ -1,36 +1,23 @@
 import type { Workload } from '../model.ts'
+import type { FleetState } from '../state.ts'
 
-/** Workloads by display name, then id. The order is kept, and looked over before it is used again. */
+/** Workloads by display name, then id; sorted again when a name has changed. */
 export class NameOrder {
-  #order: Workload[] = []
-  /** The names that the order was made by; a workload may be renamed. */
-  #names: string[] = []
+  #order: readonly Workload[] = []
+  #version = -1
 
-  /** All workloads, by their id, in order. */
-  of(all: ReadonlyMap<string, Workload>): readonly Workload[] {
-    if (!this.#holdsFor(all)) this.#sort(all)
-    return this.#order
-  }
-
-  #holdsFor(all: ReadonlyMap<string, Workload>): boolean {
-    const [order, names] = [this.#order, this.#names]
-    if (order.length !== all.size) return false
-    for (let at = 0; at < order.length; at++) {
-      const workload = order[at]!
-      if (workload.displayName !== names[at] || all.get(workload.id) !== workload) return false
-    }
-    return true
-  }
-
-  #sort(all: ReadonlyMap<string, Workload>): void {
+  /** A list that stays as it is while the fleet changes. */
+  of({ workloads, namesVersion }: FleetState): readonly Workload[] {
+    if (namesVersion === this.#version) return this.#order
+    this.#version = namesVersion
     // The former order is sorted again, which costs little where little moved.
-    const kept = this.#order.filter((workload) => all.get(workload.id) === workload)
-    if (kept.length < all.size) {
+    const kept = this.#order.filter((workload) => workloads.get(workload.id) === workload)
+    if (kept.length < workloads.size) {
       const known = new Set(kept)
-      for (const workload of all.values()) if (!known.has(workload)) kept.push(workload)
+      for (const workload of workloads.values()) if (!known.has(workload)) kept.push(workload)
     }
     this.#order = kept.sort(compareByName)
-    this.#names = this.#order.map((workload) => workload.displayName)
+    return this.#order
   }
 }
 
