@@ -123,7 +123,8 @@ export async function insertPushRows(
   await insertPush(tx, push)
   await insertTargets(
     tx,
-    plan.targets.map(({ target }) => ({ pushId: push.pushId, target })),
+    { pushId: push.pushId, generation, offeredAt: now },
+    plan.targets.map(({ target }) => target),
   )
   const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
   if (rollout === null) {

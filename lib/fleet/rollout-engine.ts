@@ -166,7 +166,7 @@ export class RolloutEngine {
     const stage = stored.stageIndex + 1
     const isLast = stage >= stored.stages.length - 1
     await this.#writer.flush()
-    const added = this.#chooseMembers(workload, rollout, isLast ? null : stage)
+    const added = this.#chooseMembers(workload, rollout, isLast ? null : stage, now)
     const ended = withStage(stored, now, { endedAt: now.toISOString() })
     const next: StoredRollout = {
       ...ended,
@@ -186,7 +186,8 @@ export class RolloutEngine {
     const isDone = await this.#write(workload, next, async (tx) => {
       await insertTargets(
         tx,
-        added.map(({ target }) => ({ pushId: followed.push.pushId, target })),
+        { pushId: followed.push.pushId, generation: followed.push.generation, offeredAt: now },
+        added.map(({ target }) => target),
       )
       await insertRolloutMembers(tx, stored.id, stage, uids)
     })
@@ -214,11 +215,12 @@ export class RolloutEngine {
     workload: Workload,
     { followed, stored }: Rollout,
     stage: number | null,
+    now: Date,
   ): { instance: Instance; target: PushTarget }[] {
     const { push } = followed
     const plan = planPush(
       this.#state.liveInstances(workload),
-      { hash: push.hash, generation: push.generation, now: this.#deps.clock.now() },
+      { hash: push.hash, generation: push.generation, now },
       followed.required,
       new Set(),
       this.#deps.isCompatible,
