@@ -9,7 +9,8 @@ import { diffPipelines } from './diff-pipelines.ts'
 import { riskItems, securityItems } from './diff-risk.ts'
 import { summarise } from './diff-summary.ts'
 import { configHash } from './hash.ts'
-import { parseConfig } from './parse.ts'
+import { type ParseResult, parseConfig } from './parse.ts'
+import type { ReadConfig } from './parse-memory.ts'
 import { CATEGORIES, emptyObject } from './value.ts'
 
 const HEADLINES: Readonly<Record<RiskLevel, string>> = {
@@ -20,9 +21,9 @@ const HEADLINES: Readonly<Record<RiskLevel, string>> = {
 }
 
 /** What differs in meaning between two configs, how risky it is, and whom it reaches. Secrets are masked. */
-export function diffConfigs(input: DiffInput): ConfigDiff {
-  const base = readSide('base', input.baseText)
-  const target = readSide('target', input.targetText)
+export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): ConfigDiff {
+  const base = readSide('base', read(input.baseText))
+  const target = readSide('target', read(input.targetText))
   const hashes = {
     base_hash: `sha256:${configHash(input.baseText)}`,
     target_hash: `sha256:${configHash(input.targetText)}`,
@@ -78,9 +79,8 @@ type Diagnostic = ConfigDiff['diagnostics'][number]
 
 function readSide(
   side: 'base' | 'target',
-  text: string,
+  parsed: ParseResult,
 ): { config: ComparedConfig; diagnostics: Diagnostic[] } {
-  const parsed = parseConfig(text)
   if (parsed.ok) {
     const { root } = parsed.document
     const diagnostics = invalidSections(root).map((category): Diagnostic => {

@@ -9,6 +9,7 @@ import { previewValidatedMigration } from './migration-validated.ts'
 import { type NormalForm, normalForm } from './normal-form.ts'
 import { type ConfigOutline, outlineConfig } from './outline.ts'
 import { parseConfig } from './parse.ts'
+import type { ReadConfig } from './parse-memory.ts'
 import { evaluatePolicy, type PolicyRequest } from './policy.ts'
 import { type StaticValidation, type ValidationTarget, validateStatically } from './validate.ts'
 
@@ -35,15 +36,15 @@ export interface ConfigJobResults {
 
 export type ConfigJobResult = ConfigJobResults[keyof ConfigJobResults]
 
-/** Do one job, here and now. */
-export function runConfigJob(job: ConfigJob): ConfigJobResult {
+/** Do one job, here and now. `readConfig` may remember what it read. */
+export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfig): ConfigJobResult {
   switch (job.kind) {
     case 'validate':
-      return validateStatically(job.text, job.about)
+      return validateStatically(job.text, job.about, readConfig)
     case 'policy':
-      return evaluatePolicy(job.request)
+      return evaluatePolicy(job.request, readConfig)
     case 'diff':
-      return diffConfigs(job.input)
+      return diffConfigs(job.input, readConfig)
     case 'normal-form':
       return normalForm(job.text)
     case 'effective-match':

@@ -1,5 +1,6 @@
 import type { PolicyEvaluation, PolicyFinding, PolicySettings, PolicyTarget } from '../wire/policy.ts'
 import { type ParsedConfig, parseConfig } from './parse.ts'
+import type { ReadConfig } from './parse-memory.ts'
 import { POLICY_RULES, type PolicyCase } from './policy-rules.ts'
 import { environmentLabel, isProduction } from './production.ts'
 import type { ConfigTarget } from './target.ts'
@@ -55,20 +56,20 @@ const SAMPLING_MIN = 0.1
 const SAMPLING_MAX = 100
 
 /** Judge a config by the rules. The answer holds no text of the config and no endpoint. */
-export function evaluatePolicy(request: PolicyRequest): PolicyEvaluation {
+export function evaluatePolicy(request: PolicyRequest, read: ReadConfig = parseConfig): PolicyEvaluation {
   const sampling = {
     min_percentage: request.settings.sampling?.min_percentage || SAMPLING_MIN,
     max_percentage: request.settings.sampling?.max_percentage || SAMPLING_MAX,
   }
   const settings: PolicySettings = { ...request.settings, sampling }
-  const parsed = parseConfig(request.candidate)
+  const parsed = read(request.candidate)
   if (!parsed.ok && parsed.problem.code === 'yaml_parse') {
     const hit = { path: '', message: parsed.problem.message, remediation: 'Correct the YAML.' }
     return answer(false, [finding(PARSE_RULE, hit, request.target)], 1, request.target, settings)
   }
   const about: PolicyCase = {
     candidate: parsed.ok ? parsed.document : EMPTY,
-    current: readCurrent(request.current),
+    current: readCurrent(request.current, read),
     isProduction: request.isProduction,
     allowedOtlpEndpoints: settings.allowed_otlp_endpoints ?? [],
     criticalExporters: settings.critical_exporters ?? [],
@@ -89,8 +90,8 @@ export function evaluatePolicy(request: PolicyRequest): PolicyEvaluation {
 
 const EMPTY: ParsedConfig = { root: {} }
 
-function readCurrent(current: string | null): ParsedConfig | null {
-  const parsed = current === null ? null : parseConfig(current)
+function readCurrent(current: string | null, read: ReadConfig): ParsedConfig | null {
+  const parsed = current === null ? null : read(current)
   return parsed?.ok ? parsed.document : null
 }
 

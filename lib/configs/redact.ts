@@ -39,7 +39,8 @@ const SECRET_WORDS = [
   'signature',
   'signing_key',
   'token',
-] as const
+]
+const SECRET_WORD = new RegExp(SECRET_WORDS.join('|'))
 
 /** Names that are secret as a whole but too short to look for inside others. */
 const SECRET_NAMES = new Set([
@@ -59,14 +60,18 @@ const SECRET_PARENTS = new Set(['headers', 'additional_headers', 'metadata_heade
 
 /** Whether a name, such as a key or a query parameter, says that its value is secret. */
 export function isSecretName(name: string): boolean {
-  const lower = name
+  const lower = /[A-Z-]/.test(name) ? toSnakeCase(name) : name
+  return SECRET_NAMES.has(lower) || SECRET_WORD.test(lower) || isCamelSecret(name)
+}
+
+const toSnakeCase = (name: string) =>
+  name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .replaceAll('-', '_')
-  return SECRET_NAMES.has(lower) || SECRET_WORDS.some((word) => lower.includes(word)) || isCamelSecret(name)
-}
 
 function isCamelSecret(name: string): boolean {
+  if (!/key/i.test(name)) return false
   // `APIKey` and `AccessKey` lose their underscore when they are only lower-cased.
   const joined = name.toLowerCase().replace(/[-_ ]/g, '')
   return /(api|access|account|license|private|shared|signing)key/.test(joined)
@@ -83,6 +88,8 @@ const JWT = /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?/g
 /** Keys of well-known services, which their fixed prefixes give away. */
 const KNOWN_TOKEN =
   /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,})/g
+/** `xoxb-` and ten characters. */
+const KNOWN_TOKEN_LENGTH_MIN = 15
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
 /** Also `user:pass@tcp(host)`, as database drivers write it. */
 const BARE_CREDENTIALS = /(^|[\s"'=,;(])[^\s"'=,;:/@()]{1,256}:[^\s"'@/]{1,256}@(?=[A-Za-z0-9[])/g
@@ -96,10 +103,7 @@ const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
  * secret names, e-mail addresses. Time grows linearly with the text.
  */
 export function redactText(text: string): string {
-  const clean = redactTokens(text)
-    .replace(URL_LIKE, (url) => redactUrl(url))
-    .replace(BARE_CREDENTIALS, `$1${MASK}@`)
-  return redactAssigned(clean).replace(E_MAIL, MASK)
+  return redactAssigned(redactAddresses(redactTokens(text))).replace(E_MAIL, MASK)
 }
 
 /** Masks what follows a secret name and `:` or `=`. */
@@ -119,12 +123,19 @@ function redactAssigned(text: string): string {
   return clean + text.slice(kept)
 }
 
+/** Most texts of a config are short words: a pattern is only tried where it could be found at all. */
 function redactTokens(text: string): string {
-  return text
-    .replace(PEM, MASK)
-    .replace(SCHEME_TOKEN, `$1$2${MASK}`)
-    .replace(JWT, MASK)
-    .replace(KNOWN_TOKEN, MASK)
+  let clean = text
+  if (text.includes('-----BEGIN')) clean = clean.replace(PEM, MASK)
+  if (/\s/.test(text)) clean = clean.replace(SCHEME_TOKEN, `$1$2${MASK}`)
+  if (text.includes('eyJ')) clean = clean.replace(JWT, MASK)
+  return text.length < KNOWN_TOKEN_LENGTH_MIN ? clean : clean.replace(KNOWN_TOKEN, MASK)
+}
+
+/** URLs without what is secret in them, and credentials that stand before a host. */
+function redactAddresses(text: string): string {
+  const clean = text.includes('://') ? text.replace(URL_LIKE, (url) => redactUrl(url)) : text
+  return clean.includes('@') ? clean.replace(BARE_CREDENTIALS, `$1${MASK}@`) : clean
 }
 
 /** A URL without user information and fragment, with the values of secret query parameters masked. */
@@ -164,7 +175,7 @@ function decodeLoosely(text: string): string {
 /** A string of a config that may be shown: masked whole when it looks secret, else without credentials. */
 export function redactString(value: string): string {
   if (SECRET_VALUE.test(value) || redactTokens(value) !== value) return MASK
-  return value.replace(URL_LIKE, (url) => redactUrl(url)).replace(BARE_CREDENTIALS, `$1${MASK}@`)
+  return redactAddresses(value)
 }
 
 /**
@@ -216,7 +227,5 @@ function maskValues(entry: ConfigObject): ConfigObject {
 
 /** A key or component id that may be shown: as it is, unless it is itself a credential. */
 export function redactName(name: string): string {
-  return redactTokens(name)
-    .replace(URL_LIKE, (url) => redactUrl(url))
-    .replace(BARE_CREDENTIALS, `$1${MASK}@`)
+  return redactAddresses(redactTokens(name))
 }

@@ -3,6 +3,7 @@ import type { ComponentRef } from './components.ts'
 import { componentAvailability, componentReferences, requiredComponents } from './components.ts'
 import { providersOf } from './expansions.ts'
 import { type LocatedConfig, type ParsedConfig, parseConfig } from './parse.ts'
+import type { ReadConfig } from './parse-memory.ts'
 import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
 import { buildCheck, type Check, type CheckMessage, skippedCheck } from './validation-messages.ts'
@@ -38,9 +39,13 @@ export interface StaticValidation {
 }
 
 /** Run the four static checks. Same input, same answer. */
-export function validateStatically(text: string, about: ValidationTarget): StaticValidation {
+export function validateStatically(
+  text: string,
+  about: ValidationTarget,
+  read: ReadConfig = parseConfig,
+): StaticValidation {
   const version = versionCheck(about)
-  const parsed = parseConfig(text)
+  const parsed = read(text)
   const metadata = { bytes: Buffer.byteLength(text) }
   if (!parsed.ok) {
     const { code, message, line } = parsed.problem

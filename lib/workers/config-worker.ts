@@ -1,4 +1,6 @@
 import { type ConfigJob, type ConfigJobResult, runConfigJob } from '../configs/jobs.ts'
+import { rememberConfigs } from '../configs/parse-memory.ts'
 import { serveWorker } from './serve.ts'
 
-serveWorker<ConfigJob, ConfigJobResult>(runConfigJob)
+const readConfig = rememberConfigs()
+serveWorker<ConfigJob, ConfigJobResult>((job) => runConfigJob(job, readConfig))

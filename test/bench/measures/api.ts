@@ -89,11 +89,14 @@ export async function measureValidation(bench: Bench): Promise<MeasureResult> {
     // Ten agents that beat once in 100 ms are a beat each 10 ms.
     await load.beats({ intervalMs: 100 })
     const workloadId = await firstWorkload(service)
-    const [base, target] = [bigConfig('blue'), bigConfig('green')]
+    const base = bigConfig('blue')
+    // Another text each time, as somebody who types sends: what the service remembers of the last one is no help.
+    let edits = 0
+    const edited = () => bigConfig(`green${edits++}`)
     const calls: Record<string, () => Promise<number>> = {
-      validate: () => timed(service, `/api/workloads/${workloadId}/config/validate`, target),
-      diff: () => timed(service, '/api/configs/diff', { base_yaml: base, target_yaml: target }),
-      'policy check': () => timed(service, '/api/configs/policy/preview', { target_yaml: target }),
+      validate: () => timed(service, `/api/workloads/${workloadId}/config/validate`, edited()),
+      diff: () => timed(service, '/api/configs/diff', { base_yaml: base, target_yaml: edited() }),
+      'policy check': () => timed(service, '/api/configs/policy/preview', { target_yaml: edited() }),
     }
     const figures: Figure[] = []
     const { percent } = await watchCpu(session.pids(), async () => {
