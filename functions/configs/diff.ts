@@ -1,7 +1,7 @@
 import { array, defaulted, type Infer, optional, record, string, type } from 'superstruct'
 import type { FleetPeer } from '../../lib/configs/target.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { jsonText, problem } from '../../runtime/reply.ts'
 
 const Text = defaulted(string(), '')
 const Labels = defaulted(record(string(), string()), () => ({}))
@@ -50,13 +50,13 @@ export default defineHttp({
       workloadId === '' ? (context?.fleet_peers ?? []).map(toPeer) : await ctx.configTargets.peers()
     // What is stored wins over what was sent about the same workload.
     const stored = workloadId === '' ? undefined : fleet.find(({ id }) => id === workloadId)
-    const found = await ctx.configs.diff({
+    const found = await ctx.configs.diffText({
       baseText: body.base_yaml,
       targetText: body.target_yaml,
       workload: stored ?? sent,
       peers: fleet,
     })
-    return found.ok ? json(found.diff) : problem(found.code)
+    return found.ok ? jsonText(`${found.text}\n`) : problem(found.code)
   },
 })
 

@@ -32,6 +32,8 @@ export interface ConfigEngine {
   check(text: string, about: ValidationTarget): Promise<Answered<{ found: StaticValidation }>>
   policy(request: PolicyRequest): Promise<Answered<{ evaluation: PolicyEvaluation }>>
   diff(input: DiffInput): Promise<Answered<{ diff: ConfigDiff }>>
+  /** The same as JSON. */
+  diffText(input: DiffInput): Promise<Answered<{ text: string }>>
   /** Null when the text is no config, or could not be read in time. */
   normalForm(text: string): Promise<NormalForm | null>
   effectiveMatch(asked: string, reported: string): Promise<EffectiveMatch>
@@ -59,6 +61,9 @@ const IN_PLACE_LENGTH_MAX = 4_096
 const OUTLINES_MAX = 5_000
 /** Texts that are fetched in one statement. */
 const OUTLINES_CHUNK = 50
+
+/** A diff reads both texts and walks them several times. */
+const diffLength = ({ baseText, targetText }: DiffInput) => 2 * (baseText.length + targetText.length)
 
 /** An engine over worker threads. */
 export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
@@ -94,10 +99,12 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, evaluation: found.value } : found
     },
     async diff(input) {
-      // A diff reads both texts and walks them several times.
-      const length = 2 * (input.baseText.length + input.targetText.length)
-      const found = await run<'diff'>(length, { kind: 'diff', input })
+      const found = await run<'diff'>(diffLength(input), { kind: 'diff', input })
       return found.ok ? { ok: true, diff: found.value } : found
+    },
+    async diffText(input) {
+      const found = await run<'diff-text'>(diffLength(input), { kind: 'diff-text', input })
+      return found.ok ? { ok: true, text: found.value } : found
     },
     async normalForm(text) {
       const found = await run<'normal-form'>(text.length, { kind: 'normal-form', text })

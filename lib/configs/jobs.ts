@@ -18,6 +18,7 @@ export type ConfigJob =
   | { kind: 'validate'; text: string; about: ValidationTarget }
   | { kind: 'policy'; request: PolicyRequest }
   | { kind: 'diff'; input: DiffInput }
+  | { kind: 'diff-text'; input: DiffInput }
   | { kind: 'normal-form'; text: string }
   | { kind: 'effective-match'; asked: string; reported: string }
   | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
@@ -28,6 +29,8 @@ export interface ConfigJobResults {
   validate: StaticValidation
   policy: PolicyEvaluation
   diff: ConfigDiff
+  /** As JSON: a diff can be larger than both configs, and a text crosses threads at no cost. */
+  'diff-text': string
   'normal-form': NormalForm | null
   'effective-match': EffectiveMatch
   migrate: MigrationPreview
@@ -45,6 +48,8 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return evaluatePolicy(job.request, readConfig)
     case 'diff':
       return diffConfigs(job.input, readConfig)
+    case 'diff-text':
+      return JSON.stringify(diffConfigs(job.input, readConfig))
     case 'normal-form':
       return normalForm(job.text)
     case 'effective-match':
