@@ -15,6 +15,8 @@ export interface HubClient {
 export const COALESCE_MS = 1_000
 /** Frames within a second after which the rest is told as one `resync`. */
 export const BURST_MAX = 400
+/** Occurrences within a second after which only the last of each key is told. */
+export const OCCURRENCES_MAX = 100
 /** How long a burst is let pass before browsers are told to fetch again. */
 export const BURST_QUIET_MS = 3_000
 const TICK_MS = 250
@@ -49,6 +51,7 @@ export class Hub {
   #isTicking = false
   #windowStartMs = Number.NEGATIVE_INFINITY
   #windowFrames = 0
+  #windowOccurrences = 0
   /** While set, frames are let pass and one `resync` follows. */
   #burstUntilMs: number | null = null
   readonly stats: HubStats = { clients: 0, frames: 0, resyncs: 0, slowClients: 0 }
@@ -111,6 +114,21 @@ export class Hub {
     this.#tell(key, build, nowMs)
   }
 
+  /**
+   * Tell that something happened, of a kind that can happen to thousands at once: each time while that is seldom,
+   * else as `update` does. Browsers fetch what happened; they need to hear that something did, after the last of it.
+   */
+  occur(key: string, build: () => HubFrame): void {
+    if (this.#members.size === 0 || this.#burstUntilMs !== null) return
+    this.#enterWindow()
+    if (++this.#windowOccurrences > OCCURRENCES_MAX) this.update(key, build)
+    else {
+      // What waits is older than this one.
+      this.#waiting.delete(key)
+      this.broadcast(build())
+    }
+  }
+
   #tell(key: string, build: () => HubFrame, nowMs: number): void {
     if (!this.#mayTell()) return
     this.#toldAtMs.delete(key)
@@ -122,18 +140,23 @@ export class Hub {
   /** Counts towards the burst; false when this frame is one of those that a `resync` stands for. */
   #mayTell(): boolean {
     if (this.#burstUntilMs !== null) return false
-    const nowMs = this.#clock.monotonicMs()
-    if (nowMs - this.#windowStartMs >= COALESCE_MS) {
-      this.#windowStartMs = nowMs
-      this.#windowFrames = 0
-    }
+    this.#enterWindow()
     this.#windowFrames++
     if (this.#windowFrames <= BURST_MAX) return true
-    this.#burstUntilMs = nowMs + BURST_QUIET_MS
+    this.#burstUntilMs = this.#clock.monotonicMs() + BURST_QUIET_MS
     this.#waiting.clear()
     this.#toldAtMs.clear()
     this.#keepTicking()
     return false
+  }
+
+  /** Count from nothing where the last second is over. */
+  #enterWindow(): void {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#windowStartMs < COALESCE_MS) return
+    this.#windowStartMs = nowMs
+    this.#windowFrames = 0
+    this.#windowOccurrences = 0
   }
 
   #send(frame: HubFrame): void {

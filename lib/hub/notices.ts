@@ -38,17 +38,20 @@ export class HubNotices implements FleetNotices, AlertNotices {
   }
 
   eventStored(event: StoredWorkloadEvent): void {
-    this.#hub.broadcast({ type: 'workload_event', event: toEventRecord(event) })
+    this.#hub.occur(`event/${event.workloadId}`, () => ({
+      type: 'workload_event',
+      event: toEventRecord(event),
+    }))
   }
 
   configStatusReported(workload: Workload, instance: Instance): void {
     const { report } = instance
     if (report === null) return
-    this.#hub.broadcast({
+    this.#hub.occur(`config-status/${workload.id}`, () => ({
       type: 'workload_config_status',
       workload_id: workload.id,
       status: toRemoteConfigStatus(report, { withTexts: false }),
-    })
+    }))
   }
 
   pushChanged(workload: Workload, push: Push): void {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { BURST_MAX, BURST_QUIET_MS, COALESCE_MS, Hub } from '../../../lib/hub/hub.ts'
+import { BURST_MAX, BURST_QUIET_MS, COALESCE_MS, Hub, OCCURRENCES_MAX } from '../../../lib/hub/hub.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { type FakeClock, fakeClock } from '../../support/fakes.ts'
 import { type ManualTimers, manualTimers } from '../../support/fleet.ts'
@@ -95,6 +95,43 @@ describe('states that change often', () => {
       return removed('a')
     })
     expect(built).toBe(0)
+  })
+})
+
+describe('what happens to thousands at once', () => {
+  const occur = (key: string, id: string) => hub.occur(key, () => removed(id))
+
+  it('is told each time while it is seldom', () => {
+    const browser = connect()
+    for (let n = 0; n < 5; n++) occur('same', `${n}`)
+    expect(ids(browser)).toEqual(['0', '1', '2', '3', '4'])
+  })
+
+  it('is told once a second a key when it is not, the last one winning, and never as a resync', () => {
+    const browser = connect()
+    for (let n = 0; n < OCCURRENCES_MAX; n++) occur('early', `early ${n}`)
+    browser.got.length = 0
+    for (let n = 0; n < 10 * BURST_MAX; n++) occur(`key-${n % 3}`, `${n}`)
+    expect(ids(browser)).toEqual(['0', '1', '2'])
+    timers.advance(COALESCE_MS + 300)
+    const last = 10 * BURST_MAX - 1
+    expect(ids(browser).slice(3).sort()).toEqual([`${last - 2}`, `${last - 1}`, `${last}`])
+  })
+
+  it('leaves the states their turn', () => {
+    const browser = connect()
+    for (let n = 0; n < 10 * BURST_MAX; n++) occur('same', `${n}`)
+    hub.update('state', () => removed('state'))
+    expect(ids(browser).at(-1)).toBe('state')
+  })
+
+  it('is never told in the wrong order', () => {
+    const browser = connect()
+    for (let n = 0; n <= OCCURRENCES_MAX + 1; n++) occur('same', `${n}`)
+    clock.advance(COALESCE_MS)
+    occur('same', 'newest')
+    timers.advance(2 * COALESCE_MS)
+    expect(ids(browser).at(-1)).toBe('newest')
   })
 })
 
