@@ -145,6 +145,8 @@ export interface Socket {
   readonly remoteAddress: string
   /** 'sent', 'buffered' behind others, or 'dropped' because the peer reads too slowly. */
   send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped'
+  /** Text messages in one write; the worst of what became of them. */
+  sendTexts(texts: readonly Uint8Array[]): 'sent' | 'buffered' | 'dropped'
   /** Bytes waiting for the peer to read. */
   bufferedBytes(): number
   /** Say goodbye with a Close frame. */

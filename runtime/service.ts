@@ -302,6 +302,7 @@ async function serve(
         opamp.stopListening()
         await Promise.race([schedules.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
         await drain(api, untilMs, clock)
+        ctx.hub.flush()
         for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
         await ctx.fleet.stop()
         // Agents are cut without a Close frame, which would strand some of them.

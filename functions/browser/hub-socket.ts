@@ -55,7 +55,7 @@ export default defineSocket<State>({
   },
   open(socket, state, ctx) {
     const client: HubClient = {
-      send: (text) => socket.send(text),
+      send: (frames) => socket.sendTexts(frames),
       close: (code, reason) => socket.close(code, reason),
       drop: () => socket.drop(),
     }

@@ -4,7 +4,8 @@ import type { HubFrame } from '../wire/hub.ts'
 
 /** One browser, as far as the hub cares. Every method is safe after the socket closed. */
 export interface HubClient {
-  send(text: string): 'sent' | 'buffered' | 'dropped'
+  /** Send frames, each the UTF-8 of its JSON, together. */
+  send(frames: readonly Uint8Array[]): 'sent' | 'buffered' | 'dropped'
   /** Say goodbye with a Close frame. */
   close(code: number, reason: string): void
   /** Cut the connection. */
@@ -20,6 +21,10 @@ export const OCCURRENCES_MAX = 100
 /** How long a burst is let pass before browsers are told to fetch again. */
 export const BURST_QUIET_MS = 3_000
 const TICK_MS = 250
+/** Frames of this long go out together: a write for each browser costs more than what it carries. */
+const GATHER_MS = 20
+/** Browsers served before agents and requests get their turn. */
+const SERVED_AT_ONCE = 50
 const POLICY_VIOLATION = 1008
 
 /** How busy the hub is, for the metrics. */
@@ -34,6 +39,13 @@ interface Member {
   client: HubClient
   sessionId: string
   cancelExpiry: () => void
+}
+
+/** Frames on their way to the browsers that were there when they set out. */
+interface Delivery {
+  frames: readonly Uint8Array[]
+  members: readonly Member[]
+  next: number
 }
 
 /**
@@ -54,6 +66,9 @@ export class Hub {
   #windowOccurrences = 0
   /** While set, frames are let pass and one `resync` follows. */
   #burstUntilMs: number | null = null
+  /** Frames that wait for their delivery. */
+  #outbox: Uint8Array[] = []
+  #delivery: Delivery | null = null
   readonly stats: HubStats = { clients: 0, frames: 0, resyncs: 0, slowClients: 0 }
 
   constructor(parts: { clock: Clock; timers: Timers }) {
@@ -77,6 +92,7 @@ export class Hub {
     if (this.#members.size > 0) return
     this.#waiting.clear()
     this.#toldAtMs.clear()
+    this.#outbox = []
     this.#burstUntilMs = null
   }
 
@@ -160,14 +176,38 @@ export class Hub {
   }
 
   #send(frame: HubFrame): void {
-    const text = JSON.stringify(frame)
     this.stats.frames++
-    for (const { client } of [...this.#members.values()]) {
-      if (client.send(text) !== 'dropped') continue
+    this.#outbox.push(Buffer.from(JSON.stringify(frame)))
+    if (this.#outbox.length === 1 && this.#delivery === null)
+      this.#timers.after(GATHER_MS, () => this.#deliverSome())
+  }
+
+  /** Deliver what waits now, as before a stop. */
+  flush(): void {
+    do this.#serve(Number.POSITIVE_INFINITY)
+    while (this.#outbox.length > 0)
+  }
+
+  #deliverSome(): void {
+    if (this.#serve(SERVED_AT_ONCE)) this.#timers.after(0, () => this.#deliverSome())
+    else if (this.#outbox.length > 0) this.#timers.after(GATHER_MS, () => this.#deliverSome())
+  }
+
+  /** Serve the next few browsers; true when others of the same delivery wait. */
+  #serve(count: number): boolean {
+    this.#delivery ??= { frames: this.#outbox.splice(0), members: [...this.#members.values()], next: 0 }
+    const { frames, members } = this.#delivery
+    const end = Math.min(members.length, this.#delivery.next + count)
+    for (; this.#delivery.next < end; this.#delivery.next++) {
+      const { client } = members[this.#delivery.next]!
+      if (!this.#members.has(client) || client.send(frames) !== 'dropped') continue
       this.stats.slowClients++
       this.remove(client)
       client.drop()
     }
+    if (end < members.length) return true
+    this.#delivery = null
+    return false
   }
 
   #keepTicking(): void {

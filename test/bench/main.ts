@@ -1,7 +1,10 @@
 import { serveFloor } from './floor.ts'
-import { serveLoad } from './load/process.ts'
+import { Browsers } from './load/browsers.ts'
+import { Load } from './load/load.ts'
+import { serveRole } from './load/remote.ts'
 import { measureInventory, measureStart, measureValidation } from './measures/api.ts'
 import { measureBigWorkload, measureCurve, measureFleet, measureFloor } from './measures/fleet.ts'
+import { measureHub } from './measures/hub.ts'
 import { measureFanOut, measureRestart } from './measures/push.ts'
 import { type MeasureResult, saveResults, toTable } from './results.ts'
 import { startDatabase } from './service.ts'
@@ -10,12 +13,12 @@ import type { Bench } from './session.ts'
 const HELP = `npm run bench -- [--only ID,...] [--agents N] [--time-scale X] [--node-arg ARG]...
 
 Measures the service as a process of its own, with PostgreSQL and the load beside it.
-  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 9, 11, curve, curve-1b; all by default
+  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, curve, curve-1b; all by default
   --agents N        the size of the fleet, 15000 by default
   --time-scale X    shortens what only waits, for a first look
   --node-arg ARG    passed to Node for the service, such as --cpu-prof
 `
-const ALL = ['1', '1b', '4', '3', '2', '5', '6', '7', '9', '11', 'curve', 'curve-1b']
+const ALL = ['1', '1b', '4', '3', '2', '5', '6', '7', '8', '9', '10', '11', 'curve', 'curve-1b']
 
 interface Arguments {
   only: ReadonlySet<string>
@@ -67,6 +70,7 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
     if (wants('5')) await measure('fan-out', () => measureFanOut(bench))
     if (wants('6')) await measure('restart', () => measureRestart(bench))
     if (wants('7')) await measure('inventory', () => measureInventory(bench))
+    if (wants('8')) await measure('browser hub', () => measureHub(bench))
     if (wants('9')) await measure('validation', () => measureValidation(bench))
     if (wants('11')) await measure('start', () => measureStart(bench))
     if (wants('curve')) await measure('curve', () => measureCurve(bench, 50))
@@ -80,7 +84,8 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
 }
 
 const [role, options] = process.argv.slice(2)
-if (role === '--role=load') serveLoad(JSON.parse(options!))
+if (role === '--role=load') serveRole(new Load(JSON.parse(options!)))
+else if (role === '--role=browsers') serveRole(new Browsers(JSON.parse(options!)))
 else if (role === '--role=floor') serveFloor()
 else {
   try {

@@ -47,7 +47,7 @@ export async function connectFleet(
   const idleKib = await residentKib(service.pid())
   const load = startLoad({ host: '127.0.0.1', port: service.opampPort, agents, workloads })
   const end = async () => {
-    await load.end()
+    await load.stop()
     await service.end()
   }
   try {

@@ -136,8 +136,8 @@ export async function createFleetContext(
   const frames: HubFrame[] = []
   hub.add(
     {
-      send: (text) => {
-        frames.push(JSON.parse(text) as HubFrame)
+      send: (texts) => {
+        for (const text of texts) frames.push(JSON.parse(Buffer.from(text).toString()) as HubFrame)
         return 'sent'
       },
       close() {},
@@ -145,8 +145,8 @@ export async function createFleetContext(
     },
     { sessionId: 'a test', expiresAt: new Date(clock.now().getTime() + 100 * DAY_MS) },
   )
-  return Object.assign(base, {
-    ...{ fleet, views, counters, hub, timers, frames, ...alerting },
+  const ctx = Object.assign(base, {
+    ...{ fleet, views, counters, hub, timers, ...alerting },
     configTargets: openConfigTargets(fleet, db),
     async advance(ms: number) {
       // In steps, so that what a step starts in the database is over before the next one.
@@ -160,7 +160,15 @@ export async function createFleetContext(
       await fleet.stop()
       await closeBase()
     },
-  }) as FleetTestContext
+  })
+  // Whoever looks at the frames sees those on their way as well.
+  Object.defineProperty(ctx, 'frames', {
+    get() {
+      hub.flush()
+      return frames
+    },
+  })
+  return ctx as unknown as FleetTestContext
 }
 
 function classifyError(raw: string): AgentError {

@@ -9,6 +9,14 @@ export interface LoadOptions extends Shape {
   agents: number
 }
 
+/** How many agents of each workload were connected at a moment; times are milliseconds since 1970. */
+export interface OpenCounts {
+  atMs: number
+  open: number[]
+}
+
+const COUNT_EVERY_MS = 50
+
 /** What the agents have seen since the last reset. */
 export interface LoadStats {
   open: number
@@ -38,6 +46,8 @@ export class Load {
   #next = 0
   #isFlooding = false
   #hasEnded = false
+  /** Connected agents by workload. */
+  readonly #openOf: number[]
   #reconnectMs: number | null = null
   #stopBeats: (() => void) | null = null
   #wake: (() => void) | null = null
@@ -45,6 +55,7 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options
+    this.#openOf = Array.from({ length: options.workloads }, () => 0)
     for (let index = 0; index < options.agents; index++) {
       this.#agents.push(
         new LoadAgent(index, uidOf(index), {
@@ -76,8 +87,9 @@ export class Load {
   }
 
   #opened(agent: LoadAgent): void {
-    // Whoever comes back says nothing but that it is there, as real clients do.
-    if (this.#reconnectMs !== null) this.beat(agent)
+    this.#openOf[agent.index % this.#openOf.length]!++
+    // Whoever comes back says nothing but that it is there, as real clients do. It is no beat whose answer is timed.
+    if (this.#reconnectMs !== null) agent.send(this.#frames.beat(agent.uid, agent.sequence++))
     else this.#sendReport(agent)
   }
 
@@ -122,6 +134,7 @@ export class Load {
   }
 
   #closed(agent: LoadAgent, wasOpen: boolean): void {
+    if (wasOpen) this.#openOf[agent.index % this.#openOf.length]!--
     if (this.#hasEnded) return
     if (this.#reconnectMs !== null) {
       const again = () => {
@@ -176,6 +189,35 @@ export class Load {
   /** Cut some connections, beginning with this agent. */
   cut({ from, count }: { from: number; count: number }): void {
     for (let n = 0; n < count; n++) this.#agents[(from + n) % this.#agents.length]!.cut()
+  }
+
+  /**
+   * Each second, about so many agents lose their connection, one after the other; with `reconnectAfter` they come
+   * back. Another number each second, so that what a browser shows tells which second it is of. Answers who was
+   * connected when.
+   */
+  async churn({ perSecond, seconds }: { perSecond: number; seconds: number }): Promise<OpenCounts[]> {
+    const counts: OpenCounts[] = []
+    const count = () => counts.push({ atMs: Date.now(), open: [...this.#openOf] })
+    const counting = setInterval(count, COUNT_EVERY_MS)
+    let next = 0
+    for (let second = 0; second < seconds; second++) {
+      // From half to one and a half, in no order: 0.618… spreads best.
+      const many = Math.round(perSecond * (0.5 + ((second * 0.618_034) % 1)))
+      const startedAt = performance.now()
+      for (let cut = 0; cut < many; ) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        const due = Math.min(many, Math.floor(((performance.now() - startedAt) / 1_000) * many))
+        this.cut({ from: next, count: due - cut })
+        next = (next + due - cut) % this.#agents.length
+        cut = due
+      }
+    }
+    while (this.#agents.some((agent) => !agent.isOpen))
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    count()
+    clearInterval(counting)
+    return counts
   }
 
   /** How many agents run which config, by its hash in hex; '' for none. */

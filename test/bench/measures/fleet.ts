@@ -33,7 +33,7 @@ export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   await pause(5_000)
   await load.stopBeats()
   const { replies } = await load.stats()
-  await load.end()
+  await load.stop()
   await floor.end()
   return {
     stormSeconds: seconds,

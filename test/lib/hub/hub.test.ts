@@ -7,6 +7,7 @@ import { type ManualTimers, manualTimers } from '../../support/fleet.ts'
 /** A browser that a test looks at; `outcome` is what its socket says to a send. */
 interface Browser {
   got: HubFrame[]
+  writes: number
   closed: [number, string][]
   isCut: boolean
   outcome: 'sent' | 'dropped'
@@ -22,11 +23,13 @@ beforeEach(() => {
 })
 
 function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser {
-  const browser: Browser = { got: [], closed: [], isCut: false, outcome: 'sent' }
+  const browser: Browser = { got: [], writes: 0, closed: [], isCut: false, outcome: 'sent' }
   hub.add(
     {
-      send(text) {
-        if (browser.outcome === 'sent') browser.got.push(JSON.parse(text) as HubFrame)
+      send(frames) {
+        browser.writes++
+        if (browser.outcome === 'sent')
+          for (const frame of frames) browser.got.push(JSON.parse(Buffer.from(frame).toString()) as HubFrame)
         return browser.outcome
       },
       close: (code, reason) => void browser.closed.push([code, reason]),
@@ -43,8 +46,11 @@ function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser
 }
 
 const removed = (id: string): HubFrame => ({ type: 'workload_removed', workload_id: id, reason: 'deleted' })
-const ids = (browser: Browser) =>
-  browser.got.map((frame) => (frame.type === 'workload_removed' ? frame.workload_id : frame.type))
+/** What a browser was told, with what is on its way. */
+function ids(browser: Browser): string[] {
+  hub.flush()
+  return browser.got.map((frame) => (frame.type === 'workload_removed' ? frame.workload_id : frame.type))
+}
 
 describe('the fan-out', () => {
   it('tells every browser the same', () => {
@@ -57,10 +63,46 @@ describe('the fan-out', () => {
     const [slow, quick] = [connect(), connect()]
     slow.outcome = 'dropped'
     hub.broadcast(removed('a'))
+    hub.flush()
     hub.broadcast(removed('b'))
-    expect(slow).toMatchObject({ isCut: true, closed: [] })
     expect(ids(quick)).toEqual(['a', 'b'])
+    expect(slow).toMatchObject({ isCut: true, closed: [] })
     expect(hub.stats).toMatchObject({ clients: 1, slowClients: 1 })
+  })
+})
+
+describe('a delivery', () => {
+  it('carries what happened within a moment in one write for each browser', () => {
+    const browser = connect()
+    for (const id of ['a', 'b', 'c']) hub.broadcast(removed(id))
+    expect(browser.got).toEqual([])
+    timers.advance(20)
+    expect(browser.writes).toBe(1)
+    expect(ids(browser)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('serves many browsers in turns, each of them everything in order', () => {
+    const browsers = Array.from({ length: 120 }, () => connect())
+    hub.broadcast(removed('a'))
+    timers.advance(19)
+    hub.broadcast(removed('b'))
+    timers.advance(1)
+    // What happens while some have been served waits until all have.
+    hub.broadcast(removed('c'))
+    timers.advance(100)
+    expect(new Set(browsers.map((browser) => browser.got.length))).toEqual(new Set([3]))
+    expect(ids(browsers[119]!)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('passes over a browser that left meanwhile, and one that came is told what follows', () => {
+    const leaving = connect({ sessionId: 'leaving' })
+    hub.broadcast(removed('a'))
+    hub.endSessions(['leaving'])
+    const late = connect()
+    hub.broadcast(removed('b'))
+    timers.advance(100)
+    expect(leaving.got).toEqual([])
+    expect(ids(late).at(-1)).toBe('b')
   })
 })
 
@@ -110,6 +152,7 @@ describe('what happens to thousands at once', () => {
   it('is told once a second a key when it is not, the last one winning, and never as a resync', () => {
     const browser = connect()
     for (let n = 0; n < OCCURRENCES_MAX; n++) occur('early', `early ${n}`)
+    hub.flush()
     browser.got.length = 0
     for (let n = 0; n < 10 * BURST_MAX; n++) occur(`key-${n % 3}`, `${n}`)
     expect(ids(browser)).toEqual(['0', '1', '2'])
@@ -139,7 +182,7 @@ describe('a burst', () => {
   it('becomes one resync, and only a rollback is told meanwhile', () => {
     const browser = connect()
     for (let n = 0; n < BURST_MAX * 3; n++) hub.update(`key-${n}`, () => removed(`${n}`))
-    expect(browser.got).toHaveLength(BURST_MAX)
+    expect(ids(browser)).toHaveLength(BURST_MAX)
     hub.announce(removed('told anyway'))
     expect(ids(browser).at(-1)).toBe('told anyway')
     timers.advance(BURST_QUIET_MS + 300)
@@ -158,7 +201,7 @@ describe('sessions', () => {
     timers.advance(1_000)
     expect(browser.closed).toEqual([[1008, 'token expired']])
     hub.broadcast(removed('a'))
-    expect(browser.got).toEqual([])
+    expect(ids(browser)).toEqual([])
   })
 
   it('close theirs and no others when they are ended', () => {

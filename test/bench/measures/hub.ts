@@ -1,0 +1,162 @@
+import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import type { Browsers, BrowsersOptions, Shown } from '../load/browsers.ts'
+import type { OpenCounts } from '../load/load.ts'
+import { startRole } from '../load/remote.ts'
+import { pause, watchCpu } from '../machine.ts'
+import type { MeasureResult } from '../results.ts'
+import { type Bench, connectFleet, type FleetSession } from '../session.ts'
+
+const BEAT_MS = 30_000
+const BROWSERS = 200
+const CHURN_PER_SECOND = 1_000
+const CHURN_SECONDS = 60
+const QUIET_SECONDS = 20
+const LAG_MAX_MS = 10_000
+/** How far the load's own clock may be behind: it hears of an open socket after the service does. */
+const AHEAD_MS = 250
+/** Counts of the load within a quarter of a second. */
+const AROUND = 5
+
+/** Measure 8: browsers that watch while a part of the fleet leaves and returns each second. */
+export async function measureHub(bench: Bench): Promise<MeasureResult> {
+  const { agents, timeScale } = bench
+  const metricsPort = await findFreePort('127.0.0.1')
+  const session = await connectFleet(bench, {
+    ...{ agents, workloads: Math.min(50, agents), name: 'hub' },
+    env: { MUSTER_METRICS_ADDR: `127.0.0.1:${metricsPort}` },
+  })
+  const { service, load } = session
+  const workloadIds = await orderedWorkloads(session)
+  const browsers = startRole<Browsers>('browsers', {
+    ...{ url: service.url, token: service.token(), browsers: BROWSERS, workloadIds },
+  } satisfies BrowsersOptions)
+  try {
+    await browsers.connect()
+    await load.reconnectAfter({ ms: 1_000 })
+    await load.beats({ intervalMs: BEAT_MS })
+    await pause(2_000)
+    await load.resetStats()
+    await pause(QUIET_SECONDS * 1_000 * timeScale)
+    const quiet = (await load.stats()).replies
+    await load.resetStats()
+    const seconds = Math.max(5, CHURN_SECONDS * timeScale)
+    const slow = watchSlow(metricsPort)
+    const pids = { ...session.pids(), browsers: browsers.pid }
+    const { value, percent } = await watchCpu(pids, () =>
+      Promise.all([
+        load.churn({ perSecond: CHURN_PER_SECOND, seconds }),
+        // What came last is looked for, too.
+        browsers.watch({ seconds: seconds + 4 }),
+      ]),
+    )
+    const [truth, shown] = value
+    const busy = (await load.stats()).replies
+    const { frames, resyncs, closed } = await browsers.stats()
+    const lags = measureLags(truth, shown)
+    const slowSeconds = await slow.end()
+    return {
+      ...{ id: '8', title: 'browser hub', agents, busy: percent },
+      figures: [
+        { name: 'browsers', value: BROWSERS, unit: '' },
+        { name: 'farthest behind the truth', value: round(lags.max / 1000), unit: 's', atMost: 2 },
+        { name: 'behind the truth, p99 of all looks', value: round(lags.p99 / 1000), unit: 's' },
+        { name: 'looks', value: lags.count, unit: '' },
+        { name: 'browsers cut that read', value: closed, unit: '', atMost: 0 },
+        {
+          name: 'the one that does not read was cut after',
+          value: slowSeconds === null ? -1 : round(slowSeconds),
+          unit: 's',
+          atLeast: 0,
+        },
+        { name: 'p99 of the beats, quiet', value: quiet.p99, unit: 'ms' },
+        { name: 'p99 of the beats while they leave and return', value: busy.p99, unit: 'ms' },
+        { name: 'times the quiet one', value: round(busy.p99 / quiet.p99), unit: '', atMost: 2 },
+        { name: 'frames a second and browser', value: round(frames / BROWSERS / seconds), unit: '' },
+        { name: 'asked to fetch again', value: resyncs, unit: '' },
+      ],
+      note: `about ${CHURN_PER_SECOND} agents are cut each second and come back a second later`,
+    }
+  } finally {
+    await browsers.stop()
+    await session.end()
+  }
+}
+
+/** The ids of the workloads in the order in which the load numbers them. */
+async function orderedWorkloads({ service }: FleetSession): Promise<string[]> {
+  const { text } = await service.call('GET', '/api/workloads')
+  const records = JSON.parse(text) as { id: string; fingerprint_keys: Record<string, string> }[]
+  const numberOf = (record: (typeof records)[number]) => {
+    const name = Object.values(record.fingerprint_keys).find((value) => value.startsWith('gateway-'))
+    return Number(name?.slice('gateway-'.length))
+  }
+  return records.sort((a, b) => numberOf(a) - numberOf(b)).map(({ id }) => id)
+}
+
+/** Asks the metrics each second whether a browser was cut; after how many seconds the first was. */
+function watchSlow(port: number): { end(): Promise<number | null> } {
+  const startedAt = performance.now()
+  let isOver = false
+  let cutAfter: number | null = null
+  const watching = (async () => {
+    while (!isOver && cutAfter === null) {
+      const text = await fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text())
+      const clients = Number(/^muster_hub_clients (\d+)/m.exec(text)?.[1])
+      if (clients <= BROWSERS) cutAfter = (performance.now() - startedAt) / 1_000
+      else await pause(1_000)
+    }
+  })()
+  return {
+    async end() {
+      isOver = true
+      await watching
+      return cutAfter
+    },
+  }
+}
+
+interface Lags {
+  count: number
+  max: number
+  p99: number
+}
+
+/**
+ * How far behind the truth the browsers were, in milliseconds. A number that is shown is as old as the last moment
+ * when it was true. The service hears of a leaver and a comer in its own order, so around each count everything from
+ * the least to the most within a quarter of a second was.
+ */
+export function measureLags(truth: readonly OpenCounts[], shown: readonly Shown[]): Lags {
+  const lags: number[] = []
+  const began = truth[0]?.atMs ?? 0
+  for (const { atMs, counts } of shown) {
+    if (atMs < began) continue
+    const newest = truth.findLastIndex((count) => count.atMs <= atMs + AHEAD_MS)
+    for (const [workload, different] of counts.entries())
+      for (const value of different) lags.push(lagOf(truth, newest, workload, value, atMs))
+  }
+  lags.sort((a, b) => a - b)
+  return {
+    count: lags.length,
+    max: lags.at(-1) ?? 0,
+    p99: lags[Math.floor(lags.length * 0.99)] ?? 0,
+  }
+}
+
+function lagOf(
+  truth: readonly OpenCounts[],
+  newest: number,
+  workload: number,
+  value: number,
+  atMs: number,
+): number {
+  for (let at = newest; at >= 0; at--) {
+    const count = truth[at]!
+    if (atMs - count.atMs > LAG_MAX_MS) break
+    const around = truth.slice(Math.max(0, at - AROUND), at + AROUND + 1).map(({ open }) => open[workload]!)
+    if (value >= Math.min(...around) && value <= Math.max(...around)) return Math.max(0, atMs - count.atMs)
+  }
+  return LAG_MAX_MS
+}
+
+const round = (value: number) => Math.round(value * 100) / 100
