@@ -39,8 +39,13 @@ function commonLabels(live: readonly Instance[]): Record<string, string> | null 
   for (const { attributes } of live) {
     if (attributes === null || seen.has(attributes)) continue
     seen.add(attributes)
-    if (common === null) common = Object.entries(labelsOf(attributes))
-    else common = common.filter(([key, value]) => attributes.get(key) === value)
+    if (common === null) {
+      common = Object.entries(labelsOf(attributes))
+      continue
+    }
+    const isShared = ([key, value]: [string, string]) => attributes.get(key) === value
+    // Instances of a workload mostly agree on what is left after the first few: nothing is copied then.
+    if (!common.every(isShared)) common = common.filter(isShared)
   }
   return common === null ? null : Object.fromEntries(common)
 }

@@ -6,6 +6,7 @@ import { measureInventory, measureStart, measureValidation } from './measures/ap
 import { measureBigWorkload, measureCurve, measureFleet, measureFloor } from './measures/fleet.ts'
 import { measureHub } from './measures/hub.ts'
 import { measureFanOut, measureRestart } from './measures/push.ts'
+import { measureReports } from './measures/reports.ts'
 import { type MeasureResult, saveResults, toTable } from './results.ts'
 import { startDatabase } from './service.ts'
 import type { Bench } from './session.ts'
@@ -72,6 +73,7 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
     if (wants('7')) await measure('inventory', () => measureInventory(bench))
     if (wants('8')) await measure('browser hub', () => measureHub(bench))
     if (wants('9')) await measure('validation', () => measureValidation(bench))
+    if (wants('10')) await measure('evidence pack', () => measureReports(bench))
     if (wants('11')) await measure('start', () => measureStart(bench))
     if (wants('curve')) await measure('curve', () => measureCurve(bench, 50))
     if (wants('curve-1b')) await measure('curve of one workload', () => measureCurve(bench, 1))

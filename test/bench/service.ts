@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { get } from 'node:http'
+import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -63,17 +63,21 @@ export interface BenchService {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string }>
-  /** Read an answer to its end without decoding it, so that the reader costs little beside the service. */
-  download(path: string): Promise<{ status: number; bytes: number }>
+  /**
+   * Read an answer to its end without decoding it, so that the reader costs little beside the service. With a body it
+   * is a POST.
+   */
+  download(path: string, body?: unknown): Promise<{ status: number; bytes: number }>
   /** The administrator's. */
   token(): string
-  /** Kill it and start it again on the same ports; resolves when it is ready. */
-  killAndRestart(): Promise<void>
+  /** Kill it and start it again on the same ports; resolves when it is ready, with the time from its exec. */
+  killAndRestart(): Promise<{ readyMs: number }>
   end(): Promise<void>
 }
 
-/** The bundle, or what a test of the bench names instead. */
 export const BUNDLE = join(ROOT, 'dist', 'muster.mjs')
+/** The same as one file. */
+export const EXECUTABLE = join(ROOT, 'dist', 'muster')
 
 /** How the service is started. */
 export interface ServiceOptions {
@@ -82,11 +86,14 @@ export interface ServiceOptions {
   /** Arguments for Node, such as `--cpu-prof`. */
   nodeArguments: readonly string[]
   env?: Readonly<Record<string, string>>
+  /** The single executable in the place of the bundle. */
+  asExecutable?: boolean
 }
 
 /** Start the service with an administrator, and wait until it is ready. */
 export async function startBenchService(options: ServiceOptions): Promise<BenchService> {
-  if (!existsSync(BUNDLE)) throw new Error(`${BUNDLE} is missing: run npm run build`)
+  const program = options.asExecutable === true ? EXECUTABLE : BUNDLE
+  if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
   const { database, name } = options
   const admin = new pg.Client(database.server.dsn('postgres'))
   await admin.connect()
@@ -112,9 +119,11 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
   }
   let said = ''
   const start = async (): Promise<ChildProcess> => {
-    const child = spawn(process.execPath, [...options.nodeArguments, BUNDLE, '--edition', 'complete'], {
-      env,
-    })
+    const edition = ['--edition', 'complete']
+    const child =
+      program === EXECUTABLE
+        ? spawn(EXECUTABLE, edition, { env })
+        : spawn(process.execPath, [...options.nodeArguments, BUNDLE, ...edition], { env })
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => {
         said = (said + chunk.toString('utf8')).slice(-20_000)
@@ -154,11 +163,13 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
       return rows[0].calls
     },
     call,
-    download: (path) => readToEnd(url + path, token),
+    download: (path, body) => readToEnd(url + path, token, body),
     token: () => token,
     async killAndRestart() {
       await endChild(child, 'SIGKILL')
+      const startedAt = performance.now()
       child = await start()
+      return { readyMs: performance.now() - startedAt }
     },
     async end() {
       await endChild(child, 'SIGTERM')
@@ -167,10 +178,16 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
   }
 }
 
-function readToEnd(url: string, token: string): Promise<{ status: number; bytes: number }> {
+function readToEnd(url: string, token: string, body: unknown): Promise<{ status: number; bytes: number }> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' }
-    const request = get(url, { headers }, (response) => {
+    const outgoing = body === undefined ? null : Buffer.from(JSON.stringify(body))
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'accept-encoding': 'identity',
+      ...(outgoing === null ? {} : { 'content-type': 'application/json', 'content-length': outgoing.length }),
+    }
+    const method = outgoing === null ? 'GET' : 'POST'
+    const request = httpRequest(url, { method, headers }, (response) => {
       let bytes = 0
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
@@ -179,6 +196,7 @@ function readToEnd(url: string, token: string): Promise<{ status: number; bytes:
       response.on('error', reject)
     })
     request.on('error', reject)
+    request.end(outgoing)
   })
 }
 
