@@ -107,7 +107,7 @@ export async function measureFanOut(bench: Bench): Promise<MeasureResult> {
 }
 
 /** Until the newest push is applied by all, in the rows. */
-async function untilApplied(service: BenchService, agents: number): Promise<void> {
+export async function untilApplied(service: BenchService, agents: number): Promise<void> {
   for (const until = performance.now() + 120_000; performance.now() < until; await pause(20)) {
     const { rows } = await service.db.query(
       `select (select count(*) from push_targets t where t.push_id = p.push_id and t.state = 'applied')::int as rows,
