@@ -2,9 +2,13 @@ import { isVersionOutdated } from '../../lib/alerts/rules.ts'
 import { toDriftCollector } from '../../lib/fleet/drift-facts.ts'
 import { buildDriftOverview } from '../../lib/fleet/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'
+import { mapInTurns } from '../../lib/turns.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { streamObject } from '../../runtime/json-stream.ts'
 import { jsonText } from '../../runtime/reply.ts'
-import { streamObject } from './stream-object.ts'
+
+/** Collectors looked at before others get their turn. */
+const CHUNK = 200
 
 /** Which collectors do not run what they should, and why, worst first. */
 export default defineHttp({
@@ -22,15 +26,16 @@ export default defineHttp({
     for (const alert of await listCurrentAlerts(ctx.db)) {
       if (alert.state === 'open') open.add(`${alert.rule}/${alert.workloadId}`)
     }
-    const collectors = [...ctx.fleet.state.workloads.values()]
-      .filter((workload) => workload.type === 'collector' && workload.archivedAt === null)
-      .map((workload) =>
-        toDriftCollector(workload, ctx.views.workload(workload, { withTexts: false }).current_config_push, {
-          hasDriftAlert: open.has(`config_drift/${workload.id}`),
-          hasVersionAlert: open.has(`version_outdated/${workload.id}`),
-          isVersionOutdated: isVersionOutdated(workload.version, ctx.config.minAgentVersion),
-        }),
-      )
-    return jsonText(streamObject(buildDriftOverview(collectors, ctx.clock.now())))
+    const listed = [...ctx.fleet.state.workloads.values()].filter(
+      (workload) => workload.type === 'collector' && workload.archivedAt === null,
+    )
+    const collectors = await mapInTurns(listed, CHUNK, (workload) =>
+      toDriftCollector(workload, ctx.views.workload(workload, { withTexts: false }).current_config_push, {
+        hasDriftAlert: open.has(`config_drift/${workload.id}`),
+        hasVersionAlert: open.has(`version_outdated/${workload.id}`),
+        isVersionOutdated: isVersionOutdated(workload.version, ctx.config.minAgentVersion),
+      }),
+    )
+    return jsonText(streamObject(await buildDriftOverview(collectors, ctx.clock.now())))
   },
 })

@@ -52,10 +52,7 @@ export default defineHttp({
     const page = rest.slice(0, limit)
     const headers =
       rest.length > limit ? nextLink(target, encodeCursor(ORDER, [page.at(-1)!.instanceUid])) : {}
-    const traits = (uid: string) => {
-      const attributes = ctx.fleet.state.instances.get(uid)?.attributes
-      return attributes === null || attributes === undefined ? null : Object.fromEntries(attributes)
-    }
+    const traits = (uid: string) => ctx.fleet.state.instances.get(uid)?.attributes ?? null
     const rollback = push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null
     const about = { traits, rollback, now: ctx.clock.now() }
     const shown = page.sort(compareTargets)

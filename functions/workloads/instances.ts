@@ -1,6 +1,7 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
+import { streamArray } from '../../runtime/json-stream.ts'
+import { jsonText, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
 
 /** The live instances of a workload; none right after a start, until the agents are back. */
@@ -17,6 +18,6 @@ export default defineHttp({
   async handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)
     if (workload === null) return problem('workload-not-found')
-    return json(await ctx.views.instances(workload, sightOf(actor.permissions)))
+    return jsonText(streamArray(await ctx.views.instances(workload, sightOf(actor.permissions))))
   },
 })

@@ -1,8 +1,9 @@
 import { optional, string, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/model.ts'
+import { compareByName } from '../../lib/fleet/name-order.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
-import { compareByName } from '../../lib/fleet/views/name-order.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
+import { nextTurn } from '../../lib/turns.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
@@ -32,7 +33,7 @@ export default defineHttp({
     const from = after === null ? null : { displayName: String(after[0]), id: String(after[1]) }
     const withArchived = query.include_archived === 'true'
     const rows = chooseRows(
-      ctx.views.ordered(),
+      ctx.fleet.state.workloadsByName(),
       (workload) =>
         (withArchived || workload.archivedAt === null) &&
         (from === null || compareByName(workload, from) > 0),
@@ -75,7 +76,7 @@ async function* streamArray(
     const separator = piece.length === 0 ? '' : ','
     yield joinArray(piece, toBytes, [isFirst ? '[' : separator, isLast ? ']\n' : ''])
     // Other requests and agents get their turn between two pieces.
-    if (!isLast) await new Promise<void>((resolve) => void setImmediate(resolve))
+    if (!isLast) await nextTurn()
   }
 }
 

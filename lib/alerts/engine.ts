@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import { type Alert, endQuiet, insertAlerts, listCurrentAlerts, resolveAlerts } from '../store/alerts.ts'
 import type { Database, Db } from '../store/db.ts'
 import { insertDeliveries } from '../store/webhook-deliveries.ts'
+import { nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
 import {
   ALERT_SEVERITY,
@@ -42,8 +43,6 @@ export interface AlertEngineParts {
 
 /** Workloads judged, and actions stored, before others get their turn. */
 const CHUNK = 500
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Looks at the whole fleet in memory and stores what the three rules say about it. */
 export class AlertEngine {

@@ -1,3 +1,4 @@
+import { mapInTurns, nextTurn } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
 import { byBytes } from './collector-assessment.ts'
 
@@ -172,11 +173,23 @@ function sortItems(items: readonly DriftItem[]): DriftItem[] {
   return keyed.map(({ item }) => item)
 }
 
+/** Collectors looked at before others get their turn. */
+const CHUNK = 500
+
 /** Which collectors do not run what they should, worst first. */
-export function buildDriftOverview(collectors: readonly DriftCollector[], now: Date): DriftOverview {
-  const all = collectors.map((collector) => factsOf(collector, now))
+export async function buildDriftOverview(
+  collectors: readonly DriftCollector[],
+  now: Date,
+): Promise<DriftOverview> {
+  const all = await mapInTurns(collectors, CHUNK, (collector) => factsOf(collector, now))
   const mixed = mixedGroups(all)
-  const items = collectors.map((one, i) => itemOf(one, all[i]!, mixed.has(all[i]!.env), now))
+  await nextTurn()
+  const items = await mapInTurns(collectors.entries(), CHUNK, ([i, one]) =>
+    itemOf(one, all[i]!, mixed.has(all[i]!.env), now),
+  )
+  await nextTurn()
+  const sorted = sortItems(items)
+  await nextTurn()
   const count = <T>(list: readonly T[], holds: (one: T) => boolean) => list.filter(holds).length
   return {
     generated_at: now.toISOString(),
@@ -193,6 +206,6 @@ export function buildDriftOverview(collectors: readonly DriftCollector[], now: D
       unknown_incomplete_components: count(items, (item) => item.unknown_incomplete_components),
       heterogeneous_groups: mixed.size,
     },
-    items: sortItems(items),
+    items: sorted,
   }
 }

@@ -34,6 +34,7 @@ export class OfferEngine {
   readonly #writer: WriteBehind
   #waiting = new Map<Instance, Waiting>()
   #isCommitting = false
+  #isLooking = false
   #isScheduled = false
   readonly #polls = new Map<Instance, (message: ServerMessage | null) => void>()
   /** Called when a target's state changed other than by a report. */
@@ -235,16 +236,29 @@ export class OfferEngine {
 
   /** Send to all whose rows the push's own transaction stored, a few at a time. */
   fanOut(followed: FollowedPush, instances: readonly Instance[]): void {
+    this.#inChunks(instances, (instance) => {
+      if (assignmentOf(instance) === followed) this.consider(instance)
+    })
+  }
+
+  /** Do something to many instances, a few in each turn of the event loop. */
+  #inChunks(
+    instances: readonly Instance[],
+    work: (instance: Instance) => void,
+    done: () => void = () => {},
+  ): void {
     let next = 0
-    const sendSome = () => {
+    const workOnSome = () => {
       const end = Math.min(next + FAN_OUT_CHUNK, instances.length)
-      for (; next < end; next++) {
-        const instance = instances[next]!
-        if (assignmentOf(instance) === followed) this.consider(instance)
+      try {
+        while (next < end) work(instances[next++]!)
+      } finally {
+        // One that breaks is passed over: the others are owed their look all the same.
+        if (next < instances.length) this.#deps.timers.after(0, workOnSome)
+        else done()
       }
-      if (next < instances.length) this.#deps.timers.after(0, sendSome)
     }
-    sendSome()
+    workOnSome()
   }
 
   #schedule(delayMs: number): void {
@@ -306,12 +320,21 @@ export class OfferEngine {
 
   /** Each second: repeat what is overdue. */
   tick(): void {
-    for (const instance of this.#state.outstanding) {
-      const { offer, connection } = instance
-      const isDone = offer === null || offer.ended !== null
-      if (isDone && !this.#waiting.has(instance)) this.#state.outstanding.delete(instance)
-      else if (connection !== null && connection.transport === 'ws') this.consider(instance)
-    }
+    // A look that is not over yet goes on instead.
+    if (this.#isLooking) return
+    this.#isLooking = true
+    this.#inChunks(
+      [...this.#state.outstanding],
+      (instance) => {
+        const { offer, connection } = instance
+        const isDone = offer === null || offer.ended !== null
+        if (isDone && !this.#waiting.has(instance)) this.#state.outstanding.delete(instance)
+        else if (connection !== null && connection.transport === 'ws') this.consider(instance)
+      },
+      () => {
+        this.#isLooking = false
+      },
+    )
   }
 }
 

@@ -57,9 +57,9 @@ export class Presence {
   }
 
   #watchHealth(workload: Workload, nowMs: number): void {
-    const isWaiting = this.#state
-      .liveInstances(workload)
-      .some((i) => i.unhealthySinceMs !== null && nowMs - i.unhealthySinceMs < DEGRADED_DELAY_MS)
+    let isWaiting = false
+    for (const { connection, unhealthySinceMs: since } of workload.instances)
+      isWaiting ||= connection !== null && since !== null && nowMs - since < DEGRADED_DELAY_MS
     if (isWaiting) this.#state.healthWatch.add(workload)
     else this.#state.healthWatch.delete(workload)
   }

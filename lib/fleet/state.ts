@@ -1,5 +1,6 @@
 import type { StoredWorkload } from '../store/workloads.ts'
 import type { ComponentList, FollowedPush, Instance, Rollout, Workload } from './model.ts'
+import { NameOrder } from './name-order.ts'
 
 /** Everything the fleet holds in memory. One process holds one of these. */
 export class FleetState {
@@ -7,8 +8,7 @@ export class FleetState {
   readonly #workloads = new Map<string, Workload>()
   /** By id. */
   readonly workloads: ReadonlyMap<string, Workload> = this.#workloads
-  /** Changes when a workload comes, goes or is renamed: the order of lists hangs on it. */
-  namesVersion = 0
+  readonly #names = new NameOrder()
   /** uid → workload of the last stored description. */
   readonly homes = new Map<string, string>()
   readonly byConnection = new Map<number, Set<Instance>>()
@@ -34,17 +34,23 @@ export class FleetState {
 
   add(workload: Workload): void {
     this.#workloads.set(workload.id, workload)
-    this.namesVersion++
+    this.#names.add(workload)
   }
 
   remove(workload: Workload): void {
     this.#workloads.delete(workload.id)
-    this.namesVersion++
+    this.#names.remove(workload)
   }
 
   rename(workload: Workload, displayName: string): void {
+    this.#names.remove(workload)
     workload.displayName = displayName
-    this.namesVersion++
+    this.#names.add(workload)
+  }
+
+  /** All workloads by name, then id, as they are now. */
+  workloadsByName(): readonly Workload[] {
+    return this.#names.list()
   }
 
   liveInstances(workload: Workload): Instance[] {

@@ -1,3 +1,4 @@
+import { inTurns, mapInTurns, nextTurn } from '../turns.ts'
 import { isComparable } from '../versions.ts'
 import type { CompatibilityRow, VersionIntelligence } from '../wire/version-intelligence.ts'
 import {
@@ -8,28 +9,18 @@ import {
   standingOf,
 } from './collector-assessment.ts'
 
-function versionMatrix(
+/** Collectors looked at before others get their turn. */
+const CHUNK = 500
+
+type Cells = Map<string, VersionIntelligence['version_matrix'][number]>
+
+async function versionMatrix(
   workloads: readonly PostureWorkload[],
   recommended: string,
-): VersionIntelligence['version_matrix'] {
-  const cells = new Map<string, VersionIntelligence['version_matrix'][number]>()
-  for (const workload of workloads) {
-    const group = groupOf(workload)
-    const version = workload.version.trim() || 'unknown'
-    const key = JSON.stringify([group, workload.type, workload.status, version])
-    const cell = cells.get(key) ?? {
-      group,
-      type: workload.type,
-      status: workload.status,
-      version,
-      version_status: standingOf(workload, recommended),
-      count: 0,
-      workload_ids: [],
-    }
-    cell.count++
-    cell.workload_ids.push(workload.id)
-    cells.set(key, cell)
-  }
+): Promise<VersionIntelligence['version_matrix']> {
+  const cells: Cells = new Map()
+  for await (const piece of inTurns(workloads, CHUNK))
+    for (const workload of piece) addToCell(cells, workload, recommended)
   for (const cell of cells.values()) cell.workload_ids.sort(byBytes)
   return [...cells.values()].sort(
     (a, b) =>
@@ -38,6 +29,21 @@ function versionMatrix(
       byBytes(a.status, b.status) ||
       byBytes(a.version, b.version),
   )
+}
+
+function addToCell(cells: Cells, workload: PostureWorkload, recommended: string): void {
+  const group = groupOf(workload)
+  const { type, status } = workload
+  const version = workload.version.trim() || 'unknown'
+  const key = JSON.stringify([group, type, status, version])
+  let cell = cells.get(key)
+  if (cell === undefined) {
+    const version_status = standingOf(workload, recommended)
+    cell = { group, type, status, version, version_status, count: 0, workload_ids: [] }
+    cells.set(key, cell)
+  }
+  cell.count++
+  cell.workload_ids.push(workload.id)
 }
 
 function recommend(assessment: Assessment, recommended: string): VersionIntelligence['recommendations'] {
@@ -89,18 +95,22 @@ function summarise(rows: readonly CompatibilityRow[]): VersionIntelligence['comp
  * The version posture of a fleet. `workloads` are all that are not archived, in list order; `assessments`
  * those of its collectors, in the same order. `recommended` may be empty or no version at all.
  */
-export function buildVersionIntelligence(
+export async function buildVersionIntelligence(
   workloads: readonly PostureWorkload[],
   assessments: readonly Assessment[],
   recommended: string,
-): VersionIntelligence {
+): Promise<VersionIntelligence> {
   const rows = assessments.map((assessment) => assessment.row)
   const sorted = [...rows].sort((a, b) => byBytes(a.workload_id, b.workload_id))
+  await nextTurn()
+  const matrix = await versionMatrix(workloads, recommended)
+  await nextTurn()
+  const recommendations = await mapInTurns(assessments, CHUNK, (one) => recommend(one, recommended))
   const isJudged = isComparable(recommended)
   return {
     schema_version: 'fleet-version-intelligence.v1',
     recommended_version: recommended,
-    version_matrix: versionMatrix(workloads, recommended),
+    version_matrix: matrix,
     compatibility_summary: summarise(sorted),
     compatibility_matrix: sorted,
     collectors_below_recommended: rows
@@ -121,6 +131,6 @@ export function buildVersionIntelligence(
         version: row.version.reason === 'unknown_version' ? '' : row.version.reported,
         reason: row.version.reason === 'unknown_version' ? 'empty_version' : 'invalid_semver',
       })),
-    recommendations: assessments.flatMap((assessment) => recommend(assessment, recommended)),
+    recommendations: recommendations.flat(),
   }
 }

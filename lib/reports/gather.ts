@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { verifyAuditChain } from '../audit/verify.ts'
 import type { Db } from '../store/db.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../store/report-data.ts'
 import { listReportPlans } from '../store/report-plans.ts'
 import { listReportPushes } from '../store/report-pushes.ts'
+import { nextTurn } from '../turns.ts'
 import type {
   AuditCheck,
   DatedSection,

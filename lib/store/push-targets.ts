@@ -1,5 +1,6 @@
 import type { PushTarget } from '../fleet/model.ts'
 import type { TargetState } from '../fleet/push-decision.ts'
+import { inTurns } from '../turns.ts'
 import type { Db } from './db.ts'
 import { toAgentError } from './pushes.ts'
 
@@ -136,11 +137,18 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
   return new Set(rows.map((row) => `${row.push_id}/${row.instance_uid}`))
 }
 
+/** Rows made into one statement before others get their turn. */
+const UPDATE_CHUNK = 1_000
+
 /**
- * Write what many instances did, in one statement. A superseded row keeps its state, and a push that is being
- * deleted gets no rows any more.
+ * Write what many instances did. A superseded row keeps its state, and a push that is being deleted gets no rows
+ * any more.
  */
 export async function updateTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
+  for await (const some of inTurns(targets, UPDATE_CHUNK)) await updateSomeTargets(tx, some)
+}
+
+async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
   await tx.execute(
     `insert into push_targets (${COLUMNS})
      select ${COLUMNS.split(',')

@@ -9,7 +9,7 @@ const SHARED_MAX = 5
 const SHARES = { p50: 0.5, p90: 0.9, p99: 0.99, p100: 1 } as const
 
 /** What is known of live instances beside their targets: labels by uid. */
-export type Traits = (uid: string) => Readonly<Record<string, string>> | null
+export type Traits = (uid: string) => ReadonlyMap<string, string> | null
 
 /** A target that was asked and has not answered in time. */
 const isStraggler = (target: PushTarget, now: Date): boolean =>
@@ -23,7 +23,7 @@ export function toConvergenceTarget(
   now: Date,
   sight: Sight,
 ): ConvergenceTarget {
-  const version = traits(target.instanceUid)?.['service.version'] ?? ''
+  const version = traits(target.instanceUid)?.get('service.version') ?? ''
   return {
     instance_uid: target.instanceUid,
     ...(target.podName === '' ? {} : { pod_name: target.podName }),
@@ -64,29 +64,35 @@ export function sharedByStragglers(
   traits: Traits,
   now: Date,
 ): ConvergenceShared[] {
-  const counts = new Map<string, { key: string; value: string; late: number; rest: number }>()
-  let late = 0
-  let rest = 0
+  const late: ReadonlyMap<string, string>[] = []
+  const rest: ReadonlyMap<string, string>[] = []
   for (const target of targets) {
     const labels = traits(target.instanceUid)
-    if (labels === null) continue
-    const isLate = isStraggler(target, now)
-    if (isLate) late++
-    else rest++
-    for (const [key, value] of Object.entries(labels)) {
-      const name = JSON.stringify([key, value])
-      const count = counts.get(name) ?? { key, value, late: 0, rest: 0 }
-      if (isLate) count.late++
-      else count.rest++
-      counts.set(name, count)
-    }
+    if (labels !== null) (isStraggler(target, now) ? late : rest).push(labels)
   }
-  if (late < 2 || rest === 0) return []
-  return [...counts.values()]
-    .filter((count) => count.late >= 0.8 * late && count.rest / rest <= 0.5 * (count.late / late))
-    .sort((a, b) => a.rest - b.rest || b.late - a.late || (a.key < b.key ? -1 : 1))
+  if (late.length < 2 || rest.length === 0) return []
+  return labelsOfMost(late)
+    .map((label) => ({
+      ...label,
+      rest: rest.reduce((sum, labels) => sum + (labels.get(label.key) === label.value ? 1 : 0), 0),
+    }))
+    .filter((label) => label.rest / rest.length <= 0.5 * (label.count / late.length))
+    .sort((a, b) => a.rest - b.rest || b.count - a.count || (a.key < b.key ? -1 : 1))
     .slice(0, SHARED_MAX)
-    .map(({ key, value, late: count }) => ({ key, value, count }))
+    .map(({ key, value, count }) => ({ key, value, count }))
+}
+
+/** What four of five carry. Only that is looked for in the others, who are many. */
+function labelsOfMost(all: readonly ReadonlyMap<string, string>[]): ConvergenceShared[] {
+  const counts = new Map<string, ConvergenceShared>()
+  for (const labels of all)
+    for (const [key, value] of labels) {
+      const name = `${key}\n${value}`
+      const known = counts.get(name)
+      if (known === undefined) counts.set(name, { key, value, count: 1 })
+      else known.count++
+    }
+  return [...counts.values()].filter(({ count }) => count >= 0.8 * all.length)
 }
 
 /** How far a push got. `page` are the targets to list; all of them count. */

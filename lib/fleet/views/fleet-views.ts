@@ -13,7 +13,6 @@ import { assignmentOf, followedOf } from '../state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { type ErrorGroup, groupErrors, type Sight } from './errors.ts'
 import { toInstanceDetail, toLiveInstance } from './instance.ts'
-import { NameOrder } from './name-order.ts'
 import { RecordBytes } from './record-bytes.ts'
 import { timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
@@ -49,7 +48,6 @@ export class FleetViews {
   readonly #parts: FleetViewsParts
   readonly #withTexts = new WeakMap<Workload, Entry>()
   readonly #withoutTexts = new WeakMap<Workload, Entry>()
-  readonly #order = new NameOrder()
 
   constructor(parts: FleetViewsParts) {
     this.#parts = parts
@@ -59,11 +57,6 @@ export class FleetViews {
   invalidate(workload: Workload): void {
     this.#withTexts.delete(workload)
     this.#withoutTexts.delete(workload)
-  }
-
-  /** All workloads by name, then id. */
-  ordered(): readonly Workload[] {
-    return this.#order.of(this.#parts.fleet.state)
   }
 
   /** The full record, with the newest push. */
@@ -106,8 +99,8 @@ export class FleetViews {
   }
 
   #record(workload: Workload, sight: Sight): SettledRecord {
-    const { fleet, counters, minAgentVersion, retentionMs } = this.#parts
-    const live = fleet.liveInstances(workload)
+    const { counters, minAgentVersion, retentionMs } = this.#parts
+    const live = this.#liveUnsorted(workload)
     const order = minAgentVersion === '' ? null : compareVersions(workload.version, minAgentVersion)
     return toWorkloadRecord(
       workload,
@@ -122,6 +115,11 @@ export class FleetViews {
       },
       sight,
     )
+  }
+
+  /** What counts need: no order. */
+  #liveUnsorted(workload: Workload): Instance[] {
+    return this.#parts.fleet.state.liveInstances(workload).filter((instance) => instance.isDescribed)
   }
 
   #countDrifted(live: readonly Instance[]): number {
@@ -170,11 +168,15 @@ export class FleetViews {
     }
   }
 
-  /** The live instances of a workload, in their order. */
-  async instances(workload: Workload, sight: Sight): Promise<LiveInstance[]> {
+  /** The live instances of a workload, in their order; each is made when it is taken. */
+  async instances(workload: Workload, sight: Sight): Promise<Iterable<LiveInstance>> {
     const { fleet, matches } = this.#parts
-    await matches.prepare(fleet.liveInstances(workload), assignmentOf)
-    return fleet.liveInstances(workload).map((instance) => this.#instance(instance, sight))
+    await matches.prepare(fleet.state.liveInstances(workload), assignmentOf)
+    return this.#toWire(fleet.liveInstances(workload), sight)
+  }
+
+  *#toWire(live: readonly Instance[], sight: Sight): Generator<LiveInstance, void> {
+    for (const instance of live) yield this.#instance(instance, sight)
   }
 
   #instance(instance: Instance, sight: Sight): LiveInstance {
@@ -196,9 +198,12 @@ export class FleetViews {
   }
 
   /** The instances of a workload with what they have in common. */
-  async topology(workload: Workload, sight: Sight): Promise<WorkloadTopology> {
+  async topology(
+    workload: Workload,
+    sight: Sight,
+  ): Promise<Omit<WorkloadTopology, 'instances'> & { instances: Iterable<LiveInstance> }> {
     const instances = await this.instances(workload, sight)
-    const live = this.#parts.fleet.liveInstances(workload)
+    const live = this.#liveUnsorted(workload)
     return {
       schema_version: 'workload-topology.v1',
       workload_id: workload.id,

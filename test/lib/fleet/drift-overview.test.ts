@@ -33,11 +33,12 @@ const push = (minutes: number, overrides: Partial<NonNullable<DriftCollector['ne
   ...overrides,
 })
 
-const item = (overrides: Partial<DriftCollector>) => buildDriftOverview([collector(overrides)], now).items[0]!
+const item = async (overrides: Partial<DriftCollector>) =>
+  (await buildDriftOverview([collector(overrides)], now)).items[0]!
 
 describe('buildDriftOverview', () => {
-  it('shows a collector that runs what it should', () => {
-    expect(buildDriftOverview([collector()], now)).toEqual({
+  it('shows a collector that runs what it should', async () => {
+    expect(await buildDriftOverview([collector()], now)).toEqual({
       generated_at: '2026-07-01T12:00:00.000Z',
       summary: {
         total_collectors: 1,
@@ -88,21 +89,21 @@ describe('buildDriftOverview', () => {
     ['in_sync', { activeHash: null, instances: runs(B) }],
     ['in_sync', { instances: runs(), reportedHash: A }],
     ['drifted', { activeHash: null, newestPush: push(1), instances: runs(B) }],
-  ] as [string, Partial<DriftCollector>][])('says %s of %j', (status, overrides) => {
-    expect(item(overrides).drift_status).toBe(status)
+  ] as [string, Partial<DriftCollector>][])('says %s of %j', async (status, overrides) => {
+    expect((await item(overrides)).drift_status).toBe(status)
   })
 
-  it('takes no member of a rollout stage for drifted that runs its stage', () => {
+  it('takes no member of a rollout stage for drifted that runs its stage', async () => {
     const instances = [
       { hash: A, assignedHash: A },
       { hash: B, assignedHash: B },
     ]
-    expect(item({ instances }).drift_reasons).toEqual(['heterogeneous_effective_config'])
-    expect(item({ instances: [{ hash: A, assignedHash: B }] }).drift_status).toBe('drifted')
+    expect((await item({ instances })).drift_reasons).toEqual(['heterogeneous_effective_config'])
+    expect((await item({ instances: [{ hash: A, assignedHash: B }] })).drift_status).toBe('drifted')
   })
 
-  it('gives every reason that holds, in the order of the statuses and then the rest', () => {
-    const worst = item({
+  it('gives every reason that holds, in the order of the statuses and then the rest', async () => {
+    const worst = await item({
       acceptsRemoteConfig: false,
       instances: runs(A, B),
       newestPush: push(60, { sentAt: minutesAgo(20) }),
@@ -126,11 +127,13 @@ describe('buildDriftOverview', () => {
       push_expected: { reason: 'remote_config_unsupported' },
       rollback: { reason: 'remote_config_unsupported' },
     })
-    expect(item({ newestPush: push(60) }).actions['push_expected']!.reason).toBe('push_pending_too_long')
+    expect((await item({ newestPush: push(60) })).actions['push_expected']!.reason).toBe(
+      'push_pending_too_long',
+    )
   })
 
-  it('compares collectors of one named environment with each other, never those without one', () => {
-    const mixed = buildDriftOverview(
+  it('compares collectors of one named environment with each other, never those without one', async () => {
+    const mixed = await buildDriftOverview(
       [
         collector({ id: 'w1', labels: { env: 'prod' } }),
         collector({
@@ -152,8 +155,8 @@ describe('buildDriftOverview', () => {
     expect(mixed.items[0]!.drift_reasons).toEqual(['group_heterogeneous_config'])
   })
 
-  it('puts the worst first, then goes by name whatever its case, then by id', () => {
-    const overview = buildDriftOverview(
+  it('puts the worst first, then goes by name whatever its case, then by id', async () => {
+    const overview = await buildDriftOverview(
       [
         collector({ id: 'w7', displayName: 'b' }),
         collector({ id: 'w6', displayName: 'B' }),

@@ -51,8 +51,8 @@ const codes = (workload: PostureWorkload) =>
   assessCollector(workload, '').row.blocking_reasons.map((reason) => reason.code)
 
 describe('buildVersionIntelligence', () => {
-  it('has every part, empty, for an empty fleet', () => {
-    expect(posture([], '')).toEqual({
+  it('has every part, empty, for an empty fleet', async () => {
+    expect(await posture([], '')).toEqual({
       schema_version: 'fleet-version-intelligence.v1',
       recommended_version: '',
       version_matrix: [],
@@ -70,8 +70,8 @@ describe('buildVersionIntelligence', () => {
     })
   })
 
-  it('counts workloads by group, type, status and version, in that order', () => {
-    const { version_matrix } = posture([
+  it('counts workloads by group, type, status and version, in that order', async () => {
+    const { version_matrix } = await posture([
       collector('w3', { labels: { group: 'b' }, version: '0.119.0' }),
       collector('w2', { labels: { group: 'b' }, version: '0.119.0' }),
       collector('w1', { fingerprintKeys: { 'service.name': 'a' }, version: '0.121.0' }),
@@ -98,8 +98,8 @@ describe('buildVersionIntelligence', () => {
     expect(row.group).toBe('from-label')
   })
 
-  it('lists what is below the recommendation and says to upgrade it', () => {
-    const report = posture([collector('w1', { version: 'v0.100.0' }), collector('w2')], 'v0.120.0')
+  it('lists what is below the recommendation and says to upgrade it', async () => {
+    const report = await posture([collector('w1', { version: 'v0.100.0' }), collector('w2')], 'v0.120.0')
     expect(report.recommended_version).toBe('v0.120.0')
     expect(report.collectors_below_recommended).toEqual([
       {
@@ -119,19 +119,19 @@ describe('buildVersionIntelligence', () => {
     ])
   })
 
-  it('names versions that cannot be compared, only when there is something to compare with', () => {
+  it('names versions that cannot be compared, only when there is something to compare with', async () => {
     const fleet = [collector('w1', { version: '' }), collector('w2', { version: 'latest' })]
-    expect(posture(fleet).invalid_versions).toEqual([
+    expect((await posture(fleet)).invalid_versions).toEqual([
       { workload_id: 'w1', display_name: 'name w1', version: '', reason: 'empty_version' },
       { workload_id: 'w2', display_name: 'name w2', version: 'latest', reason: 'invalid_semver' },
     ])
-    expect(posture(fleet, '').invalid_versions).toEqual([])
-    expect(posture(fleet, 'newest').invalid_versions).toEqual([])
-    expect(posture(fleet, 'newest').recommended_version).toBe('newest')
+    expect((await posture(fleet, '')).invalid_versions).toEqual([])
+    expect((await posture(fleet, 'newest')).invalid_versions).toEqual([])
+    expect((await posture(fleet, 'newest')).recommended_version).toBe('newest')
   })
 
-  it('summarises collectors by id, whatever the list order', () => {
-    const report = posture([collector('w2', { acceptsRemoteConfig: false }), collector('w1')])
+  it('summarises collectors by id, whatever the list order', async () => {
+    const report = await posture([collector('w2', { acceptsRemoteConfig: false }), collector('w1')])
     expect(report.compatibility_matrix.map((row) => row.workload_id)).toEqual(['w1', 'w2'])
     expect(report.compatibility_summary).toMatchObject({
       total_collectors: 2,
@@ -143,7 +143,7 @@ describe('buildVersionIntelligence', () => {
     })
   })
 
-  it('pairs each unsupported component with two ways out', () => {
+  it('pairs each unsupported component with two ways out', async () => {
     const config: PostureConfig = {
       hash: HASH,
       defined: [{ category: 'exporters', type: 'kafka' }],
@@ -152,7 +152,7 @@ describe('buildVersionIntelligence', () => {
         { category: 'exporters', type: 'kafka', id: 'kafka', path: 'service.pipelines.traces.exporters[0]' },
       ],
     }
-    const report = posture([collector('w1', { config })])
+    const report = await posture([collector('w1', { config })])
     expect(report.unsupported_config_components).toEqual([
       {
         workload_id: 'w1',

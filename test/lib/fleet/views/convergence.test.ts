@@ -43,7 +43,11 @@ describe('what stragglers share', () => {
     applied('a2', 10),
     applied('a3', 10),
   ]
-  const zone = (uid: string) => ({ zone: uid.startsWith('s') ? 'b' : 'a', team: 'core' })
+  const zone = (uid: string) =>
+    new Map([
+      ['zone', uid.startsWith('s') ? 'b' : 'a'],
+      ['team', 'core'],
+    ])
 
   it('is what nearly all of them carry and the others do not', () => {
     expect(sharedByStragglers(targets, zone, later(60_000))).toEqual([{ key: 'zone', value: 'b', count: 2 }])

@@ -1,0 +1,37 @@
+import { inTurns } from '../lib/turns.ts'
+
+/** Items turned into text before others get their turn. */
+const CHUNK = 200
+
+/** A JSON array, piece by piece, so that nobody waits for all of it. */
+export async function* streamArray(items: Iterable<unknown>): AsyncIterable<string> {
+  yield* arrayPieces(items)
+  yield '\n'
+}
+
+/**
+ * The JSON of an object with long lists in it, piece by piece. A list may be an array, or a generator whose items are
+ * made when they are due.
+ */
+export async function* streamObject(object: object): AsyncIterable<string> {
+  let separator = '{'
+  for (const [key, value] of Object.entries(object)) {
+    yield `${separator}${JSON.stringify(key)}:`
+    separator = ','
+    if (isList(value)) yield* arrayPieces(value)
+    else yield JSON.stringify(value)
+  }
+  yield separator === '{' ? '{}\n' : '}\n'
+}
+
+const isList = (value: unknown): value is Iterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value
+
+async function* arrayPieces(items: Iterable<unknown>): AsyncIterable<string> {
+  let separator = '['
+  for await (const piece of inTurns(items, CHUNK)) {
+    yield separator + piece.map((item) => JSON.stringify(item)).join(',')
+    separator = ','
+  }
+  yield separator === '[' ? '[]' : ']'
+}
