@@ -1,6 +1,7 @@
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
@@ -39,8 +40,13 @@ async function start(launch: Partial<Launch>): Promise<Service> {
 }
 
 /** Run a program to its end. */
-async function run(launch: Pick<Launch, 'command' | 'args' | 'env'>) {
-  const running = startProgram(launch.command, launch.args, { cwd: folder, env: launch.env })
+async function run({
+  command,
+  args,
+  env,
+  input,
+}: Pick<Launch, 'command' | 'args' | 'env'> & { input?: string }) {
+  const running = startProgram(command, args, { cwd: folder, env, ...(input === undefined ? {} : { input }) })
   const force = setTimeout(() => running.stop('SIGKILL'), 20_000)
   await running.ended
   clearTimeout(force)
@@ -142,6 +148,48 @@ describe('dist/muster', () => {
     })
     expect(bad.code).toBe(1)
     expect(bad.output).toContain('JWT_SECRET')
+  })
+
+  test('brings a schema up, once', async () => {
+    const env = { JWT_SECRET: TEST_JWT_SECRET, DB_DSN: await createDatabase() }
+    const first = await run({ command: command(), args: ['migrate'], env })
+    expect(first).toMatchObject({ code: 0, output: expect.stringContaining('Applied 1, ') })
+    const again = await run({ command: command(), args: ['migrate'], env })
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('Nothing to do.') })
+  })
+
+  test('adds a user who can sign in, and sees a forged audit trail', async () => {
+    const service = await start({ command: command(), args: [], cwd: folder, env: { TMPDIR: folder } })
+    const env = { JWT_SECRET: TEST_JWT_SECRET, DB_DSN: service.dsn }
+    const [email, password] = ['second@example.com', 'a password on standard input']
+    const create = {
+      ...{ command: command(), env, input: `${password}\n` },
+      args: ['create-user', '--email', email, '--group', 'viewer'],
+    }
+    expect(await run(create)).toMatchObject({ code: 0 })
+    expect(await run(create)).toMatchObject({ code: 1, output: expect.stringContaining(email) })
+    await service.api.login({ email, password })
+    expect((await service.api.get('/api/me')).email).toBe(email)
+
+    const verify = { command: command(), args: ['verify-audit'], env }
+    expect(await run(verify)).toMatchObject({ code: 0, output: expect.stringContaining('is intact') })
+    const db = new pg.Client(service.dsn)
+    await db.connect()
+    await db.query('alter table audit_events disable trigger all')
+    await db.query(`update audit_events set detail = 'forged' where seq = 1`)
+    await db.end()
+    const forged = await run(verify)
+    expect(forged).toMatchObject({ code: 1, output: expect.stringContaining('broken at record 1') })
+  })
+
+  test('enables every capability with --edition complete, and few without', async () => {
+    const enabled = async (args: string[]) => {
+      const service = await start({ command: command(), args, cwd: folder, env: { TMPDIR: folder } })
+      const { capabilities } = await service.api.get('/api/v1/capabilities')
+      return capabilities.filter((one: { state: string }) => one.state === 'enabled').length
+    }
+    expect(await enabled([])).toBe(2)
+    expect(await enabled(['--edition', 'complete'])).toBeGreaterThan(5)
   })
 
   test('checks an exported evidence pack, and sees that one was changed', async () => {

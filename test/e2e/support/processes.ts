@@ -16,13 +16,16 @@ export interface Running {
 const STOP_PATIENCE_MS = 12_000
 const OUTPUT_KEPT = 200_000
 
-/** Start a program with exactly this environment. */
+/** Start a program with exactly this environment, and nothing but `input` to read. */
 export function startProgram(
   command: string,
   args: readonly string[],
-  options: { env: NodeJS.ProcessEnv; cwd: string },
+  { input = '', ...options }: { env: NodeJS.ProcessEnv; cwd: string; input?: string },
 ): Running {
-  const child: ChildProcess = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child: ChildProcess = spawn(command, args, options)
+  // Who does not read it may be gone before it is written.
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(input)
   let output = ''
   const add = (chunk: Buffer) => {
     output = (output + chunk.toString('utf8')).slice(-OUTPUT_KEPT)
