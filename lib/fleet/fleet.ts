@@ -11,6 +11,7 @@ import type { FollowedPush, Instance, Push, Workload } from './model.ts'
 import { OfferEngine } from './offer-engine.ts'
 import { Presence } from './presence.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './push-engine.ts'
+import { PushUndoing } from './push-undoing.ts'
 import { OUR_CAPABILITIES, Receiver } from './receive.ts'
 import { type FoundRollback, findRollback } from './rollback-search.ts'
 import { RolloutEngine } from './rollout-engine.ts'
@@ -39,7 +40,8 @@ export class Fleet implements FleetPort {
     this.writer = new WriteBehind(deps)
     this.offers = new OfferEngine(deps, this.state, this.writer)
     this.#pushes = new PushEngine(deps, this.state, this.writer, this.offers)
-    this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes)
+    const undoing = new PushUndoing(deps, this.state, this.writer, this.#pushes)
+    this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes, undoing)
     const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
     this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports)
     this.#receiver = new Receiver({

@@ -10,6 +10,7 @@ import type { Instance, PushTarget, Rollout, Workload } from './model.ts'
 import { type OfferEngine, startOffer } from './offer-engine.ts'
 import type { PushEngine } from './push-engine.ts'
 import { planPush } from './push-plan.ts'
+import type { PushUndoing } from './push-undoing.ts'
 import { decideStage, type StageFacts, type StageVerdict, stageSize } from './rollout-decision.ts'
 import { compareInstances, type FleetState } from './state.ts'
 import { isDegrading, judgeHealth } from './status-decision.ts'
@@ -32,6 +33,7 @@ export class RolloutEngine {
   readonly #writer: WriteBehind
   readonly #offers: OfferEngine
   readonly #pushes: PushEngine
+  readonly #undoing: PushUndoing
   readonly #busy = new Set<Workload>()
   /** Monotonic, by rollout and stage. */
   readonly #convergedSince = new Map<string, number>()
@@ -42,12 +44,14 @@ export class RolloutEngine {
     writer: WriteBehind,
     offers: OfferEngine,
     pushes: PushEngine,
+    undoing: PushUndoing,
   ) {
     this.#deps = deps
     this.#state = state
     this.#writer = writer
     this.#offers = offers
     this.#pushes = pushes
+    this.#undoing = undoing
   }
 
   /** Each second: look at every rollout that runs. */
@@ -335,7 +339,7 @@ export class RolloutEngine {
   rollBack(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
     return this.#find(workloadId, id, async (workload, rollout) => {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
-      await this.#pushes.undoRollout(workload, actor)
+      await this.#undoing.undoRollout(workload, actor)
       const now = this.#deps.clock.now()
       return {
         ok: true,
