@@ -1,8 +1,10 @@
 import { storeContent } from '../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../store/db.ts'
+import { listPushes } from '../store/pushes.ts'
 import { liftQuarantines } from '../store/quarantines.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
+import { deriveWorkload } from './derive.ts'
 import { addTarget, followPush, judgePush } from './followed-push.ts'
 import { loadAssignments } from './load-push.ts'
 import type { FollowedPush, Push, UsedComponent, Workload } from './model.ts'
@@ -114,13 +116,15 @@ export class PushEngine {
     const content = { hash: request.hash, body: request.body, components: request.used }
     await storeContent(tx, content, this.#deps.clock.now())
     const lifted = await liftQuarantines(tx, workload.id, request.hash)
+    const rollbackOfPushId =
+      request.kind === 'rollback' ? await findTakenBack(tx, workload.id, request.hash) : null
     return insertPushRows(
       tx,
       this.#deps,
       workload,
       row,
       this.#state.liveInstances(workload),
-      { ...request, stages: request.stages ?? null, scope: null, rollbackOfPushId: null, failedHash: null },
+      { ...request, stages: request.stages ?? null, scope: null, rollbackOfPushId, failedHash: null },
       lifted,
     )
   }
@@ -150,6 +154,7 @@ export class PushEngine {
     }
     workload.isFrozen = false
     this.#settleLeavers(followed)
+    this.assignmentMoved(workload)
     this.#deps.notices.pushChanged(workload, push)
     this.#deps.notices.workloadChanged(workload)
     this.#offers.fanOut(
@@ -159,6 +164,11 @@ export class PushEngine {
     this.reconsider(followed)
     // Whoever is not among its targets may be assigned something else now, too.
     if (made.scope !== null || made.rollout !== null) this.considerAll(workload)
+  }
+
+  /** What a workload's record says about its active config follows from another one now, whoever reports. */
+  assignmentMoved(workload: Workload): void {
+    if (deriveWorkload(workload, this.#deps.clock.monotonicMs())) this.#writer.workload(workload)
   }
 
   #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {
@@ -284,6 +294,7 @@ export class PushEngine {
     }
     workload.generation = loaded.generation
     workload.pushSeq = loaded.pushSeq
+    this.assignmentMoved(workload)
     if (workload.newestPush !== null) this.#deps.notices.pushChanged(workload, workload.newestPush)
     this.#deps.notices.workloadChanged(workload)
   }
@@ -293,4 +304,13 @@ export class PushEngine {
       if (followed.targets.has(instance.uid) && instance.offer?.pushId !== followed.push.pushId)
         startOffer(instance, followed, true)
   }
+}
+
+/**
+ * The push that an operator's rollback to a hash takes back; null where it only repeats the newest one. Asked of
+ * the database: after a commit of unknown fate, memory may not know the newest push yet.
+ */
+async function findTakenBack(tx: Db, workloadId: string, hash: string): Promise<string | null> {
+  const [newest] = await listPushes(tx, workloadId, { beforeSeq: null, limit: 1 })
+  return newest === undefined || newest.hash === hash ? null : newest.pushId
 }

@@ -263,6 +263,7 @@ export class RolloutEngine {
     workload.activeHash = push.hash
     workload.activePushId = push.pushId
     followed.isStaged = false
+    this.#pushes.assignmentMoved(workload)
     this.#deps.notices.workloadChanged(workload)
     this.#pushes.reconsider(followed)
     this.#pushes.considerAll(workload)

@@ -85,6 +85,7 @@ export interface RevisionRecord {
   timed_out_waiting_for_opamp_status: boolean
   opamp_status_timeout_at?: string
   timeout_message?: string
+  /** The push that this rollback takes back, by an operator or by itself. */
   rollback_of_push_id?: string
   /** The hash whose failure this rollback answers. */
   failed_config_hash?: string

@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/configs/hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RollbackAccepted, RollbackPrepare, RollbackStatus } from '../../../lib/wire/rollback.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { eventually } from '../../support/fleet-server.ts'
@@ -66,6 +68,10 @@ describe('rolling back to a hash', () => {
     expect(agent.offered()).toEqual([FIRST, SECOND, FIRST])
     expect(ctx.fleet.workload(agent.workloadId)!.activeHash).toBe(FIRST)
     expect(await newestAudit()).toMatchObject({ action: 'config.rollback', email: editor.email })
+    // What was applied before says nothing about the config that is active now.
+    const record = (await call('GET ')).json as WorkloadRecord
+    expect(record.active_config_hash).toBe(FIRST)
+    expect(record).not.toHaveProperty('remote_config_status')
     const path = `GET ${body.status_url.replace(`/api/workloads/${agent.workloadId}`, '')}`
     expect((await call(path, { as: viewer })).json).toMatchObject({
       ...{ apply_status: 'accepted', terminal: false, target_hash: FIRST, target_pushed_by: editor.email },
@@ -76,6 +82,25 @@ describe('rolling back to a hash', () => {
     const done = (await call(path, { as: viewer })).json as RollbackStatus
     expect(done).toMatchObject({ apply_status: 'applied', terminal: true, terminal_status: 'applied' })
     expect(done.elapsed_ms).toBe(2_000)
+  })
+
+  it('names the push that it takes back, and none where it repeats the newest one', async () => {
+    await run(1)
+    await run(2)
+    await rollBack(FIRST)
+    agent.apply()
+    await ctx.advance(300)
+    await rollBack(FIRST)
+    await ctx.advance(300)
+    const revisions = (await call('GET /configs')).json as RevisionRecord[]
+    expect(revisions.map((revision) => revision.rollback_of_push_id)).toEqual([
+      undefined,
+      revisions[2]!.push_id,
+      undefined,
+      undefined,
+    ])
+    const told = ctx.frames.flatMap((frame) => (frame.type === 'push_update' ? [frame.push] : []))
+    expect(told.find(({ seq }) => seq === 3)?.rollback_of_push_id).toBe(revisions[2]!.push_id)
   })
 
   it('is not held back by a push that is pending, which it supersedes', async () => {

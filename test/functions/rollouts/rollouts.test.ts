@@ -80,6 +80,9 @@ describe('a staged rollout', () => {
       promoted_at: expect.any(String),
     })
     expect(ctx.fleet.workload(workloadId)).toMatchObject({ activeHash: SECOND, rollout: null })
+    // Nobody reports anything about it once more: they had all said it before it became the active one.
+    const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
+    expect(json).toMatchObject({ remote_config_status: { status: 'applied', config_hash: SECOND } })
   })
 
   it('gives a joiner the active config until the last stage', async () => {
