@@ -22,6 +22,12 @@ const ALWAYS = {
 
 const OVER_TLS = { ...ALWAYS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } as const
 
+/** Where credentials are given and taken away: what is answered there, refusals included, is for no cache. */
+const CREDENTIAL_PATHS = new Set(['/api/auth/login', '/api/auth/logout'])
+const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
+
 /** The headers that every answer of the API listener carries. */
-export const securityHeaders = (isSecure: boolean): Readonly<Record<string, string>> =>
-  isSecure ? OVER_TLS : ALWAYS
+export function securityHeaders(path: string, isSecure: boolean): Readonly<Record<string, string>> {
+  const headers = isSecure ? OVER_TLS : ALWAYS
+  return CREDENTIAL_PATHS.has(path) ? { ...headers, ...NO_STORE } : headers
+}

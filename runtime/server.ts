@@ -147,7 +147,10 @@ export function startApiListener(
         durationMs: ctx.clock.monotonicMs() - startedAt,
       })
       const cors = preflight === null ? corsHeaders(request, ctx.config.corsOrigins) : {}
-      return { ...reply, headers: { ...securityHeaders(client.isSecure), ...cors, ...reply.headers } }
+      return {
+        ...reply,
+        headers: { ...securityHeaders(request.path, client.isSecure), ...cors, ...reply.headers },
+      }
     },
   })
 }
@@ -193,7 +196,7 @@ export function startStandbyListener(address: string): Listener {
     bodyBytesMax: () => 0,
     bodyBudget: null,
     async handle(request) {
-      const headers = securityHeaders(false)
+      const headers = securityHeaders(request.path, false)
       const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)
       return { ...reply, headers: { ...headers, ...reply.headers } }
     },

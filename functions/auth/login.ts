@@ -3,7 +3,6 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { sessionCookie } from '../../runtime/credentials.ts'
 import { defineHttp, jsonBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { NO_STORE } from './no-store.ts'
 
 const Body = type({ email: defaulted(string(), ''), password: defaulted(string(), '') })
 
@@ -27,16 +26,16 @@ export default defineHttp({
   async handle({ body, remoteAddress, isSecure }, ctx) {
     const { email, password } = body
     if (email === '' || password === '') {
-      return problem('bad-request', { error: 'email and password are required' }, NO_STORE)
+      return problem('bad-request', { error: 'email and password are required' })
     }
     const outcome = await ctx.identity.logIn({ email, password, address: remoteAddress })
     if (outcome.ok) {
       const maxAgeS = Math.floor((outcome.expiresAt.getTime() - ctx.clock.now().getTime()) / 1_000)
       const cookies = [sessionCookie(outcome.token, maxAgeS, isSecure)]
-      return { ...json({ token: outcome.token }, 200, NO_STORE), cookies }
+      return { ...json({ token: outcome.token }), cookies }
     }
-    if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome, NO_STORE)
-    if (outcome.code !== 'login-limited') return problem(outcome.code, {}, NO_STORE)
-    return problem('login-limited', {}, { ...NO_STORE, 'Retry-After': String(outcome.retryAfterS) })
+    if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+    if (outcome.code !== 'login-limited') return problem(outcome.code)
+    return problem('login-limited', {}, { 'Retry-After': String(outcome.retryAfterS) })
   },
 })

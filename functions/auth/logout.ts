@@ -2,7 +2,6 @@ import { readCredential, sessionCookie } from '../../runtime/credentials.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { isOriginTrusted } from '../../runtime/origin.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { NO_STORE } from './no-store.ts'
 
 /** End the session of the credential, whatever is left of it, and take the cookie away. */
 export default defineHttp({
@@ -19,9 +18,9 @@ export default defineHttp({
     const credential = readCredential(header)
     if (credential?.source === 'cookie') {
       const isTrusted = isOriginTrusted(header('origin'), header('host'), ctx.config.corsOrigins)
-      if (!isTrusted) return problem('origin-refused', {}, NO_STORE)
+      if (!isTrusted) return problem('origin-refused')
     }
     if (credential !== null) await ctx.identity.logOut(credential.token)
-    return { ...noContent(), headers: NO_STORE, cookies: [sessionCookie('', 0, isSecure)] }
+    return { ...noContent(), cookies: [sessionCookie('', 0, isSecure)] }
   },
 })

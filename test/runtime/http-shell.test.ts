@@ -51,6 +51,20 @@ describe('an answer of the API listener', () => {
     expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains')
   })
 
+  it('is for no cache where credentials are given and taken away, refusals included', async () => {
+    const bodies = ['{', '{}', '{"email":"a@example.com","password":"wrong"}', ' '.repeat(1_048_577)]
+    const answers = await Promise.all(bodies.map((body) => raw('POST', '/api/auth/login', {}, body)))
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 413])
+    const refused = await raw('POST', '/api/auth/logout', {
+      cookie: 'om_session=x',
+      origin: 'https://evil.example',
+    })
+    expect(refused.status).toBe(403)
+    for (const { headers } of [...answers, refused, await raw('POST', '/api/auth/logout')])
+      expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    expect((await raw('GET', '/api/auth/methods')).headers['cache-control']).toBeUndefined()
+  })
+
   it('is JSON 404 for an unknown API path and 405 with Allow for a wrong method, before any credential', async () => {
     expect(await raw('GET', '/api/nope')).toMatchObject({ status: 404, body: '{"error":"not found"}\n' })
     expect(await raw('POST', '/api/me/')).toMatchObject({ status: 404 })
