@@ -33,7 +33,7 @@ export function csvCell(text: string): string {
   return /[",;\r\n\t]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-const line = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\r\n`
+const line = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\n`
 
 function itemLines(sectionId: string, item: EvidenceItem): string {
   const head = [
@@ -50,10 +50,10 @@ function itemLines(sectionId: string, item: EvidenceItem): string {
   if (facts.length === 0) return line([...head, '', '', ...tail])
   const left = head.map(csvCell).join(',')
   const right = tail.map(csvCell).join(',')
-  return facts.map(([key, value]) => `${left},${csvCell(key)},${csvCell(value)},${right}\r\n`).join('')
+  return facts.map(([key, value]) => `${left},${csvCell(key)},${csvCell(value)},${right}\n`).join('')
 }
 
-/** The pack as one table: a line for each fact of each item; an item without facts has one with neither. */
+/** The pack as one table, a line ended by LF for each fact of each item; an item without facts has one with neither. */
 export function* renderCsv(pack: EvidencePack): Generator<string> {
   yield line(CSV_COLUMNS)
   for (const section of pack.sections) {
