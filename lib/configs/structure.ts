@@ -45,14 +45,15 @@ class StructureCheck {
   }
 
   run(): StructureReport {
+    // What clients know comes first, and a config without pipelines is told nothing of what they would need.
+    const service = this.#service()
+    const pipelines = isObject(service) ? service : null
+    if (pipelines) this.#findings.push(...pipelineFindings(this.#root, this.#defined, pipelines))
+    this.#extensions()
     this.#topLevel()
     this.#definitions()
-    const pipelines = this.#service()
-    if (pipelines) {
-      this.#findings.push(...pipelineFindings(this.#root, this.#defined, pipelines))
-      this.#findings.push(...connectorFindings(this.#root, pipelines))
-    }
-    this.#extensions()
+    if (service !== 'missing') this.#emptySections()
+    if (pipelines) this.#findings.push(...connectorFindings(this.#root, pipelines))
     this.#findings.push(...expansionFindings(this.#root))
     return {
       findings: this.#findings,
@@ -82,15 +83,17 @@ class StructureCheck {
       else if (section !== undefined && section !== null && !isExpanded(section)) {
         this.#error('invalid_section', `'${category}' is not a mapping`, category)
       }
+    }
+  }
+
+  #emptySections(): void {
+    for (const category of ['receivers', 'exporters'] as const) {
+      const section = this.#root[category]
       const isEmpty =
         section === undefined || section === null || (isObject(section) && isEmptyObject(section))
-      if (isEmpty && (category === 'receivers' || category === 'exporters')) {
-        this.#error(
-          'missing_section',
-          `'${category}' must define at least one ${SINGULAR[category]}`,
-          category,
-        )
-      }
+      if (!isEmpty) continue
+      const message = `'${category}' must define at least one ${SINGULAR[category]}`
+      this.#error('missing_section', message, category)
     }
   }
 
@@ -121,15 +124,15 @@ class StructureCheck {
     }
   }
 
-  /** The pipelines; null when there are none to look at. */
-  #service(): ConfigObject | null {
+  /** The pipelines, that there are none, or that only the collector will know them. */
+  #service(): ConfigObject | 'missing' | 'unknown' {
     const service = this.#root['service']
-    if (isExpanded(service)) return null
+    if (isExpanded(service)) return 'unknown'
     if (!isObject(service)) {
       if (service === undefined || service === null) {
         this.#error('missing_service', "'service' section is required", 'service')
       } else this.#error('invalid_section', "'service' is not a mapping", 'service')
-      return null
+      return 'missing'
     }
     for (const key of sortedKeys(service)) {
       if (!SERVICE_KEYS.has(key))
@@ -137,14 +140,14 @@ class StructureCheck {
     }
     this.#telemetry(service['telemetry'])
     const pipelines = service['pipelines']
-    if (isExpanded(pipelines)) return null
+    if (isExpanded(pipelines)) return 'unknown'
     if (isObject(pipelines) && !isEmptyObject(pipelines)) return pipelines
     this.#error(
       'missing_pipelines',
       "'service.pipelines' must define at least one pipeline",
       'service.pipelines',
     )
-    return null
+    return 'missing'
   }
 
   #telemetry(telemetry: ConfigValue | undefined): void {

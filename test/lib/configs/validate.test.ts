@@ -212,7 +212,13 @@ describe('the structure', () => {
     expect(await errorCodes('receivers: {otlp: }\nexporters: {debug: }\nservice: {pipelines: }\n')).toEqual([
       'missing_pipelines',
     ])
-    expect(await errorCodes('{}')).toEqual(['missing_section', 'missing_section', 'missing_service'])
+    expect(await errorCodes('{}')).toEqual(['missing_service'])
+    expect(await errorCodes('service: {}')).toEqual(['missing_pipelines'])
+    expect(
+      await errorCodes('exporters: {debug: }\nservice: {pipelines: {traces: {exporters: [debug]}}}'),
+    ).toEqual(['missing_pipeline_section', 'missing_section'])
+    // What was meant by the missing one is told as well.
+    expect(await errorCodes('servce: {pipelines: {}}')).toEqual(['missing_service', 'unknown_section'])
   })
 
   it('gives the paths and texts that clients know', async () => {
