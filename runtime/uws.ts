@@ -69,10 +69,16 @@ export interface Listener {
   destroy(): void
 }
 
+/** What the library keeps with a socket; it copies the fields, so what changes is behind one of them. */
 interface SocketData {
-  route: SocketRoute
+  entry: SocketEntry
+}
+
+interface SocketEntry {
   state: unknown
   handle: UwsSocket | null
+  /** The route knows of it. */
+  isOpen: boolean
   peerAddress: string
 }
 
@@ -135,6 +141,10 @@ class UwsSocket implements Socket {
   /** The native object is invalid from here on. */
   markClosed(): void {
     this.#ws = null
+  }
+
+  isClosed(): boolean {
+    return this.#ws === null
   }
 }
 
@@ -305,38 +315,44 @@ function registerSocket(
         (verdict) => {
           if (state.isAborted) return
           if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
+          const entry: SocketEntry = { state: verdict.state, handle: null, isOpen: false, peerAddress }
           response.cork(() => {
-            const data: SocketData = { route, state: verdict.state, handle: null, peerAddress }
             // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
-            response.upgrade(data, key, protocol, '', context)
+            response.upgrade({ entry }, key, protocol, '', context)
           })
+          const { handle } = entry
+          if (handle === null || handle.isClosed()) return
+          entry.isOpen = true
+          route.open(handle, entry.state)
         },
         () => refuse(500, ''),
       )
     },
     open(ws) {
-      const data = ws.getUserData()
-      data.handle = new UwsSocket(nextId(), ws, data.peerAddress)
-      open.add(data.handle)
-      route.open(data.handle, data.state)
+      // Nothing but this: where the admission came later than its request's own turn, the library still looks at the
+      // memory that the HTTP connection had, a part of which is free by now. Whoever took that memory here could
+      // make it read "close" there, and the socket was cut right after the handshake.
+      const { entry } = ws.getUserData()
+      entry.handle = new UwsSocket(nextId(), ws, entry.peerAddress)
+      open.add(entry.handle)
     },
     message(ws, message, isBinary) {
-      const { handle, state } = ws.getUserData()
-      if (handle === null) return
+      const { handle, state, isOpen } = ws.getUserData().entry
+      if (handle === null || !isOpen) return
       if (message.byteLength > route.messageBytesMax) return handle.close(1009, 'message too large')
       // The buffer is emptied on return and decoded fields alias it, so the copy is the function's own.
       route.message(handle, state, new Uint8Array(message.slice(0)), isBinary)
     },
     drain(ws) {
-      const { handle, state } = ws.getUserData()
-      if (handle !== null) route.drain(handle, state)
+      const { handle, state, isOpen } = ws.getUserData().entry
+      if (handle !== null && isOpen) route.drain(handle, state)
     },
     close(ws) {
-      const { handle, state } = ws.getUserData()
+      const { handle, state, isOpen } = ws.getUserData().entry
       if (handle === null) return
       open.delete(handle)
       handle.markClosed()
-      route.close(handle, state)
+      if (isOpen) route.close(handle, state)
     },
   })
 }

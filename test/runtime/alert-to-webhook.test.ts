@@ -28,6 +28,10 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
   const browser = new WebSocket(`${running.url.replace('http', 'ws')}/ws`, { headers })
   const frames: HubFrame[] = []
   browser.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  let ended = 'open'
+  browser.on('close', (code, reason) => {
+    ended = `closed with ${code} "${reason}"`
+  })
   await new Promise((resolve) => browser.once('open', resolve))
   const agent = await openWire(running.opampUrl)
   await agent.exchange({
@@ -45,9 +49,9 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
     () => ctx.alerts.run(new AbortController().signal),
     (done) => done.fired === 1,
   )
-  const told = await eventually(
-    () => frames.find((frame) => frame.type === 'alert_update'),
-    (frame) => frame !== undefined,
+  const { told } = await eventually(
+    () => ({ told: frames.find((frame) => frame.type === 'alert_update'), browser: ended, frames }),
+    ({ told }) => told !== undefined,
   )
   const { json } = await running.call('GET', '/api/alerts', { as: token })
   const [alert] = json as { id: string }[]
