@@ -41,9 +41,15 @@ function parseJson(text: string, isStrict: boolean): { ok: true; value: unknown 
   }
 }
 
-function dropNulls(value: unknown): unknown {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value ?? {}
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+/** Deeper than any schema; a body may be as deep as it is long. */
+const DEPTH_MAX = 8
+
+/** A null field counts as absent, inside other fields as well; a null element of a list is what it is. */
+function dropNulls(value: unknown, depth = 0): unknown {
+  if (value === null || typeof value !== 'object' || depth > DEPTH_MAX) return value
+  if (Array.isArray(value)) return value.map((element) => dropNulls(element, depth + 1))
+  const fields = Object.entries(value).filter(([, field]) => field !== null)
+  return Object.fromEntries(fields.map(([name, field]) => [name, dropNulls(field, depth + 1)]))
 }
 
 function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array): BodyResult {
@@ -54,7 +60,7 @@ function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array
   }
   const parsed = parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), spec.isStrict)
   if (!parsed.ok) return refuse(spec.invalidText, 'the body is not one JSON value')
-  const [failure, body] = validate(dropNulls(parsed.value), spec.struct, { coerce: true })
+  const [failure, body] = validate(dropNulls(parsed.value ?? {}), spec.struct, { coerce: true })
   if (failure !== undefined) return refuse(spec.invalidText, describeFailure(failure.path, failure.type))
   return { ok: true, body }
 }
@@ -63,7 +69,10 @@ function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array
 export function checkBody(spec: BodySpec<unknown>, bytes: Uint8Array | 'too-large'): BodyResult {
   if (spec.kind === 'none') return { ok: true, body: undefined }
   const own = spec.kind === 'text' ? spec.problems : undefined
-  if (bytes === 'too-large') return { ok: false, reply: problem(own?.tooLarge ?? 'body-too-large') }
+  if (bytes === 'too-large') {
+    const said = spec.kind === 'json' && spec.tooLargeText !== null ? { error: spec.tooLargeText } : {}
+    return { ok: false, reply: problem(own?.tooLarge ?? 'body-too-large', said) }
+  }
   if (spec.kind === 'json') return checkJson(spec, bytes)
   try {
     return { ok: true, body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }

@@ -38,6 +38,8 @@ export type BodySpec<Body> =
       bytesMax: number
       /** The error text of the 400 for anything that is not the expected JSON. */
       invalidText: string
+      /** The error text of the 413; null for the general one. */
+      tooLargeText: string | null
       /** What an absent body stands for; null when it is an error. */
       whenAbsent: Body | null
       /** Whether bytes after the JSON value are refused (the contract's strict decoder). */
@@ -57,13 +59,20 @@ export const noBody: BodySpec<undefined> = { kind: 'none' }
 /** A JSON body. A null field counts as absent; unknown fields are ignored. */
 export function jsonBody<Body>(
   struct: Struct<Body, never> | Struct<Body, unknown> | Struct<Body, object>,
-  options: { bytesMax?: number; invalidText?: string; whenAbsent?: Body; isStrict?: boolean } = {},
+  options: {
+    bytesMax?: number
+    invalidText?: string
+    tooLargeText?: string
+    whenAbsent?: Body
+    isStrict?: boolean
+  } = {},
 ): BodySpec<Body> {
   return {
     kind: 'json',
     struct: struct as Struct<Body, unknown>,
     bytesMax: options.bytesMax ?? 1_048_576,
     invalidText: options.invalidText ?? 'invalid JSON',
+    tooLargeText: options.tooLargeText ?? null,
     whenAbsent: options.whenAbsent ?? null,
     isStrict: options.isStrict ?? true,
   }

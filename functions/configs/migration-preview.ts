@@ -19,7 +19,11 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body, { bytesMax: MIGRATION_SOURCE_BYTES_MAX + 65_536, isStrict: false }),
+  body: jsonBody(Body, {
+    bytesMax: MIGRATION_SOURCE_BYTES_MAX + 65_536,
+    tooLargeText: 'request body exceeds migration preview limit',
+    isStrict: false,
+  }),
   replies: [{ status: 200, description: 'The draft and how it was made.', contentType: 'application/json' }],
   errors: ['bad-request', 'body-too-large', 'server-busy'],
   async handle({ body }, ctx) {

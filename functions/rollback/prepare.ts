@@ -31,7 +31,9 @@ export default defineHttp({
     'server-busy',
   ],
   async handle({ params, query }, ctx) {
-    const { target_hash: hash, target_selector: selector } = query
+    // An empty parameter is an absent one.
+    const hash = query.target_hash || undefined
+    const selector = query.target_selector || undefined
     if ((hash === undefined) === (selector === undefined))
       return problem('invalid-rollback-request', {
         error: 'name either target_hash or target_selector',

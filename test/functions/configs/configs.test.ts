@@ -315,6 +315,11 @@ describe('POST /api/configs/diff', () => {
   })
 
   it('answers 200 for a text that cannot be read', async () => {
+    // A null is an absent field, wherever it stands.
+    const nulls = { context: { workload_id: null, labels: null, fleet_peers: [{ id: 'x', labels: null }] } }
+    expect((await diff({ base_yaml: GOOD, target_yaml: GOOD, ...nulls })).status).toBe(200)
+    const deep = `{"base_yaml":"a","target_yaml":"b","more":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    expect((await diff(deep)).status).toBe(200)
     expect(await diff({ base_yaml: 'a: [', target_yaml: GOOD })).toMatchObject({
       status: 200,
       json: { valid: false },

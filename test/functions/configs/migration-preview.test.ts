@@ -76,6 +76,9 @@ describe('POST /api/configs/migration-assistant/preview', () => {
     })
     expect(await preview({ vendor: 'unknown', source: `${source}x` })).toMatchObject({ status: 400 })
     const longest = 'x'.repeat(1_048_576 + 65_536)
-    expect(await preview({ vendor: 'new_relic_infra', source: longest })).toMatchObject({ status: 413 })
+    expect(await preview({ vendor: 'new_relic_infra', source: longest })).toMatchObject({
+      status: 413,
+      json: { error: 'request body exceeds migration preview limit' },
+    })
   })
 })

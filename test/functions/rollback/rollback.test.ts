@@ -253,7 +253,12 @@ describe('looking before it is done', () => {
 
   it('wants exactly one target', async () => {
     await run(1)
-    for (const query of ['', `target_hash=${FIRST}&target_selector=known_good`, 'target_selector=newest'])
+    for (const query of [
+      '',
+      'target_hash=',
+      `target_hash=${FIRST}&target_selector=known_good`,
+      'target_selector=newest',
+    ])
       expect(await prepare(query)).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
     expect(await prepare('target_selector=known_good')).toMatchObject({
       status: 404,
