@@ -21,6 +21,8 @@ export interface FleetNotices {
     toHash: string
     reason: string
     targetKind: 'last_known_good' | 'previous'
+    /** The push that rolls back. */
+    pushId: string
   }): void
 }
 

@@ -135,6 +135,7 @@ export class PushUndoing {
           toHash: rollback.target.hash,
           reason: error.title,
           targetKind: rollback.target.kind,
+          pushId: rollback.made.push.pushId,
         })
     } catch (fault) {
       void this.#pushes.resync(workload)

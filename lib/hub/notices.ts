@@ -70,6 +70,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
       to_hash: rollback.toHash,
       reason: rollback.reason,
       target_kind: rollback.targetKind,
+      push_id: rollback.pushId,
     })
   }
 

@@ -27,7 +27,7 @@ export type HubFrame =
       to_hash: string
       reason: string
       target_kind: 'last_known_good' | 'previous'
-      push_id?: string
+      push_id: string
     }
   | { type: 'alert_update'; alert: Cleared<AlertRecord> }
   | {

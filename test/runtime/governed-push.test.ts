@@ -70,7 +70,10 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
     () => frames.find((frame) => frame.type === 'auto_rollback_applied'),
     (frame) => frame !== undefined,
   )
-  expect(told).toMatchObject({ from_hash: configHash(bad), to_hash: good, target_kind: 'previous' })
+  expect(told).toMatchObject({
+    ...{ from_hash: configHash(bad), to_hash: good, target_kind: 'previous' },
+    push_id: rollback!.push_id,
+  })
   for (const type of ['workload_update', 'approval_update', 'push_update', 'workload_config_status'])
     expect(frames.map((frame) => frame.type)).toContain(type)
   expect(JSON.stringify(frames)).not.toContain('receivers:')
