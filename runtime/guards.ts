@@ -42,12 +42,16 @@ async function authenticate(
   }
 }
 
+/** U+0000 is in nothing that is stored, and PostgreSQL refuses to look for it. */
+const lookable = (text: string) => text.replaceAll('\0', '\uFFFD')
+
 function checkQuery(
   definition: HttpDefinition,
   query: string,
 ): { ok: true; query: unknown } | { ok: false; reply: Reply } {
   const values: Record<string, string> = {}
-  for (const [name, value] of new URLSearchParams(query)) if (!(name in values)) values[name] = value
+  for (const [name, value] of new URLSearchParams(query))
+    if (!(name in values)) values[name] = lookable(value)
   const [failure, checked] = validate(values, definition.query, { coerce: true })
   if (failure === undefined) return { ok: true, query: checked }
   const error = `invalid query parameter ${describeFailure(failure.path, failure.type)}`
@@ -80,7 +84,8 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   if (definition.access.kind === 'signed-in' && definition.access.permission !== null) {
     if (!actor.permissions.has(definition.access.permission)) return problem('forbidden')
   }
-  const [badParams, params] = validate(call.params, definition.params, { coerce: true })
+  const asked = Object.fromEntries(Object.entries(call.params).map(([name, text]) => [name, lookable(text)]))
+  const [badParams, params] = validate(asked, definition.params, { coerce: true })
   if (badParams !== undefined) return problem('not-found')
   const query = checkQuery(definition, call.query)
   if (!query.ok) return query.reply

@@ -36,8 +36,7 @@ export function readFilter(query: Query): { ok: true; filter: AuditFilter } | { 
   if (from === null) return { ok: false, error: 'invalid from' }
   const to = readTime(query.to)
   if (to === null) return { ok: false, error: 'invalid to' }
-  // U+0000 is in no record, and PostgreSQL refuses it.
-  const given = (value: string | undefined) => (value ? value.replaceAll('\0', '\uFFFD') : undefined)
+  const given = (value: string | undefined) => value || undefined
   const filter = {
     user: given(query.user),
     userId: given(query.user_id),

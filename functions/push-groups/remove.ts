@@ -18,7 +18,7 @@ export default defineHttp({
   async handle({ params, actor }, ctx) {
     const { id } = params
     const removed = await ctx.audit.change(async (tx, record) => {
-      if (id.includes('\0') || !(await deletePushGroup(tx, id))) return false
+      if (!(await deletePushGroup(tx, id))) return false
       await record({ action: 'push_group.delete', actor, resource: 'push_group', resourceId: id })
       return true
     })

@@ -22,7 +22,7 @@ export default defineHttp({
     if (!read.ok) return problem('bad-request', { error: read.error })
     const group = { ...read.group, id: params.id }
     const stored = await ctx.audit.change(async (tx, record) => {
-      if (group.id.includes('\0') || !(await updatePushGroup(tx, group))) return false
+      if (!(await updatePushGroup(tx, group))) return false
       const detail = JSON.stringify({ name: group.name, selector: group.selector })
       await record({
         action: 'push_group.update',

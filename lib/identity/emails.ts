@@ -1,5 +1,6 @@
-/** The form in which e-mails are compared: trimmed, composed, lower case. */
-export const toEmailKey = (email: string): string => email.trim().normalize('NFC').toLowerCase()
+/** The form in which e-mails are compared: trimmed, composed, lower case, and fit for a database to look for. */
+export const toEmailKey = (email: string): string =>
+  email.trim().normalize('NFC').toLowerCase().replaceAll('\0', '\uFFFD')
 
 const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u
 const EMAIL_MAX = 254

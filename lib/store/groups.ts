@@ -29,7 +29,8 @@ const toGroup = (row: GroupRow): Group => ({
 export async function findGroups(db: Db, names: readonly string[]): Promise<Group[]> {
   const rows = await db.query<GroupRow>(
     'SELECT id, name, role, is_system, created_at FROM groups WHERE name = ANY($1::text[]) ORDER BY name',
-    [names],
+    // PostgreSQL refuses to look for U+0000, which no name has.
+    [names.filter((name) => !name.includes('\0'))],
   )
   return rows.map(toGroup)
 }

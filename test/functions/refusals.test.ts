@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Gate } from '../../lib/gates.ts'
 import { permissionsOf, ROLES } from '../../lib/permissions.ts'
-import { createEdition } from '../../runtime/editions.ts'
+import { createCompleteEdition, createEdition } from '../../runtime/editions.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import { structSchema } from '../../runtime/struct-schema.ts'
+import { createFleetContext, fakeAgent } from '../support/fleet.ts'
 import { createTestContext, invoke, signIn } from '../support/invoke.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
@@ -73,5 +75,31 @@ describe('every endpoint that changes something', () => {
       status: 403,
       json: { error: 'origin not allowed' },
     })
+  })
+})
+
+describe('every endpoint with a path or a query', () => {
+  const asked = endpoints.flatMap(({ id, definition }) => {
+    const [method = '', path = ''] = definition.route.split(' ')
+    const query = structSchema(definition.query as never) as { properties?: Record<string, unknown> }
+    const names = Object.keys(query.properties ?? {})
+    const isAsked = method !== 'ANY' && (path.includes(':') || names.length > 0)
+    return isAsked ? [{ id, method, path, query: names.map((name) => `${name}=%00`).join('&') }] : []
+  })
+
+  it('takes U+0000, which the database cannot look for, for something that is not there', async () => {
+    const ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+    const { workloadId } = fakeAgent(ctx.fleet)
+    await ctx.advance(300)
+    const as = signedIn.administrator.token
+    for (const { id, method, path, query } of asked) {
+      // The workload itself stays to the end; of everything else only the strange name is asked for.
+      const isOnlyWorkload = path === '/api/workloads/:id'
+      const known = path.startsWith('/api/workloads/:id/') ? path.replace(':id', workloadId) : path
+      const filled = isOnlyWorkload ? '/api/workloads/%00' : known.replace(/:[a-z_]+/g, '%00')
+      const answer = await invoke(ctx, `${method} ${filled}?${query}`, { as, body: '{}' })
+      expect([id, answer.status < 500], answer.text).toEqual([id, true])
+    }
+    await ctx.close()
   })
 })

@@ -37,6 +37,16 @@ const newest = async () =>
   (await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 }))[0]!
 
 describe('POST /api/auth/login', () => {
+  it('takes an e-mail that no database can hold for an unknown one, and counts it', async () => {
+    for (let i = 0; i < 5; i++)
+      expect(await logIn('no\0body@example.com', PASSWORD)).toMatchObject({
+        status: 401,
+        json: { error: 'invalid credentials' },
+      })
+    expect((await logIn('no\0body@example.com', PASSWORD)).status).toBe(429)
+    expect(await newest()).toMatchObject({ action: 'auth.login.failure', detail: 'no\uFFFDbody@example.com' })
+  })
+
   it('gives a token, the same in a cookie, and records it', async () => {
     const answer = await logIn('  ops@example.COM ', PASSWORD)
     expect(answer.status).toBe(200)

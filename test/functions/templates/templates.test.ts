@@ -130,6 +130,7 @@ describe('GET /api/configs', () => {
     await create({ name: 'draft', content: YAML, kind: 'draft' })
     const named = async (query: string) => (await list(query)).map((one) => one.name)
     expect(await named('?kind=DRAFT')).toEqual(['draft'])
+    expect(await named('?kind=%00')).toEqual([])
     expect(await named('?kind=Template')).toHaveLength(9)
     expect(await named('?category=KUBERNETES')).toEqual([
       'mine',
