@@ -68,12 +68,22 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
     const recorded = await parts.audit.observe({
       ...{ action: 'config.known_good.conflict', actor: request.actor },
       ...{ resource: 'workload', resourceId: workloadId, configHash: hash },
-      detail: JSON.stringify({ current_known_good: outcome.currentHash }),
+      detail: JSON.stringify({
+        ...{ result: 'conflict', target_hash: hash, current_known_good: outcome.currentHash },
+        ...preconditionsOf(request),
+        side_effect: 'none',
+      }),
     })
     if (!recorded.ok) return recorded
   }
   return outcome
 }
+
+/** What the caller said about the pin that he replaces, for the audit log. */
+const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => ({
+  ...(ifCurrent === null ? {} : { if_current_known_good: ifCurrent }),
+  ...{ force: isForced, replace_reason: replaceReason },
+})
 
 /** The precondition is looked at again under the workload's row lock. */
 async function pin(parts: ApprovalParts, request: PinRequest, sourceAppliedAt: Date): Promise<PinOutcome> {
@@ -84,19 +94,28 @@ async function pin(parts: ApprovalParts, request: PinRequest, sourceAppliedAt: D
       const current = await findKnownGood(tx, workloadId)
       if (!isExpected(current, request))
         return { ok: false, code: 'known-good-conflict', currentHash: current?.hash ?? '' }
-      if (current?.hash === hash) return { ok: true, isFirst: false, hasChanged: false, pin: current }
-      const next: KnownGood = {
-        ...{ workloadId, hash, markedAt: parts.clock.now(), markedBy: actor.email, sourceAppliedAt },
-        replacedHash: current?.hash ?? null,
-        replaceReason: request.replaceReason === '' ? null : request.replaceReason,
-      }
-      await setKnownGood(tx, next)
+      const hasChanged = current?.hash !== hash
+      const next: KnownGood = hasChanged
+        ? {
+            ...{ workloadId, hash, markedAt: parts.clock.now(), markedBy: actor.email, sourceAppliedAt },
+            replacedHash: current?.hash ?? null,
+            replaceReason: request.replaceReason === '' ? null : request.replaceReason,
+          }
+        : current
+      if (hasChanged) await setKnownGood(tx, next)
       await record(tx, {
         ...{ action: 'config.known_good.mark', actor, resource: 'workload', resourceId: workloadId },
         configHash: hash,
-        detail: JSON.stringify({ replaced_config_id: next.replacedHash ?? '' }),
+        detail: JSON.stringify({
+          result: hasChanged ? 'marked' : 'unchanged',
+          ...{ changed: hasChanged, target_hash: hash, previous_known_good: current?.hash ?? '' },
+          replaced_config_id: hasChanged ? (next.replacedHash ?? '') : '',
+          source_applied_at: next.sourceAppliedAt?.toISOString() ?? '',
+          ...preconditionsOf(request),
+          side_effect: hasChanged ? 'known_good_set' : 'none',
+        }),
       })
-      return { ok: true, isFirst: current === null, hasChanged: true, pin: next }
+      return { ok: true, isFirst: current === null, hasChanged, pin: next }
     }),
   )
 }
@@ -123,6 +142,7 @@ export async function clearPin(
       await record(tx, {
         ...{ action: 'config.known_good.clear', actor, resource: 'workload', resourceId: workloadId },
         ...(former === null ? {} : { configHash: former.hash }),
+        detail: JSON.stringify({ result: former === null ? 'unchanged' : 'cleared' }),
       })
       return { ok: true }
     }),

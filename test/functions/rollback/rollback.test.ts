@@ -42,6 +42,12 @@ const call = (request: string, options: { as?: SignedIn; body?: object } = {}) =
 const newestAudit = async () =>
   (await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 }))[0]!
 
+/** The newest entry's action, and its detail read. */
+async function audited(): Promise<[string, unknown]> {
+  const { action, detail } = await newestAudit()
+  return [action, JSON.parse(detail)]
+}
+
 async function run(port: number): Promise<string> {
   ctx.clock.advance(1_000)
   const { hash } = await pushConfig(ctx.fleet, agent.workloadId, configYaml(port))
@@ -291,7 +297,8 @@ describe('the known-good pin', () => {
       status: 409,
       json: { code: 'known_good_conflict', current_known_good: FIRST },
     })
-    expect(await newestAudit()).toMatchObject({ action: 'config.known_good.conflict' })
+    const conflict = { result: 'conflict', target_hash: SECOND, current_known_good: FIRST, force: false }
+    expect(await audited()).toMatchObject(['config.known_good.conflict', conflict])
     expect(await mark(SECOND, { if_current_known_good: SECOND })).toMatchObject({ status: 409 })
     expect(await mark(SECOND, { if_current_known_good: FIRST, replace_reason: ' newer ' })).toMatchObject({
       status: 200,
@@ -300,12 +307,19 @@ describe('the known-good pin', () => {
         known_good: { config_id: SECOND, replace_reason: 'newer', replaced_config_id: FIRST },
       },
     })
+    const replaced = { result: 'marked', previous_known_good: FIRST, replace_reason: 'newer', force: false }
+    expect(await audited()).toMatchObject(['config.known_good.mark', replaced])
     expect(await mark(FIRST, { force: true })).toMatchObject({ status: 200 })
+    const forced = { changed: true, target_hash: FIRST, previous_known_good: SECOND, force: true }
+    expect(await audited()).toMatchObject(['config.known_good.mark', forced])
+    await mark(FIRST)
+    expect(await audited()).toMatchObject(['config.known_good.mark', { result: 'unchanged', changed: false }])
     expect(ctx.fleet.workload(agent.workloadId)!.knownGoodHash).toBe(FIRST)
     expect((await call('GET /known-good', { as: viewer })).json).toMatchObject({ config_id: FIRST })
     expect(await call('DELETE /known-good')).toMatchObject({ status: 204 })
+    expect(await audited()).toMatchObject(['config.known_good.clear', { result: 'cleared' }])
     expect(await call('DELETE /known-good')).toMatchObject({ status: 204 })
-    expect(await newestAudit()).toMatchObject({ action: 'config.known_good.clear' })
+    expect(await audited()).toMatchObject(['config.known_good.clear', { result: 'unchanged' }])
     expect(ctx.fleet.workload(agent.workloadId)!.knownGoodHash).toBeNull()
   })
 
