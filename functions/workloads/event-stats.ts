@@ -24,6 +24,7 @@ export default defineHttp({
       return problem('bad-request', {
         error: `unsupported window; use one of ${EVENT_STATS_WINDOWS.join(', ')}`,
       })
+    await ctx.fleet.writer.flush()
     const { seconds, bucketSeconds } = WINDOWS[window]
     const since = new Date(ctx.clock.now().getTime() - seconds * 1_000)
     return json(toEventStats(window, since, await countEvents(ctx.db, params.id, since, bucketSeconds)))

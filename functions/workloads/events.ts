@@ -42,6 +42,8 @@ export default defineHttp({
     if (query.cursor !== undefined && after === null)
       return problem('bad-request', { error: 'invalid cursor' })
     const limit = readEventLimit(query.limit)
+    // Whoever sees a workload come sees its event as well.
+    await ctx.fleet.writer.flush()
     const rows = await listEvents(ctx.db, params.id, {
       since: readSince(query.since),
       before:

@@ -314,6 +314,13 @@ describe('revisions', () => {
 })
 
 describe('events', () => {
+  it('are there as soon as the workload is that they tell of', async () => {
+    const agent = connect()
+    expect((await get(`/${agent.workloadId}/events`)).json).toMatchObject([{ event_type: 'connected' }])
+    agent.lose()
+    expect((await get(`/${agent.workloadId}/events/stats`)).json).toMatchObject({ disconnected: 1 })
+  })
+
   it('lists them newest first, 100 unless a limit from 1 to 500 is named, and pages', async () => {
     const agent = connect()
     ctx.clock.advance(1_000)
