@@ -159,7 +159,7 @@ async function createUser(
   const common = { db: pool, clock: systemClock, random: systemRandom, log }
   const users = openUserAdministration({
     ...common,
-    audit: openAuditTrail({ ...common, sink: noAuditSink }),
+    audit: openAuditTrail({ ...common, sink: noAuditSink, checkEpoch: async () => {} }),
     passwords: openPasswords(workers, systemRandom),
     ends: { announce: () => undefined },
     seedAdminEmail: null,

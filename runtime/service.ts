@@ -125,7 +125,8 @@ function openContext(
     log,
   })
   const passwords = openPasswords(passwordWorkers, random)
-  const audit = openAuditTrail({ db: pool, clock, random, log, sink: edition.auditSink })
+  const checkEpoch: FleetDeps['checkEpoch'] = (tx) => lock.checkEpoch(tx)
+  const audit = openAuditTrail({ db: pool, clock, random, log, sink: edition.auditSink, checkEpoch })
   const identity = openIdentity({
     ...{ db: pool, clock, random, log, audit, passwords },
     jwtSecret: config.jwtSecret,
@@ -164,7 +165,7 @@ function openContext(
   const { alerts, webhooks } = openAlerting(config, {
     ...{ db: pool, clock, random, log, fleet, notices },
     network: options.webhookNetwork ?? systemWebhookNetwork,
-    checkEpoch: (tx) => lock.checkEpoch(tx),
+    checkEpoch,
   })
   const opamp = createOpampExchange({
     ...{ fleet, clock, log },

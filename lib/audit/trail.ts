@@ -52,6 +52,8 @@ export function openAuditTrail(parts: {
   random: Random
   log: Log
   sink: AuditSink
+  /** Throws when another process has become the active one: then no change that is recorded stands. */
+  checkEpoch(tx: Db): Promise<void>
 }): AuditTrail {
   return new ChainedTrail(parts)
 }
@@ -94,6 +96,7 @@ class ChainedTrail implements AuditTrail {
   async record(tx: Db, event: AuditEvent): Promise<AuditRecord> {
     const { clock, random } = this.#parts
     try {
+      await this.#parts.checkEpoch(tx)
       await lockAuditChain(tx)
       // The time is read under the lock as well, so that the chain's order is the order of its times.
       const now = clock.now()

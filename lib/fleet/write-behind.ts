@@ -150,6 +150,11 @@ export class WriteBehind {
     this.#seenFlushedAtMs = Number.NEGATIVE_INFINITY
     await this.flush()
     this.#isStopped = true
+    const lost = this.#events.length
+    if (lost === 0) return
+    // The database is away, or another process has become the active one.
+    this.stats.lostEvents += lost
+    this.#deps.log.error({ events: lost }, 'stopped before these events could be stored: they are lost')
   }
 
   /** Drop what waits of a workload that is deleted. */

@@ -17,5 +17,5 @@ export interface Database extends Db {
 
 /** The database could not be reached or dropped the connection; the statement's fate may be unknown. */
 export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable'
+  override readonly name: string = 'DatabaseUnavailable'
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
-import type { Db } from './db.ts'
+import { DatabaseUnavailable, type Db } from './db.ts'
 
-/** Another process became the active one; nothing of this process may be written any more. */
-export class EpochLost extends Error {
+/** Another process became the active one: for this process the database is gone, and nothing of it may be written. */
+export class EpochLost extends DatabaseUnavailable {
   override readonly name = 'EpochLost'
 }
 

@@ -119,7 +119,14 @@ export class Operator {
       ...{ id, pushId: push.pushId, configHash: push.hash, comment: '', prodTarget: false },
       ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: null, now: time.clock.now() },
     })
-    const trail = openAuditTrail({ db, clock: time.clock, random: dice, log: silentLog, sink: noAuditSink })
+    const trail = openAuditTrail({
+      db,
+      clock: time.clock,
+      random: dice,
+      log: silentLog,
+      sink: noAuditSink,
+      checkEpoch: async () => {},
+    })
     await trail.record(tx, {
       ...{ action: 'config.approval.push', actor: null, resource: 'workload', resourceId: workloadId },
       configHash: push.hash,

@@ -94,6 +94,7 @@ export class World implements AgentWorld, OperatorWorld {
       random: this.dice,
       log: silentLog,
       sink: noAuditSink,
+      checkEpoch: async () => {},
     })
     return {
       db,

@@ -121,7 +121,9 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
   const passwords = openPasswords(workers, random)
   const runtimeCheck = openRuntimeCheck(config.runtimeValidation, clock)
   const configs = openConfigEngine({ workers: configWorkers, runtimeCheck })
-  const audit = options.audit ?? openAuditTrail({ db, clock, random, log, sink: edition.auditSink })
+  const audit =
+    options.audit ??
+    openAuditTrail({ db, clock, random, log, sink: edition.auditSink, checkEpoch: async () => {} })
   const identity = openIdentity({
     ...{ db, clock, random, log, audit, passwords },
     jwtSecret: config.jwtSecret,

@@ -21,19 +21,24 @@ export const configOf = (mark: string): string =>
     `service:\n  pipelines:\n    traces:\n      receivers: [component0]\n      exporters: [component0]\n# ${mark}\n`,
   ].join('')
 
-/** Start the service with so many agents of one workload, all stored. `dsn` leads to its database past any proxy. */
+/**
+ * Start the service with so many agents of one workload, all stored. `dsn` leads to its database past any proxy;
+ * `through` puts something between the agents and the service's port and answers where they are to connect.
+ */
 export async function startFaultFleet(options: {
   agents: number
   env?: Launch['env']
   dsn?: string
+  through?: (opampPort: number) => Promise<number>
 }): Promise<FaultFleet> {
   const service = await startService({ env: { OPAMP_SHARED_SECRET: '', ...options.env } })
+  const opampPort = Number(new URL(service.opampHttpUrl).port)
   const db = new pg.Client(options.dsn ?? service.dsn)
   db.on('error', () => undefined)
   await db.connect()
   const load = new Load({
     host: '127.0.0.1',
-    port: Number(new URL(service.opampHttpUrl).port),
+    port: (await options.through?.(opampPort)) ?? opampPort,
     agents: options.agents,
     workloads: 1,
   })

@@ -13,7 +13,8 @@ await db.execute('CREATE TABLE things (n integer)')
 const clock = fakeClock()
 const random = seededRandom()
 
-const trailWith = (sink: AuditSink) => openAuditTrail({ db, clock, random, log: silentLog, sink })
+const trailWith = (sink: AuditSink) =>
+  openAuditTrail({ db, clock, random, log: silentLog, sink, checkEpoch: async () => {} })
 const trail = trailWith(noAuditSink)
 const brokenSink: AuditSink = { deliver: () => Promise.reject(new Error('archive is down')) }
 

@@ -1,0 +1,46 @@
+import { connect, createServer, type Socket } from 'node:net'
+
+/** One address in front of several, as a load balancer gives agents. */
+export interface Balancer {
+  port: number
+  /** How many connections each target carries now, in their order. */
+  open(): number[]
+  close(): Promise<void>
+}
+
+/** Lead each connection to the first of these local ports that takes it. */
+export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+  const carried = ports.map(() => new Set<Socket>())
+  const server = createServer((client) => {
+    client.on('error', () => client.destroy())
+    const tryNext = (index: number) => {
+      const port = ports[index]
+      if (port === undefined) return client.destroy()
+      const upstream = connect(port, '127.0.0.1')
+      let isOpen = false
+      upstream.on('connect', () => {
+        isOpen = true
+        carried[index]!.add(client)
+        client.pipe(upstream)
+        upstream.pipe(client)
+      })
+      upstream.on('error', () => upstream.destroy())
+      upstream.on('close', () => {
+        carried[index]!.delete(client)
+        if (isOpen) client.destroy()
+        else tryNext(index + 1)
+      })
+      client.on('close', () => upstream.destroy())
+    }
+    tryNext(0)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as { port: number }).port,
+    open: () => carried.map((clients) => clients.size),
+    async close() {
+      for (const clients of carried) for (const client of clients) client.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
