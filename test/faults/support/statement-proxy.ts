@@ -1,0 +1,145 @@
+import { connect, createServer, type Socket } from 'node:net'
+
+/** One statement on its way to the database. */
+export interface Statement {
+  text: string
+  /** The statements of its transaction up to and with this one; only itself outside of one. */
+  transaction: readonly string[]
+}
+
+/** What happens to a statement: 'kill-after' lets the database do it and keeps its answer back. */
+export type Verdict = 'pass' | 'kill-before' | 'kill-after'
+
+/** A way to PostgreSQL that reads what passes, and can end the client at a named statement. */
+export interface StatementProxy {
+  dsn: string
+  /** Asked for each statement until it answers a kill. Null lets everything pass. */
+  judge: ((statement: Statement) => Verdict) | null
+  close(): Promise<void>
+}
+
+const READY_FOR_QUERY = 0x5a
+const TYPED_HEAD = 5
+/** Parse, Bind, Describe and Execute: what comes before the Sync that ends a statement. */
+const PIECES: ReadonlySet<number> = new Set(Buffer.from('PBDE'))
+
+/** Calls back with each whole message of the protocol; what is left of a chunk waits for the next. */
+function messageReader(hasStartup: boolean, take: (type: number, body: Buffer, whole: Buffer) => void) {
+  let rest: Buffer = Buffer.alloc(0)
+  let isStarting = hasStartup
+  return (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    for (;;) {
+      const head = isStarting ? 4 : TYPED_HEAD
+      if (rest.length < head) return
+      const length = rest.readInt32BE(head - 4) + head - 4
+      if (rest.length < length) return
+      const whole = rest.subarray(0, length)
+      rest = rest.subarray(length)
+      take(isStarting ? 0 : whole[0]!, whole.subarray(head), whole)
+      isStarting = false
+    }
+  }
+}
+
+const textAt = (body: Buffer, from: number) => body.toString('utf8', from, body.indexOf(0, from))
+
+/** The statements of one session, from the messages of its client. */
+class Session {
+  readonly #prepared = new Map<string, string>()
+  #current = ''
+  #transaction: string[] | null = null
+
+  /** The statement that this message completes; null for one that completes none. */
+  take(type: number, body: Buffer): Statement | null {
+    switch (String.fromCharCode(type)) {
+      case 'P': {
+        const name = textAt(body, 0)
+        this.#prepared.set(name, textAt(body, Buffer.byteLength(name) + 1))
+        return null
+      }
+      case 'B':
+        this.#current = this.#prepared.get(textAt(body, Buffer.byteLength(textAt(body, 0)) + 1)) ?? ''
+        return null
+      case 'Q':
+        return this.#complete(textAt(body, 0))
+      case 'S':
+        return this.#complete(this.#current)
+      default:
+        return null
+    }
+  }
+
+  #complete(text: string): Statement {
+    if (text === 'BEGIN') this.#transaction = []
+    this.#transaction?.push(text)
+    const transaction = this.#transaction ?? [text]
+    if (text === 'COMMIT' || text === 'ROLLBACK') this.#transaction = null
+    return { text, transaction }
+  }
+}
+
+/** Put it in front of a database; `kill` ends the client's process. */
+export async function startStatementProxy(dsn: string, kill: () => void): Promise<StatementProxy> {
+  const target = new URL(dsn)
+  const sockets = new Set<Socket>()
+  const proxy: StatementProxy = {
+    dsn: '',
+    judge: null,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    const session = new Session()
+    let waiting: Buffer[] = []
+    let hasKilled = false
+    let isAnswerKept = false
+    const end = () => {
+      hasKilled = true
+      proxy.judge = null
+      kill()
+    }
+    client.on(
+      'data',
+      messageReader(true, (type, body, whole) => {
+        if (hasKilled) return
+        waiting.push(whole)
+        const statement = type === 0 ? null : session.take(type, body)
+        const verdict = statement === null ? 'pass' : (proxy.judge?.(statement) ?? 'pass')
+        // The pieces of one statement go out together, or not at all.
+        if (verdict === 'kill-before') return end()
+        if (verdict === 'kill-after') isAnswerKept = true
+        if (!PIECES.has(type)) {
+          upstream.write(Buffer.concat(waiting))
+          waiting = []
+        }
+      }),
+    )
+    const watchAnswer = messageReader(false, (type) => {
+      if (isAnswerKept && type === READY_FOR_QUERY) end()
+    })
+    upstream.on('data', (chunk: Buffer) => {
+      watchAnswer(chunk)
+      if (!isAnswerKept && !hasKilled) client.write(chunk)
+    })
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => one.destroy())
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const through = new URL(dsn)
+  through.port = String((server.address() as { port: number }).port)
+  proxy.dsn = through.toString()
+  return proxy
+}
