@@ -55,6 +55,8 @@ export class WriteBehind {
   #running: Promise<void> | null = null
   #seenFlushedAtMs: number
   #isStopped = false
+  /** The database takes nothing now; said once, not at each attempt. */
+  #isHeldUp = false
   readonly stats: WriteBehindStats = { waitingEvents: 0, lostEvents: 0, droppedRows: 0, flushes: 0 }
   /** Runs before each flush, to bring derived values up to date. */
   beforeFlush: () => void = () => {}
@@ -216,9 +218,13 @@ export class WriteBehind {
     try {
       const events = await this.#deps.db.transaction((tx) => this.#writeAll(tx, batch))
       this.#settle(events)
+      if (this.#isHeldUp) this.#deps.log.info({}, 'what waited for the database is stored')
+      this.#isHeldUp = false
     } catch (error) {
       if (error instanceof DatabaseUnavailable) {
         this.#putBack(batch)
+        if (!this.#isHeldUp) this.#deps.log.warn({ err: error }, 'what agents report waits for the database')
+        this.#isHeldUp = true
         this.schedule(RETRY_MS)
         return
       }

@@ -149,8 +149,8 @@ class Session implements Connection {
     try {
       return await this.#client.query({ name: this.#nameOf(text, params), text, values: [...params] })
     } catch (error) {
-      if (!isLoss(error)) throw error
-      this.#lose(error as Error)
+      if (isLoss(error)) this.#lose(error as Error)
+      else if (!isPassing(error)) throw error
       throw unavailable('query', error)
     } finally {
       clearTimeout(watch)
@@ -202,6 +202,14 @@ class TransactionScope implements Db {
 // Classes of SQLSTATE that mean "this server cannot serve now": connection exceptions, too many
 // connections, shutdown or start-up of the server, and a server that became a read-only replica.
 const LOSS_CODES = /^(08...|53300|57P0[1-5]|25006)$/
+
+// Classes of SQLSTATE that mean "not now" on a session that is sound: no room on the disk, in memory or in a table
+// of locks, a fault below the server, a deadlock, a statement that took too long. Nothing is wrong with the rows:
+// what is dropped for them is lost for nothing.
+const PASSING_CODES = /^(53...|58...|40001|40P01|55P03|57014)$/
+
+const isPassing = (error: unknown) =>
+  error instanceof pg.DatabaseError && PASSING_CODES.test(error.code ?? '')
 
 function isLoss(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return LOSS_CODES.test(error.code ?? '')

@@ -15,7 +15,10 @@ export interface Database extends Db {
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
 }
 
-/** The database could not be reached or dropped the connection; the statement's fate may be unknown. */
+/**
+ * The database could not be reached, dropped the connection, or has no room or time now; the statement's fate may be
+ * unknown.
+ */
 export class DatabaseUnavailable extends Error {
   override readonly name: string = 'DatabaseUnavailable'
 }

@@ -130,7 +130,10 @@ describe('pool', () => {
 
   it('ends a statement that runs too long and keeps the SQLSTATE', async () => {
     const pool = database.openPool({ statementTimeoutMs: 50 })
-    await expect(pool.query('SELECT pg_sleep(5)')).rejects.toMatchObject({ code: '57014' })
+    await expect(pool.query('SELECT pg_sleep(5)')).rejects.toMatchObject({
+      name: 'DatabaseUnavailable',
+      cause: { code: '57014' },
+    })
   })
 
   it('tells a caller that waited too long for a connection', async () => {
