@@ -17,6 +17,8 @@ export interface IncomingCall {
   isSecure: boolean
   header(name: string): string
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
+  /** True when the body found no room beside those of other requests. */
+  isOverBudget(): boolean
 }
 
 const SAFE_METHODS = ['GET', 'HEAD']
@@ -92,7 +94,7 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   let bytes: Uint8Array | 'too-large' = new Uint8Array()
   if (definition.body.kind !== 'none') {
     const read = await call.body()
-    if (read === 'aborted') return problem('bad-request')
+    if (read === 'aborted') return problem(call.isOverBudget() ? 'server-busy' : 'bad-request')
     bytes = read
   }
   const body = checkBody(definition.body, bytes)

@@ -2,6 +2,7 @@ import type { OfferCause } from '../lib/fleet/offer-decision.ts'
 import type { Context } from './context.ts'
 import { watchLoop } from './loop-watch.ts'
 import { renderMetrics } from './metrics.ts'
+import type { PressureSources } from './metrics-pressure.ts'
 import { text } from './reply.ts'
 import { listen } from './uws.ts'
 
@@ -14,7 +15,11 @@ export interface MetricsListener {
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** Answer `GET /metrics` on an address of its own, which has no authentication. Throws when it cannot listen. */
-export function startMetricsListener(address: string, ctx: Context): MetricsListener {
+export function startMetricsListener(
+  address: string,
+  ctx: Context,
+  pressure: PressureSources,
+): MetricsListener {
   const loop = watchLoop(ctx.clock)
   const offersSent = new Map<OfferCause, number>()
   ctx.fleet.offers.observer = {
@@ -27,7 +32,10 @@ export function startMetricsListener(address: string, ctx: Context): MetricsList
     async handle({ method, path }) {
       if (path !== '/metrics') return text('not found\n', 404)
       if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
-      return { ...text(renderMetrics(ctx, { loop, offersSent })), headers: { 'Content-Type': CONTENT_TYPE } }
+      return {
+        ...text(renderMetrics(ctx, { loop, offersSent, pressure })),
+        headers: { 'Content-Type': CONTENT_TYPE },
+      }
     },
   })
   return {

@@ -1,10 +1,11 @@
 import type { OfferCause } from '../lib/fleet/offer-decision.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
+import { type PressureSources, pressureMetrics } from './metrics-pressure.ts'
 import { VERSION } from './version.ts'
 
 /** One metric with its samples; the labels of a sample are written as they stand. */
-interface Metric {
+export interface Metric {
   name: string
   kind: 'gauge' | 'counter'
   help: string
@@ -25,6 +26,7 @@ const counter = (name: string, help: string, value: number): Metric => ({
 export interface MetricSources {
   loop: LoopWatch
   offersSent: ReadonlyMap<OfferCause, number>
+  pressure: PressureSources
 }
 
 function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent']): Metric[] {
@@ -149,6 +151,7 @@ export function renderMetrics(ctx: Context, sources: MetricSources): string {
     ...fleetMetrics(ctx, sources.offersSent),
     ...listenerMetrics(ctx),
     ...databaseMetrics(ctx),
+    ...pressureMetrics(ctx, sources.pressure),
   ]
   return metrics.map(renderMetric).join('')
 }

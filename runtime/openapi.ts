@@ -80,7 +80,7 @@ function problemsOf(definition: HttpFunction): ProblemCode[] {
     codes.add('unauthorized').add('origin-refused').add('forbidden')
     if (definition.gate !== null) codes.add('feature-disabled')
   }
-  if (definition.body.kind !== 'none') codes.add('bad-request').add('body-too-large')
+  if (definition.body.kind !== 'none') codes.add('bad-request').add('body-too-large').add('server-busy')
   return [...codes]
 }
 

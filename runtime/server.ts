@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createByteBudget } from '../lib/byte-budget.ts'
 import { DatabaseUnavailable } from '../lib/store/db.ts'
 import { logAccess } from './access-log.ts'
 import type { Context } from './context.ts'
@@ -97,6 +98,9 @@ async function answerNonHandshake(route: SocketRoute, request: RawRequest, allow
   return text('Bad Request\n', 400, { 'Sec-WebSocket-Version': '13' })
 }
 
+/** What the bodies of all requests together may hold until they are answered. */
+const API_BODIES_BYTES_MAX = 64 * 1_048_576
+
 /** Bind the API listener: REST, the embedded UI and the browser hub. */
 export function startApiListener(
   functions: LoadedFunctions,
@@ -125,7 +129,7 @@ export function startApiListener(
   return listen(ctx.config.listenAddress, {
     sockets,
     bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
-    bodyBudget: null,
+    bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
     async handle(request) {
       const startedAt = ctx.clock.monotonicMs()
       const client = proxies.clientOf(request.peerAddress, request.header)

@@ -189,10 +189,11 @@ function openContext(
     databaseStatistics: () => pool.statistics(),
     readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
   })
+  const workers = { password: passwordWorkers, config: configWorkers, report: reportWorkers }
   const closeWorkers = async () => {
-    await Promise.all([passwordWorkers.close(), configWorkers.close(), reportWorkers.close()])
+    await Promise.all(Object.values(workers).map((pool) => pool.close()))
   }
-  return { ctx, passwords, closeWorkers }
+  return { ctx, passwords, workers, closeWorkers }
 }
 
 /** An agent's error without what the fleet does not keep. */
@@ -268,7 +269,7 @@ async function serve(
   clock: Clock,
 ): Promise<RunningService> {
   const { config, log } = options
-  const { ctx, passwords, closeWorkers } = openContext(options, functions, pool, lock, clock)
+  const { ctx, passwords, workers, closeWorkers } = openContext(options, functions, pool, lock, clock)
   const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), closeWorkers]
   const unwind = async () => {
     for (const close of closers.reverse()) await close()
@@ -288,7 +289,9 @@ async function serve(
     const opamp = startOpampListener(functions, ctx, proxies)
     closers.push(() => opamp.destroy())
     const metrics: MetricsListener | null =
-      config.metricsAddress === '' ? null : startMetricsListener(config.metricsAddress, ctx)
+      config.metricsAddress === ''
+        ? null
+        : startMetricsListener(config.metricsAddress, ctx, { listeners: { api, opamp }, workers })
     closers.push(() => metrics?.stop())
     const schedules = startSchedules(functions.schedules, ctx)
     log.info({ api_port: api.port, opamp_port: opamp.port, edition: config.edition }, 'muster is up')

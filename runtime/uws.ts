@@ -63,6 +63,8 @@ export interface Listener {
   stopListening(): void
   /** Requests not yet answered. */
   inFlight(): number
+  /** What is left of the budget for bodies; null where there is none. */
+  bodyBytesFree(): number | null
   /** Sockets that are open now. */
   sockets(): Iterable<Socket>
   /** Cut every connection that is left. */
@@ -172,6 +174,8 @@ function copyHeaders(request: HttpRequest): (name: string) => string {
 interface RequestState {
   isAborted: boolean
   isOverBudget: boolean
+  /** Called when the peer leaves, for an answer that waits until it may go on. */
+  onAborted: () => void
 }
 
 /** A body on its way in. */
@@ -204,6 +208,7 @@ function collectBody(
   response.onAborted(() => {
     state.isAborted = true
     giveUp('aborted')
+    state.onAborted()
   })
   response.onData((chunk, isLast) => {
     if (chunks === null) return
@@ -225,7 +230,7 @@ async function writeReply(
   response: HttpResponse,
   reply: Reply,
   isHead: boolean,
-  state: { isAborted: boolean },
+  state: Pick<RequestState, 'isAborted' | 'onAborted'>,
 ): Promise<void> {
   if (state.isAborted) return
   const { body } = reply
@@ -249,9 +254,11 @@ async function writeReply(
 async function streamBody(
   response: HttpResponse,
   body: AsyncIterable<string | Uint8Array>,
-  state: { isAborted: boolean },
+  state: Pick<RequestState, 'isAborted' | 'onAborted'>,
 ): Promise<void> {
   let wake: () => void = () => {}
+  // Whoever left will never be writable again.
+  state.onAborted = () => wake()
   response.onWritable(() => {
     wake()
     return true
@@ -290,7 +297,7 @@ function registerSocket(
     idleTimeout: route.idleSeconds,
     sendPingsAutomatically: true,
     upgrade(response, request, context) {
-      const state = { isAborted: false }
+      const state = { isAborted: false, onAborted: () => undefined }
       response.onAborted(() => {
         state.isAborted = true
       })
@@ -369,7 +376,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   const nextId = () => ++lastSocketId
   for (const route of handlers.sockets) registerSocket(app, route, openSockets, nextId)
   app.any('/*', (response, request) => {
-    const state: RequestState = { isAborted: false, isOverBudget: false }
+    const state: RequestState = { isAborted: false, isOverBudget: false, onAborted: () => undefined }
     const method = request.getMethod().toUpperCase()
     const path = request.getUrl()
     const body = collectBody(response, handlers.bodyBytesMax(method, path), handlers.bodyBudget, state)
@@ -416,6 +423,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
       isListening = false
     },
     inFlight: () => inFlight,
+    bodyBytesFree: () => handlers.bodyBudget?.free() ?? null,
     sockets: () => [...openSockets],
     destroy: () => void app.close(),
   }

@@ -33,6 +33,8 @@ export class WebhookDeliveries {
   readonly #url: string | null
   /** Said once an outage and not at each of many looks. */
   #isDatabaseAway = false
+  /** Calls by how they ended, for the metrics. */
+  readonly stats = { delivered: 0, failed: 0, given_up: 0 }
 
   /** A URL that breaks the policy is told once, here, and counts as none. */
   constructor(parts: WebhookDeliveryParts) {
@@ -98,6 +100,7 @@ export class WebhookDeliveries {
     // Cut off by our own stop: whoever starts next makes the next attempt.
     if (!outcome.ok && signal.aborted) return
     const isLast = delivery.attempts >= ATTEMPTS_MAX
+    this.stats[outcome.ok ? 'delivered' : isLast ? 'given_up' : 'failed']++
     if (outcome.ok) log.info({ ...fields, status: outcome.status }, 'alert delivered to the webhook')
     else if (isLast) log.error({ ...fields, outcome }, 'webhook delivery given up after the last attempt')
     else log.warn({ ...fields, outcome }, 'webhook delivery failed and will be tried again')

@@ -66,6 +66,19 @@ export class WriteBehind {
     this.#seenFlushedAtMs = deps.clock.monotonicMs()
   }
 
+  /** Rows that wait, events apart. All are state: each overwrites itself, so that the fleet's size bounds them. */
+  get waitingRows(): number {
+    const parts = [
+      this.#workloads,
+      this.#homes,
+      this.#targets,
+      this.#pushes,
+      this.#quarantines,
+      this.#configs,
+    ]
+    return parts.reduce((sum, part) => sum + part.size, 0)
+  }
+
   workload(workload: Workload): void {
     this.#workloads.add(workload)
     this.schedule()

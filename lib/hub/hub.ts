@@ -76,6 +76,11 @@ export class Hub {
     this.#timers = parts.timers
   }
 
+  /** States that wait for their second to pass. */
+  get waitingCount(): number {
+    return this.#waiting.size
+  }
+
   /** Connect a browser until its token ends. */
   add(client: HubClient, session: { sessionId: string; expiresAt: Date }): void {
     const leftMs = Math.max(0, session.expiresAt.getTime() - this.#clock.now().getTime())

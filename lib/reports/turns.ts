@@ -12,6 +12,11 @@ export class ReportTurns {
     return true
   }
 
+  /** How many are taken now. */
+  get taken(): number {
+    return this.#taken
+  }
+
   give(): void {
     this.#taken--
   }

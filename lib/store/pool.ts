@@ -45,6 +45,8 @@ export interface Pool extends Database {
 /** LISTEN, and control (process lock and readiness). */
 export const RESERVED_SESSIONS = 2
 const MIN_SESSIONS = 4
+/** Callers that may wait for a session; more are told at once that there is none. */
+const WAITERS_MAX = 2_000
 /** Node fires longer timers at once. */
 const TIMER_MS_MAX = 2_147_483_647
 
@@ -167,6 +169,8 @@ class SessionPool implements Pool {
       this.#inUse++
       return
     }
+    if (this.#waiters.length >= WAITERS_MAX)
+      throw new DatabaseUnavailable('too many callers wait for a database connection')
     this.#counters.waitCount++
     await new Promise<void>((give, refuse) => {
       const timer = setTimeout(() => {

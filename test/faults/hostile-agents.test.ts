@@ -71,6 +71,41 @@ describe('agents that do harm', () => {
     expect(residentMib() - before).toBeLessThan(150)
   })
 
+  test('one that reads late and writes byte by byte gets its answers', async () => {
+    await whileHonestAgentsAreServed(async () => {
+      const wire = await openWire(url)
+      await wire.exchange({ ...description(5), sequenceNum: 0 })
+      wire.socket.pause()
+      for (let n = 1; n <= 200; n++)
+        wire.send({ instanceUid: uidBytes(5), sequenceNum: n, capabilities: 0x1807 })
+      await pause(500)
+      wire.socket.resume()
+      for (let n = 1; n <= 200; n++) await wire.next()
+      wire.close()
+
+      // A frame that comes byte by byte.
+      const { hostname, port } = new URL(fleet.service.opampHttpUrl)
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+      socket.write(
+        'GET /v1/opamp HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+          'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+      )
+      await once(socket, 'data')
+      const frame = agentFrame({ ...description(6), sequenceNum: 0 })
+      const bytes = Buffer.concat([
+        Buffer.from([0x82, 0xfe, frame.length >> 8, frame.length & 255, 0, 0, 0, 0]),
+        frame,
+      ])
+      const answered = once(socket, 'data')
+      for (const byte of bytes) {
+        socket.write(Buffer.from([byte]))
+        await pause(2)
+      }
+      await answered
+      socket.destroy()
+    })
+  })
+
   test('many that lie about their uid each get answers, and the agent they play stays', async () => {
     await whileHonestAgentsAreServed(async () => {
       const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(url)))

@@ -46,6 +46,28 @@ describe('the metrics', () => {
     expect(samples.get('muster_database_connections_max')).toBeGreaterThanOrEqual(4)
   })
 
+  test('say how full every queue and buffer is', async () => {
+    await started.service.ctx.fleet.writer.flush()
+    const samples = await scrape()
+    const empty = [
+      'muster_events_waiting',
+      'muster_rows_waiting',
+      'muster_offers_waiting',
+      'muster_offers_outstanding',
+      'muster_hub_states_waiting',
+      'muster_report_reads',
+      ...['api', 'opamp'].map((listener) => `muster_http_requests_in_flight{listener="${listener}"}`),
+      ...['api', 'opamp'].map((listener) => `muster_socket_buffered_bytes{listener="${listener}"}`),
+      ...['password', 'config', 'report'].map((worker) => `muster_worker_jobs_queued{worker="${worker}"}`),
+      ...['delivered', 'failed', 'given_up'].map(
+        (word) => `muster_webhook_attempts_total{outcome="${word}"}`,
+      ),
+    ]
+    for (const name of empty) expect(samples.get(name), name).toBe(0)
+    for (const listener of ['api', 'opamp'])
+      expect(samples.get(`muster_http_body_free_bytes{listener="${listener}"}`)).toBeGreaterThan(1_000_000)
+  })
+
   test('are on an address of their own, which answers nothing else', async () => {
     expect((await fetch(`http://127.0.0.1:${started.service.metricsPort}/`)).status).toBe(404)
     const post = await fetch(`http://127.0.0.1:${started.service.metricsPort}/metrics`, { method: 'POST' })

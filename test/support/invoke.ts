@@ -211,6 +211,7 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
       remoteAddress: call.remoteAddress ?? '192.0.2.1',
       isSecure: call.isSecure ?? false,
       header: (name) => headers[name] ?? '',
+      isOverBudget: () => false,
       body: async () => (body.length > limit ? 'too-large' : body),
     },
     ctx,

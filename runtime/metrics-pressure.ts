@@ -1,0 +1,81 @@
+import type { Context } from './context.ts'
+import type { Metric } from './metrics.ts'
+import type { Listener } from './uws.ts'
+
+/** What fills up under load, besides what the context holds. */
+export interface PressureSources {
+  listeners: Readonly<Record<'api' | 'opamp', Pick<Listener, 'inFlight' | 'sockets' | 'bodyBytesFree'>>>
+  workers: Readonly<Record<'password' | 'config' | 'report', { load(): { threads: number; queued: number } }>>
+}
+
+const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({
+  ...{ name, help, kind: 'gauge' },
+  samples,
+})
+
+/** One metric for each queue and buffer of the process: all are bounded, and this is how full they are. */
+export function pressureMetrics(
+  { fleet, hub, reportTurns, webhooks }: Context,
+  sources: PressureSources,
+): Metric[] {
+  const listeners = Object.entries(sources.listeners)
+  const workers = Object.entries(sources.workers)
+  const buffered = (listener: PressureSources['listeners']['api']) => {
+    let bytes = 0
+    for (const socket of listener.sockets()) bytes += socket.bufferedBytes()
+    return bytes
+  }
+  return [
+    gauge(
+      'muster_http_requests_in_flight',
+      'Requests that are not answered to the end, by listener.',
+      listeners.map(([name, listener]) => ({ labels: `listener="${name}"`, value: listener.inFlight() })),
+    ),
+    gauge(
+      'muster_http_body_free_bytes',
+      'Bytes left of the budget for bodies that are being received, by listener.',
+      listeners.map(([name, listener]) => ({
+        labels: `listener="${name}"`,
+        value: listener.bodyBytesFree() ?? 0,
+      })),
+    ),
+    gauge(
+      'muster_socket_buffered_bytes',
+      'Bytes sent to WebSockets that their peers have not read, by listener.',
+      listeners.map(([name, listener]) => ({ labels: `listener="${name}"`, value: buffered(listener) })),
+    ),
+    gauge(
+      'muster_worker_threads',
+      'Worker threads that live, by kind of work.',
+      workers.map(([name, pool]) => ({ labels: `worker="${name}"`, value: pool.load().threads })),
+    ),
+    gauge(
+      'muster_worker_jobs_queued',
+      'Jobs that wait for a worker thread, by kind of work.',
+      workers.map(([name, pool]) => ({ labels: `worker="${name}"`, value: pool.load().queued })),
+    ),
+    gauge('muster_report_reads', 'Reports that are being read from the database.', [
+      { value: reportTurns.taken },
+    ]),
+    gauge('muster_offers_waiting', 'Offers that wait to be stored before they are sent.', [
+      { value: fleet.offers.waitingCount },
+    ]),
+    gauge('muster_rows_waiting', 'Rows other than events that wait to be stored.', [
+      { value: fleet.writer.waitingRows },
+    ]),
+    gauge('muster_hub_states_waiting', 'States that wait to be told to browsers.', [
+      { value: hub.waitingCount },
+    ]),
+    {
+      ...{
+        name: 'muster_webhook_attempts_total',
+        kind: 'counter',
+        help: 'Calls of the alert webhook, by outcome.',
+      },
+      samples: Object.entries(webhooks.stats).map(([outcome, value]) => ({
+        labels: `outcome="${outcome}"`,
+        value,
+      })),
+    },
+  ]
+}
