@@ -1,0 +1,108 @@
+import { once } from 'node:events'
+import { afterAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { systemClock } from '../../lib/clock.ts'
+import type { HubFrame } from '../../lib/wire/hub.ts'
+import { openWire } from '../support/agent-wire.ts'
+import { startHttpsEndpoint } from '../support/https-endpoint.ts'
+import { keyValues, uidBytes } from '../support/opamp-messages.ts'
+import { openTestConnection, useTestDatabase } from '../support/postgres.ts'
+import { eventually, startTestService } from '../support/service.ts'
+
+const AGENTS = 6
+const ATTEMPTS = 3
+const database = await useTestDatabase()
+/** Takes every call and never answers. */
+const endpoint = await startHttpsEndpoint(() => undefined)
+endpoint.network.timeoutMs = 500
+let aheadMs = 0
+const running = await startTestService(
+  database,
+  { webhookUrl: endpoint.url, minAgentVersion: '1.0.0' },
+  undefined,
+  {
+    webhookNetwork: endpoint.network,
+    clock: { ...systemClock, now: () => new Date(Date.now() + aheadMs) },
+  },
+)
+afterAll(() => endpoint.close())
+
+const { ctx } = running.service
+const runAlerts = () => ctx.alerts.run(new AbortController().signal)
+const owed = async () =>
+  (await database.pool.query<{ n: number }>('select count(*)::int as n from webhook_deliveries'))[0]!.n
+
+async function connectOutdated(n: number) {
+  const wire = await openWire(running.opampUrl)
+  await wire.exchange({
+    instanceUid: uidBytes(n),
+    sequenceNum: 0,
+    capabilities: 0x1807,
+    agentDescription: {
+      identifyingAttributes: keyValues({ 'service.name': 'otelcol', 'service.version': '0.1.0' }),
+      nonIdentifyingAttributes: keyValues({ 'host.name': `h${n}` }),
+    },
+    remoteConfigStatus: {},
+  })
+  return wire
+}
+
+test('a webhook that hangs gets three attempts each, holds up no alert, and does not hold a stop', async () => {
+  const token = await running.token()
+  const browser = new WebSocket(`${running.url.replace('http', 'ws')}/ws?token=${token}`)
+  const told: HubFrame[] = []
+  browser.on('message', (data: Buffer) => void told.push(JSON.parse(data.toString()) as HubFrame))
+  await once(browser, 'open')
+  const wires = await Promise.all(Array.from({ length: AGENTS }, (_, n) => connectOutdated(n)))
+  await eventually(runAlerts, (done) => done.fired === AGENTS)
+
+  // All hang, four at a time; meanwhile another alert fires, is told and is listed.
+  await eventually(
+    () => endpoint.bodies.length,
+    (count) => count > 0,
+  )
+  wires.push(await connectOutdated(AGENTS))
+  await eventually(runAlerts, (done) => done.fired === 1)
+  await eventually(
+    () => told.filter(({ type }) => type === 'alert_update').length,
+    (count) => count === AGENTS + 1,
+  )
+  expect((await running.call('GET', '/api/alerts', { as: token })).json).toHaveLength(AGENTS + 1)
+
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    await eventually(
+      () => ctx.webhooks.stats,
+      ({ failed, given_up }) => failed + given_up === attempt * (AGENTS + 1),
+      30_000,
+    )
+    aheadMs += 301_000
+  }
+  await eventually(owed, (count) => count === 0)
+  expect(endpoint.bodies).toHaveLength(ATTEMPTS * (AGENTS + 1))
+  expect(new Set(endpoint.bodies).size).toBe(AGENTS + 1)
+  expect(ctx.webhooks.stats).toEqual({
+    delivered: 0,
+    failed: (ATTEMPTS - 1) * (AGENTS + 1),
+    given_up: AGENTS + 1,
+  })
+
+  // One hangs for a minute now, and the service is told to stop.
+  endpoint.network.timeoutMs = 60_000
+  wires.push(await connectOutdated(AGENTS + 1))
+  await eventually(runAlerts, (done) => done.fired === 1)
+  await eventually(
+    () => endpoint.bodies.length,
+    (count) => count === ATTEMPTS * (AGENTS + 1) + 1,
+  )
+  const startedAt = performance.now()
+  await running.stop()
+  expect(performance.now() - startedAt).toBeLessThan(1_500)
+  for (const wire of wires) wire.cut()
+  browser.terminate()
+}, 90_000)
+
+test('what a stop cut off is still owed', async () => {
+  const connection = await openTestConnection(database.dsn)
+  expect(await connection.query('select attempts from webhook_deliveries')).toEqual([{ attempts: 1 }])
+  await connection.close()
+})
