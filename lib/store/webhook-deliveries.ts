@@ -46,7 +46,8 @@ export async function insertDeliveries(
 
 /**
  * Take the delivery that has been due longest, its attempt counted; null when none is due. It is due again
- * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on.
+ * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on. One that is due
+ * later than any delay can be is due now: the clock was put back.
  */
 export async function claimDelivery(
   db: Db,
@@ -58,7 +59,9 @@ export async function claimDelivery(
      set attempts = d.attempts + 1,
        next_attempt_at = $1::timestamptz + make_interval(secs => ($2::int[])[d.attempts + 1])
      from (
-       select id from webhook_deliveries where next_attempt_at <= $1 and attempts < 3
+       select id from webhook_deliveries
+       where attempts < 3 and
+         (next_attempt_at <= $1 or next_attempt_at > $1::timestamptz + make_interval(secs => (select max(s) from unnest($2::int[]) s)))
        order by next_attempt_at, id limit 1 for update skip locked
      ) due
      where d.id = due.id

@@ -87,6 +87,20 @@ describe('WebhookDeliveries', () => {
     expect(await left()).toBe(0)
   })
 
+  it('does not wait a day because the clock was put back a day', async () => {
+    const deliveries = await deliveriesTo((response, before) =>
+      response.writeHead(before === 0 ? 503 : 204).end(),
+    )
+    await owe('{"n":1}', '{"n":2}')
+    clock.set(new Date(clock.now().getTime() - 24 * 60 * MINUTE_MS))
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toHaveLength(2)
+    clock.advance(MINUTE_MS)
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toHaveLength(3)
+    expect(await left()).toBe(0)
+  })
+
   it('makes the attempt again that a crash cut off', async () => {
     const crashed = await deliveriesTo(() => {})
     await owe('{"n":1}')
