@@ -1,3 +1,4 @@
+import { AGENT_LIMITS } from '../lib/fleet/agent-limits.ts'
 import type { OfferCause } from '../lib/fleet/offer-decision.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
@@ -45,6 +46,11 @@ function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent'
   }
   return [
     gauge('muster_agents', 'Agents that are connected and belong to a workload.', openAgents),
+    gauge(
+      'muster_agents_held',
+      'Agents in memory: connected, away for less than the grace, or not described yet.',
+      state.instances.size,
+    ),
     {
       ...{ name: 'muster_workloads', kind: 'gauge', help: 'Workloads that are not archived, by status.' },
       samples: [...byStatus].map(([status, value]) => ({ labels: `status="${status}"`, value })),
@@ -77,13 +83,23 @@ function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent'
   ]
 }
 
-function listenerMetrics({ opamp, hub }: Context): Metric[] {
-  const { messages, refused, turnedAway } = opamp.counts()
+function listenerMetrics({ fleet, opamp, hub }: Context): Metric[] {
+  const { messages, refused, turnedAway, forgottenPollers } = opamp.counts()
   const { clients, frames, resyncs, slowClients } = hub.stats
   return [
     counter('muster_opamp_messages_total', 'Messages of agents.', messages),
     counter('muster_opamp_refused_total', 'Messages refused as malformed.', refused),
     counter('muster_opamp_turned_away_total', 'Messages turned away for want of room to decode.', turnedAway),
+    counter(
+      'muster_opamp_agents_refused_total',
+      `Messages of agents that found no room: a connection carries ${AGENT_LIMITS.perConnection} agents at most, and the process holds ${AGENT_LIMITS.inAll}.`,
+      fleet.refusedAgents,
+    ),
+    counter(
+      'muster_opamp_pollers_forgotten_total',
+      'Agents over HTTP that were forgotten to make room for others, of their address or in all.',
+      forgottenPollers,
+    ),
     gauge(
       'muster_opamp_decoding_free_bytes',
       'Bytes left of the budget for decoding.',

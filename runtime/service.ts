@@ -7,6 +7,7 @@ import { isCompatible } from '../lib/configs/components.ts'
 import { type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
 import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
 import { openRuntimeCheck } from '../lib/configs/runtime-check.ts'
+import { AGENT_LIMITS } from '../lib/fleet/agent-limits.ts'
 import { openConfigTargets } from '../lib/fleet/config-targets.ts'
 import { FleetCounters } from '../lib/fleet/counters.ts'
 import type { FleetDeps } from '../lib/fleet/deps.ts'
@@ -227,6 +228,7 @@ function fleetDeps(
     isCompatible,
     normalise: (text) => configs.normalForm(text),
     graceMs: config.disconnectGraceMs,
+    agentLimits: AGENT_LIMITS,
   }
 }
 

@@ -25,7 +25,7 @@ export default defineOpampPost({
     }
     return ctx.opamp.isOverloaded() ? busy(ctx) : null
   },
-  async handle({ header, body }, ctx) {
+  async handle({ header, remoteAddress, body }, ctx) {
     if (body === 'too-large') return tooLarge(ctx)
     if (body === 'over-budget') return busy(ctx)
     let message = body
@@ -34,7 +34,7 @@ export default defineOpampPost({
       if (!inflated.ok) return refuseInflated(inflated.code, ctx)
       message = inflated.body
     }
-    const answer = await ctx.opamp.answerBody(message)
+    const answer = await ctx.opamp.answerBody(message, remoteAddress)
     // The content type is compared as a string by one client: no parameters, ever.
     if (!asksForGzip(header('accept-encoding'))) return bytes(answer, CONTENT_TYPE)
     return bytes(await deflate(answer), CONTENT_TYPE, { 'Content-Encoding': 'gzip' })

@@ -4,6 +4,7 @@ import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Database, Db } from '../store/db.ts'
 import type { StoredWorkloadEvent } from '../store/workload-events.ts'
+import type { AgentLimits } from './agent-limits.ts'
 import type { AgentError, Instance, Push, UsedComponent, Workload } from './model.ts'
 import type { Timers } from './timers.ts'
 
@@ -57,4 +58,5 @@ export interface FleetDeps {
   /** Parsed apart from the event loop; null when the text is no config. */
   normalise(text: string): Promise<NormalForm | null>
   graceMs: number
+  agentLimits: AgentLimits
 }

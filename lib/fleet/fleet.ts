@@ -112,6 +112,11 @@ export class Fleet implements FleetPort {
     return this.#pushes.stats
   }
 
+  /** Messages of agents that found no room, on their connection or in the process. */
+  get refusedAgents(): number {
+    return this.#receiver.refusedCount
+  }
+
   /** Messages taken since the start. */
   get messageCount(): number {
     return this.#receiver.messageCount

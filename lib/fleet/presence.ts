@@ -141,6 +141,8 @@ export class Presence {
     instance.awaySinceMs = this.#deps.clock.monotonicMs()
     instance.hasDeparted = how === 'goodbye'
     this.#state.away.add(instance)
+    // Of one that never said what it is there is nothing to remember.
+    if (workload === null && !instance.isDescribed) this.forget(instance)
     if (workload === null || !instance.isDescribed) return
     this.#writer.event({
       workloadId: workload.id,

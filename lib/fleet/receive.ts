@@ -8,6 +8,7 @@ import {
   SERVER_CAPABILITIES,
   type ServerMessage,
 } from '../opamp/report.ts'
+import { HOMES_MAX } from './agent-limits.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import { canReport, isCapable } from './derive.ts'
@@ -29,6 +30,9 @@ export const OUR_CAPABILITIES =
 /** Distinct component lists kept; past this an unused one makes room. */
 const COMPONENT_LISTS_MAX = 5_000
 
+/** How long an agent that found no room is asked to wait; the protocol wants 30 s at least. */
+const NO_ROOM_RETRY_MS = 30_000
+
 type Answer = ReturnType<FleetPort['receive']>
 
 /** Takes reports in: one synchronous step a message, without waiting for anything. */
@@ -41,6 +45,8 @@ export class Receiver implements FleetPort {
   readonly #reports: ConfigReports
   readonly #effective: EffectiveConfigs
   messageCount = 0
+  /** Messages of agents that found no room. */
+  refusedCount = 0
   /** Set on a stop or a loss of the lock: what ends from then on was ended by us. */
   isDropping = false
 
@@ -76,6 +82,8 @@ export class Receiver implements FleetPort {
     const known = this.#state.instances.get(report.uid)
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
     if (known?.hasDeparted && isEcho(known, report)) return plain({ capabilities: OUR_CAPABILITIES })
+    const noRoom = this.#checkRoom(known, connection)
+    if (noRoom !== null) return plain(noRoom)
     const instance = known ?? this.#meet(report)
     const duplicate = this.#checkRival(instance, connection, report)
     if (duplicate !== null) return plain(duplicate)
@@ -88,6 +96,20 @@ export class Receiver implements FleetPort {
     this.#merge(instance, report, wasLive)
     const message = this.#answer(instance, report, hasGap)
     return this.#withOffer(instance, connection, message, isRepeated || options.isRetransmission === true)
+  }
+
+  /** Whoever is new to a connection, or to the process, must find room there. */
+  #checkRoom(known: Instance | undefined, connection: AgentConnection): ServerMessage | null {
+    if (known?.connection === connection) return null
+    const { perConnection, inAll } = this.#deps.agentLimits
+    const carried = this.#state.byConnection.get(connection.id)?.size ?? 0
+    const isFull = carried >= perConnection
+    if (!isFull && (known !== undefined || this.#state.instances.size < inAll)) return null
+    this.refusedCount++
+    const message = isFull
+      ? `Cannot take another agent on this connection: it carries ${perConnection}, use one more`
+      : `Cannot take another agent: there are ${inAll}`
+    return { errorResponse: { type: 'unavailable', message, retryAfterMs: NO_ROOM_RETRY_MS } }
   }
 
   #newUid(): ServerMessage {
@@ -233,13 +255,20 @@ export class Receiver implements FleetPort {
       this.#state.rename(workload, displayName)
       this.#writer.workload(workload)
     }
-    this.#state.homes.set(instance.uid, workload.id)
+    this.#rememberHome(instance, workload)
     this.#writer.home({ instanceUid: instance.uid, workloadId: workload.id, seenAt: instance.lastMessageAt })
     this.#reclassify(instance)
     if (!wasLive || former !== workload) this.#announce(instance, workload, former)
     else if (formerVersion !== '' && version !== '' && version !== formerVersion)
       this.#event(instance, workload, 'version_changed', formerVersion)
     if (!instance.reported.isKnown && canReport(instance)) this.#state.unknownReported.add(instance)
+  }
+
+  #rememberHome({ uid }: Instance, workload: Workload): void {
+    const { homes } = this.#state
+    homes.delete(uid)
+    homes.set(uid, workload.id)
+    if (homes.size > HOMES_MAX) homes.delete(homes.keys().next().value!)
   }
 
   #createWorkload(

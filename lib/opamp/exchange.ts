@@ -12,8 +12,8 @@ import type { AgentReport, ServerMessage } from './report.ts'
 export interface OpampExchange {
   /** Answer one WebSocket message with one frame. `frame` must belong to the caller. */
   answerFrame(connection: AgentConnection, frame: Uint8Array): Uint8Array
-  /** Answer one HTTP body with one body. `body` must belong to the caller. */
-  answerBody(body: Uint8Array): Promise<Uint8Array>
+  /** Answer one HTTP body from this address with one body. `body` must belong to the caller. */
+  answerBody(body: Uint8Array, source: string): Promise<Uint8Array>
   connectionClosed(connection: AgentConnection): void
   /** True while another message of the largest size would not fit: new connections are turned away. */
   isOverloaded(): boolean
@@ -29,6 +29,8 @@ export interface ExchangeCounts {
   messages: number
   refused: number
   turnedAway: number
+  /** Pollers that were forgotten to make room for others. */
+  forgottenPollers: number
 }
 
 /** What an exchange is made of. */
@@ -49,16 +51,19 @@ const REFUSALS: Record<IntakeRefusal, string> = {
 }
 
 const RETRY_AFTER_MS = 30_000
-const POLLERS_MAX = 100_000
+const POLLERS_MAX = { perSource: 20_000, inAll: 100_000 }
 /** Refusals of hostile or broken agents come in floods; the log gets one line in this time. */
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 
 /** Build the exchange of one OpAMP listener. */
 export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   const { fleet, log, messageBytesMax } = options
-  const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0 }
+  const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0, forgottenPollers: 0 }
   const decoding = createByteBudget(options.decodingBytesMax ?? 8 * messageBytesMax)
-  const pollers = createHttpPollers(POLLERS_MAX, (connection) => fleet.connectionClosed(connection))
+  const pollers = createHttpPollers(POLLERS_MAX, (connection) => {
+    counts.forgottenPollers += 1
+    fleet.connectionClosed(connection)
+  })
   const logRefusal = refusalLog(options)
 
   const refuse = (code: IntakeRefusal): ServerMessage => {
@@ -102,12 +107,12 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       const answer = encodeServerToAgent(report.uidOnWire, message)
       return fits(report.uid, answer) ? answer : encodeServerToAgent(report.uidOnWire, withoutOffer(message))
     },
-    async answerBody(body) {
+    async answerBody(body, source) {
       counts.messages += 1
       const intake = decodeBody(body)
       if (!intake.ok) return encodeServerBody(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
-      const poller = pollers.of(report.uid)
+      const poller = pollers.of(report.uid, source)
       const digest = createHash('sha1').update(body).digest('base64')
       const isRetransmission = digest === poller.lastBodyDigest
       poller.lastBodyDigest = digest

@@ -7,25 +7,35 @@ export interface Poller {
   lastBodyDigest: string
 }
 
+/** How many pollers are kept. */
+export interface PollerLimits {
+  /** Of one address: whoever invents uids there pushes out its own. */
+  perSource: number
+  inAll: number
+}
+
 /** The pollers that are known now, by the agent's uid. */
 export interface HttpPollers {
-  /** The poller behind this uid, made when it is new; it counts as used now. */
-  of(uid: string): Poller
+  /** The poller behind this uid, made when it is new; it counts as used now, by this address. */
+  of(uid: string, source: string): Poller
   forget(uid: string): void
   size(): number
 }
 
 /**
- * Keep up to `countMax` pollers. Past that the one unused for longest is given to `onEvicted` and forgotten,
- * so that invented uids cannot fill the memory. Their ids are negative: they never meet those of sockets.
+ * Keep pollers up to the limits. Past one the poller unused for longest, of that address or of all, is given to
+ * `onEvicted` and forgotten, so that invented uids cannot fill the memory; a real one is met again at its next poll.
+ * Their ids are negative: they never meet those of sockets.
  */
 export function createHttpPollers(
-  countMax: number,
+  limits: PollerLimits,
   onEvicted: (connection: AgentConnection) => void,
 ): HttpPollers {
-  const pollers = new Map<string, Poller>()
+  const pollers = new Map<string, Poller & { source: string }>()
+  /** The uids of each address, in the order of their use. */
+  const bySource = new Map<string, Set<string>>()
   let lastId = 0
-  const add = (uid: string): Poller => {
+  const add = (uid: string, source: string) => {
     lastId -= 1
     const connection: AgentConnection = {
       id: lastId,
@@ -33,25 +43,39 @@ export function createHttpPollers(
       // Nothing reaches a poller by itself: what is to be said waits for its next request.
       send: () => 'dropped',
       drop: () => {
-        if (pollers.get(uid)?.connection === connection) pollers.delete(uid)
+        if (pollers.get(uid)?.connection === connection) forget(uid)
       },
     }
-    return { connection, lastBodyDigest: '' }
+    return { connection, lastBodyDigest: '', source }
+  }
+  const forget = (uid: string) => {
+    const poller = pollers.get(uid)
+    if (poller === undefined) return
+    pollers.delete(uid)
+    const uids = bySource.get(poller.source)
+    uids?.delete(uid)
+    if (uids?.size === 0) bySource.delete(poller.source)
+  }
+  const evict = (uid: string) => {
+    const { connection } = pollers.get(uid)!
+    forget(uid)
+    onEvicted(connection)
   }
   return {
-    of(uid) {
-      const poller = pollers.get(uid) ?? add(uid)
-      // Deleted and set again, so that the map's order is the order of use.
-      pollers.delete(uid)
+    of(uid, source) {
+      const poller = pollers.get(uid) ?? add(uid, source)
+      // Forgotten and set again, so that the order is the order of use.
+      forget(uid)
+      poller.source = source
       pollers.set(uid, poller)
-      if (pollers.size > countMax) {
-        const [oldestUid, oldest] = pollers.entries().next().value!
-        pollers.delete(oldestUid)
-        onEvicted(oldest.connection)
-      }
+      const uids = bySource.get(source) ?? new Set()
+      uids.add(uid)
+      bySource.set(source, uids)
+      if (uids.size > limits.perSource) evict(uids.values().next().value!)
+      if (pollers.size > limits.inAll) evict(pollers.keys().next().value!)
       return poller
     },
-    forget: (uid) => void pollers.delete(uid),
+    forget,
     size: () => pollers.size,
   }
 }

@@ -4,18 +4,23 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { AGENT_LIMITS } from '../../lib/fleet/agent-limits.ts'
 import { AgentToServer } from '../../lib/opamp/schema.ts'
+import { eventually } from '../e2e/support/eventually.ts'
 import { openWire, postAgent } from '../support/agent-wire.ts'
 import { agentFrame, keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet } from './support/fleet.ts'
+import { chooseMetrics, type MetricsReader } from './support/metrics.ts'
 
 const AGENTS = 20
 const MIB = 1_048_576
 let fleet: FaultFleet
+let metrics: MetricsReader
 let url: string
 
 beforeAll(async () => {
-  fleet = await startFaultFleet({ agents: AGENTS })
+  metrics = await chooseMetrics()
+  fleet = await startFaultFleet({ agents: AGENTS, env: metrics.env })
   url = fleet.service.opampHttpUrl.replace('http://', '')
   fleet.load.beats({ intervalMs: 200 })
 })
@@ -103,6 +108,31 @@ describe('agents that do harm', () => {
       }
       await answered
       socket.destroy()
+    })
+  })
+
+  test('one that makes up uids gets so many and no more, and they are gone with it', async () => {
+    const { perConnection } = AGENT_LIMITS
+    const held = await metrics.read('muster_agents_held')
+    const refused = await metrics.read('muster_opamp_agents_refused_total')
+    await whileHonestAgentsAreServed(async () => {
+      const wire = await openWire(url)
+      for (let n = 0; n < perConnection + 50; n++)
+        wire.send({ instanceUid: uidBytes(100_000 + n), sequenceNum: 0 })
+      for (let n = 0; n < perConnection; n++) expect(await wire.next()).not.toHaveProperty('errorResponse')
+      for (let n = 0; n < 50; n++) {
+        const { errorResponse } = (await wire.next()) as { errorResponse: Record<string, unknown> }
+        expect(errorResponse).toMatchObject({ type: 2, retryInfo: { retryAfterNanoseconds: 30e9 } })
+        expect(errorResponse['errorMessage']).toContain(`it carries ${perConnection}`)
+      }
+      // Whoever is on it already goes on.
+      expect(await wire.exchange({ instanceUid: uidBytes(100_000), sequenceNum: 1 })).not.toHaveProperty(
+        'errorResponse',
+      )
+      expect(await metrics.read('muster_agents_held')).toBe(held + perConnection)
+      expect(await metrics.read('muster_opamp_agents_refused_total')).toBe(refused + 50)
+      wire.cut()
+      await eventually('they are forgotten', async () => (await metrics.read('muster_agents_held')) === held)
     })
   })
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { noAuditSink, openAuditTrail } from '../../lib/audit/trail.ts'
+import { AGENT_LIMITS } from '../../lib/fleet/agent-limits.ts'
 import type { FleetDeps } from '../../lib/fleet/deps.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { UsedComponent } from '../../lib/fleet/model.ts'
@@ -133,6 +134,7 @@ export class World implements AgentWorld, OperatorWorld {
         available === null || used.every((c) => available.get(c.category)?.includes(c.type)),
       normalise: async () => null,
       graceMs: GRACE_MS,
+      agentLimits: AGENT_LIMITS,
     }
   }
 

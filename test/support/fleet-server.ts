@@ -3,6 +3,7 @@ import { classifyAgentError } from '../../lib/configs/agent-error.ts'
 import { isCompatible, requiredComponents } from '../../lib/configs/components.ts'
 import { normalForm } from '../../lib/configs/normal-form.ts'
 import { parseConfig } from '../../lib/configs/parse.ts'
+import { AGENT_LIMITS } from '../../lib/fleet/agent-limits.ts'
 import type { FleetDeps, FleetNotices } from '../../lib/fleet/deps.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { Instance, Push, UsedComponent } from '../../lib/fleet/model.ts'
@@ -65,6 +66,7 @@ export async function startFleetServer(
     timers,
     log,
     graceMs,
+    agentLimits: AGENT_LIMITS,
     notices: {
       workloadChanged() {},
       workloadRemoved: (id) => void notices.removed.push(id),

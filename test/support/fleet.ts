@@ -4,6 +4,7 @@ import { isCompatible } from '../../lib/configs/components.ts'
 import { effectiveMatches } from '../../lib/configs/effective-match.ts'
 import { normalForm } from '../../lib/configs/normal-form.ts'
 import { parseConfig } from '../../lib/configs/parse.ts'
+import { AGENT_LIMITS, type AgentLimits } from '../../lib/fleet/agent-limits.ts'
 import { openConfigTargets } from '../../lib/fleet/config-targets.ts'
 import { FleetCounters } from '../../lib/fleet/counters.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
@@ -92,7 +93,7 @@ function countStatements(db: Database): { db: Database; settled(): Promise<void>
 /** Build it and start the fleet. `close` stops both. */
 export async function createFleetContext(
   database: TestDatabase,
-  options: TestContextOptions = {},
+  options: TestContextOptions & { agentLimits?: AgentLimits } = {},
 ): Promise<FleetTestContext> {
   const clock = options.clock ?? fakeClock()
   const timers = manualTimers(clock)
@@ -110,6 +111,7 @@ export async function createFleetContext(
     recordAudit: async (tx, event) => void (await audit.record(tx, event)),
     normalise: async (text) => normalForm(text),
     graceMs: config.disconnectGraceMs,
+    agentLimits: options.agentLimits ?? AGENT_LIMITS,
   })
   const views = new FleetViews({
     ...{ fleet, counters, clock, classifyError },

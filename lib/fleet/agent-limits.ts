@@ -1,0 +1,13 @@
+/** How many agents may be held in memory: each uid that somebody makes up costs an instance while it is there. */
+export interface AgentLimits {
+  /** On one WebSocket. Extensions that speak for a whole gateway carry many, one that invents uids even more. */
+  perConnection: number
+  /** In the process, those that are away for less than the grace included. */
+  inAll: number
+}
+
+/** Far above what a fleet needs, and about 1 KB of memory for each uid that was never described. */
+export const AGENT_LIMITS: AgentLimits = { perConnection: 10_000, inAll: 200_000 }
+
+/** Agents whose workload is remembered for their next bare message; the one described longest ago is asked again. */
+export const HOMES_MAX = 500_000
