@@ -47,7 +47,8 @@ async function authenticate(
 /** U+0000 is in nothing that is stored, and PostgreSQL refuses to look for it. */
 const lookable = (text: string) => text.replaceAll('\0', '\uFFFD')
 
-function checkQuery(
+/** The query of a call: the first of a repeated parameter counts, and each must fit the definition. */
+export function checkQuery(
   definition: HttpDefinition,
   query: string,
 ): { ok: true; query: unknown } | { ok: false; reply: Reply } {
