@@ -28,6 +28,8 @@ export interface Readiness {
 export interface Context {
   config: Config
   edition: Edition
+  /** What runs, since when. */
+  running: { version: string; nodeVersion: string; startedAt: Date }
   clock: Clock
   random: Random
   log: Log

@@ -58,6 +58,7 @@ import systemCapabilities from '../functions/system/capabilities.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
 import systemHealthz from '../functions/system/healthz.ts'
+import systemInfo from '../functions/system/info.ts'
 import systemOpenapi from '../functions/system/openapi.ts'
 import systemReadyz from '../functions/system/readyz.ts'
 import templatesCreate from '../functions/templates/create.ts'
@@ -144,6 +145,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },
   { id: 'system/healthz', definition: systemHealthz },
+  { id: 'system/info', definition: systemInfo },
   { id: 'system/openapi', definition: systemOpenapi },
   { id: 'system/readyz', definition: systemReadyz },
   { id: 'templates/create', definition: templatesCreate },

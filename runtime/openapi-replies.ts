@@ -43,6 +43,7 @@ export const REPLY_TYPES: Readonly<Record<string, string>> = {
   'system/capabilities': 'CapabilityDocument',
   'system/database': 'DatabaseCounters',
   'system/features': 'Features',
+  'system/info': 'SystemInfo',
   'templates/create': 'TemplateRecord',
   'templates/get': 'TemplateRecord',
   'templates/list': 'TemplateRecord[]',

@@ -184,6 +184,7 @@ function openContext(
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
     ...{ alerts, webhooks, reportWorkers, reportTurns: new ReportTurns() },
+    running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
     openApi: JSON.stringify(buildOpenApi(functions.http, VERSION)),
     configs,
     configTargets: openConfigTargets(fleet, pool),

@@ -131,6 +131,7 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
   })
   return {
     readiness: { ping: async () => true },
+    running: { version: '1.2.3', nodeVersion: process.versions.node, startedAt: clock.now() },
     databaseStatistics: () => database.pool.statistics(),
     identity,
     configs,

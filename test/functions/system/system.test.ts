@@ -53,6 +53,37 @@ describe('GET /api/system/database', () => {
   })
 })
 
+describe('GET /api/system/info', () => {
+  it('says which build runs, since when, on what, and where it listens', async () => {
+    const { token } = await signIn(ctx)
+    const startedAt = new Date('2026-07-01T08:00:00.000Z')
+    const told = { ...ctx, running: { version: '1.2.3', nodeVersion: '24.1.0', startedAt } }
+    const answer = await invoke(told, 'GET /api/system/info', { as: token })
+    expect(answer.json).toEqual({
+      version: '1.2.3',
+      edition: 'community',
+      started_at: '2026-07-01T08:00:00.000Z',
+      node_version: '24.1.0',
+      postgresql_version: expect.stringMatching(/^\d+\.\d+/),
+      listeners: [
+        { name: 'api', address: ctx.config.listenAddress },
+        { name: 'opamp', address: ctx.config.opampAddress },
+      ],
+    })
+  })
+
+  it('names the metrics listener only where there is one, and never where the database is', async () => {
+    const { token } = await signIn(ctx)
+    const measured = { ...ctx, config: { ...ctx.config, metricsAddress: '127.0.0.1:9464' } }
+    const answer = await invoke(measured, 'GET /api/system/info', { as: token })
+    expect((answer.json as { listeners: object[] }).listeners.at(-1)).toEqual({
+      name: 'metrics',
+      address: '127.0.0.1:9464',
+    })
+    expect(answer.text).not.toContain('postgres://')
+  })
+})
+
 describe('GET /api/v1/capabilities and /api/features', () => {
   it('are exactly two enabled capabilities in Community', async () => {
     expect((await invoke(ctx, 'GET /api/v1/capabilities')).json).toEqual({
