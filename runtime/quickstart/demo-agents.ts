@@ -81,6 +81,12 @@ service:
       exporters: [debug]
 `
 
+/** A host that does not exist, as a slip of the pen makes one. */
+const MISSPELT_HOST = 'telemetry.exmaple.com'
+
+/** What payments is to run: it starts, and sends to nobody. The misspelt host is what there is to find and correct. */
+export const PAYMENTS_CONFIG = GATEWAY_CONFIG.replace('telemetry.example.com', MISSPELT_HOST)
+
 /** A change for production that waits for somebody to decide. */
 export const CHECKOUT_DRAFT = GATEWAY_CONFIG.replace('timeout: 5s', 'timeout: 10s')
 
@@ -148,11 +154,15 @@ function machine(
   }
 }
 
-/** The demo fleet: several workloads, several instances, one that only reports, one that rejects what it lacks. */
+/**
+ * The demo fleet: several workloads, several instances, one that fails, one that only reports, one that rejects
+ * what it lacks.
+ */
 export function listDemoAgents(): DemoAgent[] {
   const gateway = { kind: 'deployment', name: 'otel-gateway', environment: 'staging' } as const
   const node = { kind: 'daemonset', name: 'otel-node', environment: 'staging' } as const
   const checkout = { kind: 'deployment', name: 'checkout-collector', environment: 'production' } as const
+  const payments = { kind: 'deployment', name: 'payments-collector', environment: 'staging' } as const
   return [
     ...['7c9f5-2xkqp', '7c9f5-8hm4t', '7c9f5-zt6wd'].map((suffix) =>
       pod(gateway, suffix, '0.149.0', GATEWAY_CONFIG),
@@ -161,6 +171,10 @@ export function listDemoAgents(): DemoAgent[] {
       pod(node, suffix, index === 3 ? '0.131.0' : '0.149.0', NODE_CONFIG),
     ),
     ...['5d8b7-lq9rf', '5d8b7-w4jzn'].map((suffix) => pod(checkout, suffix, '0.149.0', GATEWAY_CONFIG)),
+    ...['66c4f-m2xtd', '66c4f-qk8zn'].map((suffix) => {
+      const { name, options } = pod(payments, suffix, '0.149.0', PAYMENTS_CONFIG)
+      return { name, options: { ...options, unreachableHosts: [MISSPELT_HOST] } }
+    }),
     machine('legacy-billing-1', 'billing-collector', '0.140.1', { capabilities: SECRETIVE }),
     machine('branch-office-7', 'edge-collector', '0.149.0', { capabilities: READ_ONLY }),
   ]

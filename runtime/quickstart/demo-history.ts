@@ -1,4 +1,4 @@
-import { CHECKOUT_DRAFT, GATEWAY_CONFIG, LEGACY_CONFIG, NODE_CONFIG } from './demo-agents.ts'
+import { CHECKOUT_DRAFT, GATEWAY_CONFIG, LEGACY_CONFIG, NODE_CONFIG, PAYMENTS_CONFIG } from './demo-agents.ts'
 import type { QuickStartSettings } from './settings.ts'
 
 /** What is pushed at the first start, so that there is a history to look at and a good config to go back to. */
@@ -6,6 +6,7 @@ const PUSHES = [
   { workload: 'otel-gateway', yaml: GATEWAY_CONFIG, comment: 'Bring the gateway under management' },
   { workload: 'otel-node', yaml: NODE_CONFIG, comment: 'Bring the node agents under management' },
   { workload: 'billing-collector', yaml: LEGACY_CONFIG, comment: 'Bring billing under management' },
+  { workload: 'payments-collector', yaml: PAYMENTS_CONFIG, comment: 'Bring payments under management' },
 ]
 const WAITING = { workload: 'checkout-collector', yaml: CHECKOUT_DRAFT, comment: 'Sample less of the traces' }
 

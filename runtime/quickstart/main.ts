@@ -139,8 +139,8 @@ function printWelcome(
 ) {
   const steps = hasDemo
     ? [
-        'Open otel-gateway: its instances, their health, and the config they run.',
-        'Change its config, ask for approval, approve, push, and watch each instance take it.',
+        'Find what is wrong: payments-collector is degraded, and its health says why.',
+        'Correct its config: ask for approval, approve, push, and watch each instance take it.',
         'Push billing-collector an exporter it does not have (kafka, say): it fails, and the last good one returns.',
         'Decide about the request for checkout-collector that waits under approvals.',
       ]

@@ -262,6 +262,7 @@ function collectorOptions(options: SimulatedAgentOptions): CollectorOptions {
     capabilities: options.capabilities ?? SUPERVISED,
     initialConfig: options.initialConfig ?? DEFAULT_CONFIG,
     behaviour: options.behaviour ?? { kind: 'apply', delayMs: 5000 },
+    unreachableHosts: options.unreachableHosts ?? [],
     storage: options.storage ?? null,
   }
 }

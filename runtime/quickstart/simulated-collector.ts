@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { AGENT_CAPABILITIES } from '../../lib/opamp/report.ts'
-import { type ComponentLists, effectiveConfigOf, pipelinesOf, startupError } from './simulated-config.ts'
+import {
+  type ComponentLists,
+  effectiveConfigOf,
+  exportersTo,
+  pipelinesOf,
+  startupError,
+} from './simulated-config.ts'
 
 /** A part of an AgentToServer, with the schema's field names; uid, number and capabilities are added on sending. */
 export type AgentPart = Record<string, unknown>
@@ -49,6 +55,8 @@ export interface CollectorOptions {
   /** What it runs before anything was offered. */
   initialConfig: string
   behaviour: OfferBehaviour
+  /** Hosts that do not exist for it: an exporter that sends there is unhealthy, and so is the collector. */
+  unreachableHosts: readonly string[]
   storage: AgentStorage | null
 }
 
@@ -69,6 +77,24 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 const toHex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const keyValues = (attributes: Readonly<Record<string, string>>) =>
   Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
+
+interface ComponentHealth {
+  healthy: boolean
+  status: string
+  lastError?: string
+}
+
+const failing = (lastError: string): ComponentHealth => ({
+  healthy: false,
+  status: 'StatusRecoverableError',
+  lastError,
+})
+
+/** What is around components is as well as the worst of them. */
+function worstOf(parts: readonly ComponentHealth[]): ComponentHealth {
+  const sick = parts.find(({ healthy }) => !healthy)
+  return sick?.lastError === undefined ? { healthy: true, status: 'StatusOK' } : failing(sick.lastError)
+}
 
 /** A collector under a supervisor, as far as OpAMP sees it: what it says, and how it takes what it is told. */
 export class SimulatedCollector {
@@ -203,12 +229,18 @@ export class SimulatedCollector {
     if (!this.#can('reportsHealth')) return {}
     if (!this.#isHealthy) return { health: { healthy: false, lastError } }
     const ok = { healthy: true, status: 'StatusOK' }
+    const lost = exportersTo(this.#running, this.options.unreachableHosts)
+    const judge = (component: string) => {
+      const host = lost.get(component)
+      return host === undefined ? ok : failing(`failed to push: dial tcp: lookup ${host}: no such host`)
+    }
     const children = [...pipelinesOf(this.#running)].map(([name, components]) => {
-      const inner = Object.fromEntries(components.map((component) => [component, ok]))
-      return [name, { ...ok, componentHealthMap: inner }]
+      const inner = Object.fromEntries(components.map((component) => [component, judge(component)]))
+      return [name, { ...worstOf(Object.values(inner)), componentHealthMap: inner }] as const
     })
     const extensions = { ...ok, componentHealthMap: { 'extension:opamp': ok } }
-    return { health: { ...ok, componentHealthMap: { extensions, ...Object.fromEntries(children) } } }
+    const componentHealthMap = { extensions, ...Object.fromEntries(children) }
+    return { health: { ...worstOf(Object.values(componentHealthMap)), componentHealthMap } }
   }
 
   #effective(): AgentPart {

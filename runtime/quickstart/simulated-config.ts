@@ -100,3 +100,14 @@ export function pipelinesOf(yaml: string): ReadonlyMap<string, readonly string[]
   }
   return pipelines
 }
+
+/** The exporters of `yaml` that send to one of these hosts, each with its host; what a collector cannot reach fails. */
+export function exportersTo(yaml: string, hosts: readonly string[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const [id, settings] of Object.entries(mapOf(mapOf(parse(yaml))['exporters']))) {
+    const endpoint = String(mapOf(settings)['endpoint'] ?? '')
+    const host = hosts.find((one) => endpoint.includes(one))
+    if (host !== undefined) found.set(`exporter:${id}`, host)
+  }
+  return found
+}
