@@ -34,6 +34,9 @@ export const changeTexts = defineTexts({
     excludedWord: 'excluded',
     environmentWord: 'environment',
     production: 'production',
+    reachesProduction: 'This is production: the push asks for it in writing.',
+    reachNames: 'Which instances',
+    reachMore: (count: number) => `and ${n(count)} more`,
     excluded: {
       read_only: 'takes no configs',
       not_a_collector: 'not a collector',
@@ -89,6 +92,10 @@ export const changeTexts = defineTexts({
     stages: 'Roll out in stages',
     stageShares: 'Shares of the instances, in percent',
     stageHint: 'For example 10, 50. The rest follows as the last stage.',
+    stageFault: 'Write shares between 0 and 100, such as 10, 50.',
+    stageDwellFault: 'Write whole seconds, at most a week.',
+    stagePreview: (sizes: readonly number[], total: number) =>
+      `${sizes.map((size) => n(size)).join(', then ')} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
     stageDwell: 'Wait after each stage, in seconds',
     stageGates: 'Stop when',
     gates: { no_failure: 'an instance fails', health: 'health gets worse', drift: 'instances drift' },
@@ -139,6 +146,9 @@ export const changeTexts = defineTexts({
     excludedWord: 'exclues',
     environmentWord: 'environnement',
     production: 'production',
+    reachesProduction: 'C’est la production : la poussée le fait écrire.',
+    reachNames: 'Quelles instances',
+    reachMore: (count: number) => `et ${n(count)} de plus`,
     excluded: {
       read_only: 'ne prend pas de config',
       not_a_collector: 'pas un collecteur',
@@ -194,6 +204,10 @@ export const changeTexts = defineTexts({
     stages: 'Déployer par étapes',
     stageShares: 'Parts des instances, en pour cent',
     stageHint: 'Par exemple 10, 50. Le reste suit en dernière étape.',
+    stageFault: 'Écrivez des parts entre 0 et 100, comme 10, 50.',
+    stageDwellFault: 'Écrivez des secondes entières, une semaine au plus.',
+    stagePreview: (sizes: readonly number[], total: number) =>
+      `${sizes.map((size) => n(size)).join(', puis ')} ${plural(total, 'instance', 'instances')} sur ${n(total)}.`,
     stageDwell: 'Attente après chaque étape, en secondes',
     stageGates: 'S’arrêter quand',
     gates: {

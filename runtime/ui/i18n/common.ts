@@ -3,6 +3,9 @@ import { formatNumber } from './format.ts'
 
 export const commonTexts = defineTexts({
   en: {
+    firstOf: (shown: number, all: number) => `The first ${formatNumber(shown)} of ${formatNumber(all)}.`,
+    showMore: 'Show more',
+    findWorkload: 'name, label or key:value',
     skip: 'Skip to content',
     loading: 'Loading…',
     retry: 'Try again',
@@ -63,6 +66,9 @@ export const commonTexts = defineTexts({
     unhealthy: 'unhealthy',
   },
   fr: {
+    firstOf: (shown: number, all: number) => `Les ${formatNumber(shown)} premiers sur ${formatNumber(all)}.`,
+    showMore: 'En montrer plus',
+    findWorkload: 'nom, étiquette ou clé:valeur',
     skip: 'Aller au contenu',
     loading: 'Chargement…',
     retry: 'Réessayer',

@@ -52,6 +52,7 @@ export const fleetTexts = defineTexts({
     },
     failedCount: (n: number) => `${formatNumber(n)} failed`,
     applyingCount: (done: number, all: number) => `applying ${formatNumber(done)} of ${formatNumber(all)}`,
+    stagedCount: (done: number, all: number) => `in stages: ${formatNumber(done)} of ${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} drifted`,
     readOnly: { not_a_collector: 'read-only: not a collector', no_remote_config: 'read-only: no supervisor' },
     readOnlyLong: {
@@ -73,6 +74,7 @@ export const fleetTexts = defineTexts({
     emptyExtension: 'Read-only: the collector’s own opamp extension reports, but takes no configs',
     emptySecret: 'Where OPAMP_SHARED_SECRET is set, send it as the Authorization header.',
     emptyPort: 'Port 4320 is the default of OPAMP_ADDR.',
+    emptyPortKnown: (port: string) => `Port ${port} is where this server listens for agents (OPAMP_ADDR).`,
     waiting: 'Waiting for the first connection…',
   },
   fr: {
@@ -124,7 +126,8 @@ export const fleetTexts = defineTexts({
       unknown: 'inconnu',
     },
     failedCount: (n: number) => `${formatNumber(n)} ${plural(n, 'échec', 'échecs')}`,
-    applyingCount: (done: number, all: number) => `${formatNumber(done)} sur ${formatNumber(all)} appliquées`,
+    applyingCount: (done: number, all: number) => `${formatNumber(done)} sur ${formatNumber(all)} à jour`,
+    stagedCount: (done: number, all: number) => `par étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} en écart`,
     readOnly: {
       not_a_collector: 'lecture seule : pas un collecteur',
@@ -153,6 +156,8 @@ export const fleetTexts = defineTexts({
       'Lecture seule : l’extension opamp du collecteur rend compte, mais ne prend pas de config',
     emptySecret: 'Si OPAMP_SHARED_SECRET est défini, envoyez-le dans l’en-tête Authorization.',
     emptyPort: 'Le port 4320 est la valeur par défaut de OPAMP_ADDR.',
+    emptyPortKnown: (port: string) =>
+      `Le port ${port} est celui où ce serveur écoute les agents (OPAMP_ADDR).`,
     waiting: 'En attente de la première connexion…',
   },
 })

@@ -1,7 +1,4 @@
-import { defineTexts, plural } from './define.ts'
-import { formatNumber } from './format.ts'
-
-const n = formatNumber
+import { defineTexts } from './define.ts'
 
 export const postureTexts = defineTexts({
   en: {
@@ -73,48 +70,6 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'its components are not known in full',
       group_heterogeneous_config: 'its environment runs different configs',
     } as Record<string, string>,
-    rollout: 'Staged rollout',
-    stage: (index: number) => `Stage ${n(index)}`,
-    share: (percent: number) => `${n(percent)} %`,
-    size: (count: number) => `${n(count)} ${plural(count, 'instance', 'instances')}`,
-    rest: 'the rest',
-    elapsed: 'Elapsed',
-    rolloutStatus: {
-      running: 'running',
-      halted: 'halted',
-      succeeded: 'done',
-      promoted: 'done',
-      aborted: 'aborted',
-      rollback_started: 'rolled back',
-      stopped: 'stopped',
-      failed: 'failed',
-    },
-    stageStatus: {
-      waiting: 'waiting',
-      running: 'running',
-      dwelling: 'watching',
-      done: 'done',
-      halted: 'halted',
-      aborted: 'aborted',
-      failed: 'failed',
-    },
-    gate: {
-      no_failure: 'instances that failed',
-      health: 'unhealthy instances',
-      drift: 'drifted instances',
-    } as Record<string, string>,
-    gateValue: (value: number, limit: number) => `${n(value, 1)} of at most ${n(limit, 1)}`,
-    halted: (gate: string, value: number, limit: number, stage: number) =>
-      `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}.`,
-    continue: 'Continue',
-    abort: 'Abort',
-    rollBack: 'Roll back',
-    continueHint: 'It goes on with the next instances.',
-    abortHint: 'It ends here; the members keep the config until the next push.',
-    rollBackHint: 'The members go back to the active config.',
-    done: 'Done.',
-    notHalted: 'It is over.',
-    onlyHalted: 'Only a halted rollout can be continued.',
   },
   fr: {
     versions: 'Versions',
@@ -193,43 +148,5 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'ses composants ne sont pas tous connus',
       group_heterogeneous_config: 'son environnement exécute des configs différentes',
     },
-    rollout: 'Déploiement par étapes',
-    stage: (index: number) => `Étape ${n(index)}`,
-    share: (percent: number) => `${n(percent)} %`,
-    size: (count: number) => `${n(count)} ${plural(count, 'instance', 'instances')}`,
-    rest: 'le reste',
-    elapsed: 'Écoulé',
-    rolloutStatus: {
-      running: 'en cours',
-      halted: 'arrêté',
-      succeeded: 'terminé',
-      promoted: 'terminé',
-      aborted: 'abandonné',
-      rollback_started: 'annulé',
-      stopped: 'stoppé',
-      failed: 'échoué',
-    },
-    stageStatus: {
-      waiting: 'en attente',
-      running: 'en cours',
-      dwelling: 'observation',
-      done: 'terminée',
-      halted: 'arrêtée',
-      aborted: 'abandonnée',
-      failed: 'échouée',
-    },
-    gate: { no_failure: 'instances en échec', health: 'instances en défaut', drift: 'instances en écart' },
-    gateValue: (value: number, limit: number) => `${n(value, 1)} pour ${n(limit, 1)} au plus`,
-    halted: (gate: string, value: number, limit: number, stage: number) =>
-      `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)}.`,
-    continue: 'Continuer',
-    abort: 'Abandonner',
-    rollBack: 'Revenir en arrière',
-    continueHint: 'Il reprend avec les instances suivantes.',
-    abortHint: 'Il s’arrête là ; les membres gardent la config jusqu’à la prochaine poussée.',
-    rollBackHint: 'Les membres reviennent à la config active.',
-    done: 'Fait.',
-    notHalted: 'Il est terminé.',
-    onlyHalted: 'On ne continue qu’un déploiement arrêté.',
   },
 })

@@ -14,6 +14,9 @@ export const pushTexts = defineTexts({
     failed: 'failed',
     counts: (applied: number, failed: number, applying: number, waiting: number) =>
       `${n(applied)} applied · ${n(failed)} failed · ${n(applying)} applying · ${n(waiting)} waiting`,
+    bar: 'How far it got',
+    noAnswer: (count: number) => `${n(count)} without an answer`,
+    silent: (count: number) => `${n(count)} ${plural(count, 'does', 'do')} not answer.`,
     of: (total: number) => `of ${n(total)} ${plural(total, 'instance', 'instances')}`,
     timeTo: (percent: string) => `to ${percent} %`,
     stragglers: 'Not there yet',
@@ -33,7 +36,7 @@ export const pushTexts = defineTexts({
     allDone: (time: string) => `Every instance applied it within ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
-    running: 'It is on its way.',
+    running: (applied: number, total: number) => `It is on its way: ${n(applied)} of ${n(total)} have it.`,
     excluded: (count: number) => `${n(count)} left out: not compatible`,
     column: { instance: 'Instance', state: 'State', time: 'Took', error: 'Error', version: 'Version' },
     timeline: 'Steps',
@@ -50,6 +53,9 @@ export const pushTexts = defineTexts({
     failed: 'échouées',
     counts: (applied: number, failed: number, applying: number, waiting: number) =>
       `${n(applied)} appliquées · ${n(failed)} échouées · ${n(applying)} en application · ${n(waiting)} en attente`,
+    bar: 'Où elle en est',
+    noAnswer: (count: number) => `${n(count)} sans réponse`,
+    silent: (count: number) => `${n(count)} ${plural(count, 'ne répond', 'ne répondent')} pas.`,
     of: (total: number) => `sur ${n(total)} ${plural(total, 'instance', 'instances')}`,
     timeTo: (percent: string) => `pour ${percent} %`,
     stragglers: 'Pas encore arrivées',
@@ -69,7 +75,7 @@ export const pushTexts = defineTexts({
     allDone: (time: string) => `Toutes les instances l’ont appliquée en ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} ${plural(failed, 'n’a', 'n’ont')} pas pu l’appliquer.`,
-    running: 'Elle est en route.',
+    running: (applied: number, total: number) => `Elle est en route : ${n(applied)} sur ${n(total)} l’ont.`,
     excluded: (count: number) => `${n(count)} laissées de côté : non compatibles`,
     column: { instance: 'Instance', state: 'État', time: 'Durée', error: 'Erreur', version: 'Version' },
     timeline: 'Étapes',

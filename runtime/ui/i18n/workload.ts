@@ -67,6 +67,14 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy.`,
         `Look at the components of ${first} first.`,
       ],
+      rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
+        `The staged rollout halted in stage ${n(stage)}: ${gate} ${n(value)}.`,
+        'Continue, abort or roll back.',
+      ],
+      rollout: (applied: number): [string, string] => [
+        `A staged rollout is under way: ${n(applied)} ${plural(applied, 'instance has', 'instances have')} the new config.`,
+        '',
+      ],
       applying: (done: number, total: number): [string, string] => [
         `A config is being applied: ${n(done)} of ${n(total)} done.`,
         '',
@@ -109,6 +117,7 @@ export const workloadTexts = defineTexts({
       push: 'See the push',
       approval: 'Review',
       history: 'See the history',
+      stages: 'See the stages',
       versions: 'Compare versions',
     },
     pipelines: 'Pipelines',
@@ -129,6 +138,20 @@ export const workloadTexts = defineTexts({
       mixed_remote_config_statuses: 'They are at different points of applying a config.',
       applying_remote_config: 'Some are applying a config now.',
       failed_remote_config: 'Some could not apply a config.',
+    },
+    odd: {
+      failed: 'could not apply the config',
+      unhealthy: 'unhealthy',
+      applying: 'applying a config',
+      differs: 'runs something else than was asked',
+      runs: (hash: string) => (hash ? `runs ${hash}` : 'has not applied what is assigned'),
+      version: (version: string) => `version ${version}`,
+      share: (count: number, value: string) => `${n(count)} ${value}`,
+      versions: (shares: string) => `They run different versions: ${shares}.`,
+      configs: (shares: string) => `They run different configs: ${shares}.`,
+      sick: (count: number) => `${n(count)} ${plural(count, 'is', 'are')} unhealthy.`,
+      takes: (count: number) => `${n(count)} ${plural(count, 'is', 'are')} applying a config now.`,
+      cannot: (count: number) => `${n(count)} could not apply a config.`,
     },
     alike: 'The instances are alike.',
     column: {
@@ -225,6 +248,14 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut.`,
         `Regardez d’abord les composants de ${first}.`,
       ],
+      rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
+        `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${gate} ${n(value)}.`,
+        'Continuez, abandonnez ou revenez en arrière.',
+      ],
+      rollout: (applied: number): [string, string] => [
+        `Un déploiement par étapes est en cours : ${n(applied)} ${plural(applied, 'instance a', 'instances ont')} la nouvelle config.`,
+        '',
+      ],
       applying: (done: number, total: number): [string, string] => [
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
         '',
@@ -266,6 +297,7 @@ export const workloadTexts = defineTexts({
       health: 'Voir la santé',
       push: 'Voir la poussée',
       approval: 'Examiner',
+      stages: 'Voir les étapes',
       history: 'Voir l’historique',
       versions: 'Comparer les versions',
     },
@@ -287,6 +319,21 @@ export const workloadTexts = defineTexts({
       mixed_remote_config_statuses: 'Elles en sont à des points différents de l’application d’une config.',
       applying_remote_config: 'Certaines appliquent une config en ce moment.',
       failed_remote_config: 'Certaines n’ont pas pu appliquer une config.',
+    },
+    odd: {
+      failed: 'n’a pas pu appliquer la config',
+      unhealthy: 'en défaut',
+      applying: 'applique une config',
+      differs: 'exécute autre chose que demandé',
+      runs: (hash: string) => (hash ? `exécute ${hash}` : 'n’a pas appliqué l’assignée'),
+      version: (version: string) => `version ${version}`,
+      share: (count: number, value: string) => `${n(count)} ${value}`,
+      versions: (shares: string) => `Elles ont des versions différentes : ${shares}.`,
+      configs: (shares: string) => `Elles exécutent des configs différentes : ${shares}.`,
+      sick: (count: number) => `${n(count)} ${plural(count, 'est', 'sont')} en défaut.`,
+      takes: (count: number) =>
+        `${n(count)} ${plural(count, 'applique', 'appliquent')} une config en ce moment.`,
+      cannot: (count: number) => `${n(count)} ${plural(count, 'n’a', 'n’ont')} pas pu appliquer une config.`,
     },
     alike: 'Les instances se ressemblent.',
     column: {

@@ -1,4 +1,5 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readOnlyReason } from './workloads.ts'
@@ -10,6 +11,8 @@ export type Diagnosis =
   | { kind: 'rolled_back'; failed: RevisionRecord | null; current: RevisionRecord }
   | { kind: 'push_failed'; push: RevisionRecord }
   | { kind: 'some_failed'; push: RevisionRecord }
+  | { kind: 'rollout_halted'; rollout: RolloutRecord }
+  | { kind: 'rollout'; push: RevisionRecord }
   | { kind: 'unhealthy'; count: number; total: number; first: string }
   | { kind: 'applying'; push: RevisionRecord }
   | { kind: 'drifted'; count: number; total: number }
@@ -28,6 +31,8 @@ const TONES: Record<Diagnosis['kind'], Tone> = {
   rolled_back: 'bad',
   push_failed: 'bad',
   some_failed: 'bad',
+  rollout_halted: 'bad',
+  rollout: 'busy',
   unhealthy: 'warn',
   applying: 'busy',
   drifted: 'warn',
@@ -52,6 +57,7 @@ function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord
   if (push.status === 'failed') return { kind: 'push_failed', push }
   if (push.failed_count > 0) return { kind: 'some_failed', push }
   const isOpen = push.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
+  if (isOpen && push.rollout_id) return { kind: 'rollout', push }
   if (isOpen && push.applied_count < push.target_count) return { kind: 'applying', push }
   return null
 }
@@ -61,12 +67,14 @@ export function diagnose(
   workload: WorkloadRecord,
   topology: WorkloadTopology | null,
   history: readonly RevisionRecord[],
+  rollout: RolloutRecord | null = null,
 ): Diagnosis {
   if (workload.archived_at) return { kind: 'archived', since: workload.archived_at }
   if (workload.status === 'disconnected') return { kind: 'disconnected', since: workload.last_seen_at }
   const reason = readOnlyReason(workload)
   const fromPush = reason === null ? diagnosePush(workload, history) : null
-  if (fromPush !== null && fromPush.kind !== 'applying') return fromPush
+  if (rollout?.status === 'halted' && fromPush?.kind === 'rollout') return { kind: 'rollout_halted', rollout }
+  if (fromPush !== null && fromPush.kind !== 'applying' && fromPush.kind !== 'rollout') return fromPush
   const total = topology?.summary.connected_count ?? workload.connected_instance_count
   const unhealthy = topology?.instances.filter((instance) => !instance.healthy) ?? []
   if (unhealthy[0] !== undefined) {

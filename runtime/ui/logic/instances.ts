@@ -1,16 +1,59 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { TopologySummary } from '../../../lib/wire/topology.ts'
 
-/** How much an instance stands out: failed before unhealthy before applying before another version. */
-export function oddnessOf(instance: LiveInstance, summary: TopologySummary): number {
-  let oddness = 0
-  if (instance.remote_config_status?.status === 'failed') oddness += 16
-  if (!instance.healthy) oddness += 8
-  if (instance.remote_config_status?.status === 'applying') oddness += 4
-  if (instance.effective_matches === false) oddness += 4
+/** Why an instance stands out, the worst first. */
+export type Oddity = 'failed' | 'unhealthy' | 'applying' | 'differs' | 'other_config' | 'old_version'
+
+const WEIGHTS: Record<Oddity, number> = {
+  failed: 16,
+  unhealthy: 8,
+  applying: 4,
+  differs: 4,
+  other_config: 2,
+  old_version: 1,
+}
+
+/** Everything that sets an instance apart from what it should be, or from its like. */
+export function listOddities(instance: LiveInstance, summary: TopologySummary): Oddity[] {
+  const oddities: Oddity[] = []
+  const status = instance.remote_config_status?.status
+  if (status === 'failed') oddities.push('failed')
+  if (!instance.healthy) oddities.push('unhealthy')
+  if (status === 'applying') oddities.push('applying')
+  if (instance.effective_matches === false) oddities.push('differs')
   const assigned = instance.assigned_config_hash
-  if (assigned !== undefined && instance.effective_config_hash !== assigned) oddness += 2
+  if (assigned !== undefined && instance.effective_config_hash !== assigned) oddities.push('other_config')
   // The lowest version is the one to look at.
-  if (summary.version_diversity.length > 1 && instance.version === summary.version_diversity[0]) oddness += 1
-  return oddness
+  if (summary.version_diversity.length > 1 && instance.version === summary.version_diversity[0])
+    oddities.push('old_version')
+  return oddities
+}
+
+/** How much an instance stands out: failed before unhealthy before applying before another version. */
+export const oddnessOf = (instance: LiveInstance, summary: TopologySummary): number =>
+  listOddities(instance, summary).reduce((sum, oddity) => sum + WEIGHTS[oddity], 0)
+
+/** How many instances have each value, the most common first. */
+export function countValues(
+  instances: readonly LiveInstance[],
+  read: (instance: LiveInstance) => string | undefined,
+): { value: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const instance of instances) {
+    const value = read(instance)
+    if (value) counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value))
+}
+
+const CHOICES_MAX = 300
+
+/** The sick first, and always the one that is looked at; nobody chooses among ten thousand by scrolling. */
+export function listChoices(instances: readonly LiveInstance[], wanted: string | null): LiveInstance[] {
+  const sorted = [...instances].sort((a, b) => Number(a.healthy) - Number(b.healthy))
+  const shown = sorted.slice(0, CHOICES_MAX)
+  const looked = instances.find(({ instance_uid: uid }) => uid === wanted)
+  return looked === undefined || shown.includes(looked) ? shown : [looked, ...shown]
 }

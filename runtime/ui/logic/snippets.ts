@@ -1,7 +1,7 @@
 /** The supervisor's own file that connects a managed collector to this service. */
-export const supervisorSnippet = (host: string, isSecure: boolean): string => `# supervisor.yaml
+export const supervisorSnippet = (host: string, port: string, isSecure: boolean): string => `# supervisor.yaml
 server:
-  endpoint: ${isSecure ? 'wss' : 'ws'}://${host}:4320/v1/opamp
+  endpoint: ${isSecure ? 'wss' : 'ws'}://${host}:${port}/v1/opamp
   # headers:
   #   Authorization: Bearer <OPAMP_SHARED_SECRET>
 capabilities:
@@ -20,12 +20,12 @@ storage:
 `
 
 /** The part of a collector's config that makes it report here, read-only. */
-export const extensionSnippet = (host: string, isSecure: boolean): string => `# collector config
+export const extensionSnippet = (host: string, port: string, isSecure: boolean): string => `# collector config
 extensions:
   opamp:
     server:
       ws:
-        endpoint: ${isSecure ? 'wss' : 'ws'}://${host}:4320/v1/opamp
+        endpoint: ${isSecure ? 'wss' : 'ws'}://${host}:${port}/v1/opamp
         # headers:
         #   Authorization: Bearer <OPAMP_SHARED_SECRET>
 service:

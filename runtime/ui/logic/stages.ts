@@ -1,8 +1,28 @@
-/** Read `10, 50` as growing shares under 100; what is not one is left out. */
-export function readShares(text: string): number[] {
-  const shares = text
-    .split(/[\s,;]+/)
-    .map(Number)
-    .filter((share) => Number.isFinite(share) && share > 0 && share < 100)
+import type { RolloutGateName, RolloutStageRequest } from '../../../lib/wire/rollouts.ts'
+
+/** Read `10, 50` as growing shares under 100; null when a part of it is none. */
+export function readShares(text: string): number[] | null {
+  const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')
+  const shares = parts.map(Number)
+  if (shares.length === 0 || !shares.every((share) => share > 0 && share < 100)) return null
   return [...new Set(shares)].sort((a, b) => a - b)
 }
+
+/** The stages to ask for: the shares, and everybody else as the last one. */
+export function toStageRequests(
+  shares: readonly number[],
+  dwellSeconds: number,
+  gates: readonly RolloutGateName[],
+): RolloutStageRequest[] {
+  return [...shares, 100].map((percentage) => ({
+    percentage,
+    dwell_seconds: dwellSeconds,
+    gates: [...gates],
+  }))
+}
+
+/** How many instances in all each stage will reach, of those that are connected. */
+export const listStageSizes = (stages: readonly RolloutStageRequest[], connected: number): number[] =>
+  stages.map(({ percentage = 100 }) =>
+    Math.min(connected, Math.max(1, Math.ceil((connected * percentage) / 100))),
+  )

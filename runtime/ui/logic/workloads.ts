@@ -61,7 +61,7 @@ export const FLEET_FILTERS = {
   degraded: (w) => w.status === 'degraded',
   disconnected: (w) => w.status === 'disconnected',
   drifted: (w) => w.drifted_instance_count > 0,
-  applying: (w) => w.applying_instance_count > 0,
+  applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
   outdated: (w) => w.version_outdated === true,
   alerts: (w) => w.open_alert_count > 0,
   approval: (w) => w.waiting_approval_count > 0,

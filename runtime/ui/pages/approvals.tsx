@@ -1,17 +1,37 @@
 import { useEffect } from 'preact/hooks'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import { approvalTexts } from '../i18n/approvals.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { nameOf } from '../logic/workloads.ts'
+import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet, Tabs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
 import { hrefWith, query } from '../state/router.ts'
+import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { RiskMark } from './diff-summary.tsx'
 import { ApprovalMark } from './review.tsx'
+
+/** How risky the change is, against what is active now; what was pushed is not asked about any more. */
+function Risk({ approval }: { approval: ApprovalRecord }) {
+  const isAsked = approval.status !== 'pushed' && can('config_safety.policy_preview')
+  const plan = useResource(isAsked ? `plan:${approval.id}` : null, (abort) =>
+    api.plan(approval.workload_id, approval.draft_yaml, abort),
+  )
+  if (plan.data === null) return <span class="faint">{plan.isLoading ? '…' : '–'}</span>
+  const blocks = plan.data.policy.summary.block_count
+  return (
+    <>
+      <RiskMark risk={plan.data.risk_score.severity} />
+      {blocks > 0 && <span class="bad"> · {say(changeTexts).policyBlocks(blocks)}</span>}
+    </>
+  )
+}
 
 const STATUSES = ['pending', 'approved', 'pushed'] as const
 
@@ -56,45 +76,51 @@ export function ApprovalsPage() {
                   <th scope="col">{column.requester}</th>
                   <th scope="col">{column.age}</th>
                   <th scope="col">{column.reach}</th>
+                  <th scope="col">{column.risk}</th>
                   <th scope="col">{column.state}</th>
                 </>
               }
             >
-              {shown.map((approval) => {
-                const workload = workloads.get(approval.workload_id)
-                return (
-                  <tr key={approval.id}>
-                    <td class="text">
-                      <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
-                        {approval.request_comment.split('\n')[0] || shortHash(approval.draft_hash)}
-                      </a>
-                    </td>
-                    <td>
-                      <a href={`/workloads/${approval.workload_id}`}>
-                        {workload ? nameOf(workload) : approval.workload_id.slice(0, 8)}
-                      </a>
-                    </td>
-                    <td>{approval.requester}</td>
-                    <td class="muted">
-                      <Ago at={approval.created_at} />
-                    </td>
-                    <td>
-                      {approval.prod_target ? (
-                        <Mark tone="warn" shape="triangle">
-                          {say(changeTexts).production}
-                        </Mark>
-                      ) : (
-                        <span class="muted">{approval.target_env || '–'}</span>
-                      )}
-                    </td>
-                    <td>
-                      <ApprovalMark status={approval.status} />
-                      {approval.break_glass && <span class="bad"> · {say(changeTexts).breakGlass}</span>}
-                      {approval.self_approved && <span class="warn"> · {say(changeTexts).self}</span>}
-                    </td>
-                  </tr>
-                )
-              })}
+              <Capped rows={shown}>
+                {(approval) => {
+                  const workload = workloads.get(approval.workload_id)
+                  return (
+                    <tr key={approval.id}>
+                      <td class="text">
+                        <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
+                          {approval.request_comment.split('\n')[0] || shortHash(approval.draft_hash)}
+                        </a>
+                      </td>
+                      <td>
+                        <a href={`/workloads/${approval.workload_id}`}>
+                          {workload ? nameOf(workload) : approval.workload_id.slice(0, 8)}
+                        </a>
+                      </td>
+                      <td>{approval.requester}</td>
+                      <td class="muted">
+                        <Ago at={approval.created_at} />
+                      </td>
+                      <td>
+                        {approval.prod_target ? (
+                          <Mark tone="warn" shape="triangle">
+                            {say(changeTexts).production}
+                          </Mark>
+                        ) : (
+                          <span class="muted">{approval.target_env || '–'}</span>
+                        )}
+                      </td>
+                      <td>
+                        <Risk approval={approval} />
+                      </td>
+                      <td>
+                        <ApprovalMark status={approval.status} />
+                        {approval.break_glass && <span class="bad"> · {say(changeTexts).breakGlass}</span>}
+                        {approval.self_approved && <span class="warn"> · {say(changeTexts).self}</span>}
+                      </td>
+                    </tr>
+                  )
+                }}
+              </Capped>
             </Sheet>
           )
         }}

@@ -1,8 +1,11 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { AuditVerification } from '../../../lib/wire/audit.ts'
 import { auditTexts } from '../i18n/audit.ts'
+import { describeAction } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
+import { nameOf } from '../logic/workloads.ts'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
@@ -10,6 +13,7 @@ import { Ago } from '../parts/state.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { saveFile } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
+import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -66,6 +70,11 @@ function Verify() {
   )
 }
 
+const nameOfWorkload = (id: string): string => {
+  const workload = workloads.get(id)
+  return workload ? nameOf(workload) : id.slice(0, 8)
+}
+
 /** Who did what: filter, page, export, verify. */
 export function AuditPage() {
   const words = say(auditTexts)
@@ -76,6 +85,10 @@ export function AuditPage() {
   const page = useResource(`audit:${search}:${offset}`, (abort) =>
     api.audit({ ...filter, limit: PAGE, offset }, abort),
   )
+  void fleetVersion.value
+  useEffect(() => {
+    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
+  }, [])
   const exportCsv = async () => {
     const result = await api.exportAudit(filter)
     if (result.ok) saveFile(result.value.blob, result.value.name)
@@ -131,12 +144,12 @@ export function AuditPage() {
                       <Ago at={event.occurred_at} />
                     </td>
                     <td>{event.email ?? '–'}</td>
-                    <td class="mono">{event.action}</td>
+                    <td>
+                      {describeAction(event.action)} <span class="mono faint">{event.action}</span>
+                    </td>
                     <td>
                       {event.resource === 'workload' && event.resource_id ? (
-                        <a href={`/workloads/${event.resource_id}`}>
-                          {event.resource} <span class="mono">{event.resource_id.slice(0, 8)}</span>
-                        </a>
+                        <a href={`/workloads/${event.resource_id}`}>{nameOfWorkload(event.resource_id)}</a>
                       ) : (
                         <span class="muted">
                           {event.resource} <span class="mono">{event.resource_id?.slice(0, 12)}</span>

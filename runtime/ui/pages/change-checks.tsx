@@ -1,3 +1,4 @@
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationCheck, ValidationResult } from '../../../lib/wire/validation.ts'
 import { changeTexts, translated } from '../i18n/change.ts'
@@ -87,27 +88,32 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
   )
 }
 
+const REACHED_SHOWN = 100
+
 /** Which instances a push would reach, and who is left out and why. */
 export function ReachPane({
   plan,
-  liveCount,
+  instances,
   environment,
 }: {
   plan: ConfigPlan
-  liveCount: number
+  instances: readonly LiveInstance[]
   environment: string
 }) {
   const words = say(changeTexts)
   const excluded = plan.excluded_instances ?? []
   const excludedCount = plan.summary.excluded_instance_count ?? excluded.length
-  const reached = plan.summary.reached_instance_count ?? Math.max(0, liveCount - excludedCount)
+  const left = new Set(excluded.map(({ instance_uid: uid }) => uid))
+  const isNobody = plan.targets.every((target) => target.excluded)
+  const reached = isNobody ? [] : instances.filter(({ instance_uid: uid }) => !left.has(uid))
+  const reachedCount = plan.summary.reached_instance_count ?? reached.length
   const reasons = plan.targets.flatMap((target) => target.exclusion_reasons)
   return (
     <section class="pane" aria-label={words.reach}>
       <h2>{words.reach}</h2>
       <div class="quant">
         <span>
-          <b>{formatNumber(reached)}</b>
+          <b>{formatNumber(reachedCount)}</b>
           {words.instancesWord}
         </span>
         <span>
@@ -116,9 +122,35 @@ export function ReachPane({
         </span>
         <span>
           <b>{environment || '–'}</b>
-          {plan.prod_target ? words.production : words.environmentWord}
+          {words.environmentWord}
         </span>
       </div>
+      {plan.prod_target === true && (
+        <p class="st warn">
+          <Icon shape="triangle" />
+          <span>{words.reachesProduction}</span>
+        </p>
+      )}
+      {reached.length > 0 && (
+        <details>
+          <summary>{words.reachNames}</summary>
+          <ul class="names">
+            {reached.slice(0, REACHED_SHOWN).map((instance) => (
+              <li key={instance.instance_uid}>
+                <a
+                  class="mono"
+                  href={`/workloads/${plan.workload_id}/health?instance=${instance.instance_uid}`}
+                >
+                  {instance.pod_name ?? instance.instance_uid}
+                </a>
+              </li>
+            ))}
+          </ul>
+          {reached.length > REACHED_SHOWN && (
+            <p class="muted">{words.reachMore(reached.length - REACHED_SHOWN)}</p>
+          )}
+        </details>
+      )}
       {reasons.length > 0 && (
         <p class="warn">
           {[...new Set(reasons)].map((reason) => words.excluded[reason] ?? reason).join(' · ')}

@@ -15,7 +15,7 @@ import { api } from '../state/endpoints.ts'
 import { navigate, query, setQuery } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
-import { type Resource, useResource } from '../state/use-resource.ts'
+import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 
@@ -164,6 +164,11 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   const revision = useSignal(0)
   const { validation, plan, rested, isStale } = useChecks(workload, draft.value)
   const isComparing = query.value.get('view') === 'compare'
+  const topology = useResource(
+    `topology:${workload.id}`,
+    (abort) => api.topology(workload.id, abort),
+    touchesWorkload(workload.id),
+  )
   const marks = useMemo(() => toMarks(validation), [validation.data])
   useEffect(
     () => keepDraft(workload.id, draft.value === base.start ? null : draft.value),
@@ -215,7 +220,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
         {plan.data && (
           <ReachPane
             plan={plan.data}
-            liveCount={workload.connected_instance_count}
+            instances={topology.data?.instances ?? []}
             environment={environmentOf(workload)}
           />
         )}

@@ -97,14 +97,15 @@ export function DiffSummary({
         </ul>
       )}
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
-      {lines.length > 0 && <p class="wrap">{formatList(lines.map(toText))}</p>}
+      {lines.length > 0 && <p class="wrap sentence">{formatList(lines.map(toText))}</p>}
       <Risks diff={data} />
+      <Reach diff={data} />
     </section>
   )
 }
 
-/** Whom else a change touches, as far as labels tell. */
-export function Reach({ diff }: { diff: ConfigDiff }) {
+/** What a change touches, as far as the two texts and labels tell. */
+function Reach({ diff }: { diff: ConfigDiff }) {
   const words = say(changeTexts)
   const {
     affected_signals: signals,
@@ -118,7 +119,7 @@ export function Reach({ diff }: { diff: ConfigDiff }) {
     [words.services, names.slice(0, 12)],
   ] as const
   return (
-    <dl class="pairs">
+    <dl class="pairs touched">
       {rows.map(([title, list]) =>
         list.length === 0 ? null : (
           <>

@@ -3,6 +3,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
@@ -74,32 +75,34 @@ export function DriftPage() {
                     </>
                   }
                 >
-                  {shown.map((item) => {
-                    const [tone, shape] = LOOK[item.drift_status]
-                    const runs = item.effective_config_hashes ?? [item.effective_config_hash ?? '']
-                    return (
-                      <tr key={item.workload_id}>
-                        <td>
-                          <a class="name" href={`/workloads/${item.workload_id}/instances`}>
-                            {item.collector}
-                          </a>
-                        </td>
-                        <td>{item.env}</td>
-                        <td>
-                          <Mark tone={tone} shape={shape}>
-                            {words.driftStatus[item.drift_status]}
-                          </Mark>
-                        </td>
-                        <td class="mono muted">{shortHash(item.expected_config_hash) || '–'}</td>
-                        <td class="mono muted">{runs.map(shortHash).join(' ') || '–'}</td>
-                        <td class="text">
-                          {(item.drift_reasons ?? [])
-                            .map((reason) => words.reason[reason] ?? reason)
-                            .join(' · ')}
-                        </td>
-                      </tr>
-                    )
-                  })}
+                  <Capped rows={shown}>
+                    {(item) => {
+                      const [tone, shape] = LOOK[item.drift_status]
+                      const runs = item.effective_config_hashes ?? [item.effective_config_hash ?? '']
+                      return (
+                        <tr key={item.workload_id}>
+                          <td>
+                            <a class="name" href={`/workloads/${item.workload_id}/instances`}>
+                              {item.collector}
+                            </a>
+                          </td>
+                          <td>{item.env}</td>
+                          <td>
+                            <Mark tone={tone} shape={shape}>
+                              {words.driftStatus[item.drift_status]}
+                            </Mark>
+                          </td>
+                          <td class="mono muted">{shortHash(item.expected_config_hash) || '–'}</td>
+                          <td class="mono muted">{runs.map(shortHash).join(' ') || '–'}</td>
+                          <td class="text">
+                            {(item.drift_reasons ?? [])
+                              .map((reason) => words.reason[reason] ?? reason)
+                              .join(' · ')}
+                          </td>
+                        </tr>
+                      )
+                    }}
+                  </Capped>
                 </Sheet>
               )}
             </div>

@@ -28,9 +28,19 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
     ] as const
     return (
       <>
-        <Track isSmall parts={parts} total={push.target_count} />
+        <Track
+          isSmall
+          parts={parts}
+          total={
+            push.rollout_id
+              ? Math.max(workload.connected_instance_count, push.target_count)
+              : push.target_count
+          }
+        />
         {push.failed_count > 0 ? (
           <span class="bad">{words.failedCount(push.failed_count)}</span>
+        ) : push.rollout_id ? (
+          words.stagedCount(push.applied_count, workload.connected_instance_count)
         ) : (
           words.applyingCount(push.applied_count, push.target_count)
         )}
@@ -82,7 +92,9 @@ function VersionCell({ workload }: { workload: WorkloadRecord }) {
 }
 
 function LabelsCell({ workload }: { workload: WorkloadRecord }) {
-  const entries = Object.entries(workload.labels ?? {}).filter(([key]) => !/^(host|os|service)\./.test(key))
+  const entries = Object.entries(workload.labels ?? {}).filter(
+    ([key]) => !/^(host|os|service|k8s)\./.test(key),
+  )
   return (
     <span class="muted" title={entries.map(([key, value]) => `${key}=${value}`).join('\n')}>
       {entries
@@ -108,7 +120,7 @@ export function listColumns(): Column<WorkloadRecord>[] {
     {
       id: 'environment',
       title: column.environment,
-      width: '112px',
+      width: '124px',
       render: (workload) => environmentOf(workload) || <span class="faint">–</span>,
     },
     {
@@ -127,7 +139,7 @@ export function listColumns(): Column<WorkloadRecord>[] {
     {
       id: 'config',
       title: column.config,
-      width: '204px',
+      width: '216px',
       render: (workload) => <ConfigCell workload={workload} />,
     },
     {

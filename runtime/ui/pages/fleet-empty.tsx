@@ -5,6 +5,11 @@ import { extensionSnippet, supervisorSnippet } from '../logic/snippets.ts'
 import { Action } from '../parts/controls.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { may } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+
+const DEFAULT_OPAMP_PORT = '4320'
 
 function Snippet({ title, text }: { title: string; text: string }) {
   const words = say(commonTexts)
@@ -33,6 +38,10 @@ export function FleetEmpty() {
   const words = say(fleetTexts)
   const { hostname, protocol } = window.location
   const isSecure = protocol === 'https:'
+  // Whoever may see the listeners gets the port that is listened on; behind a proxy it is the proxy's.
+  const info = useResource(may('settings:manage') ? 'system-info' : null, (abort) => api.systemInfo(abort))
+  const opamp = info.data?.listeners.find(({ name }) => name === 'opamp')?.address
+  const port = opamp?.slice(opamp.lastIndexOf(':') + 1) || DEFAULT_OPAMP_PORT
   return (
     <div class="stack">
       <div>
@@ -45,11 +54,11 @@ export function FleetEmpty() {
         </p>
       </div>
       <div class="two" style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(min(340px, 100%), 1fr))' }}>
-        <Snippet title={words.emptySupervisor} text={supervisorSnippet(hostname, isSecure)} />
-        <Snippet title={words.emptyExtension} text={extensionSnippet(hostname, isSecure)} />
+        <Snippet title={words.emptySupervisor} text={supervisorSnippet(hostname, port, isSecure)} />
+        <Snippet title={words.emptyExtension} text={extensionSnippet(hostname, port, isSecure)} />
       </div>
       <p class="muted">
-        {words.emptyPort} {words.emptySecret}
+        {opamp === undefined ? words.emptyPort : words.emptyPortKnown(port)} {words.emptySecret}
       </p>
     </div>
   )

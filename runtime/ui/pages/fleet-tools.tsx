@@ -108,7 +108,7 @@ export function FleetTools({
       >
         {words.archived}
       </button>
-      <span class="muted" role="status">
+      <span class="muted shown" role="status">
         {fleetLoading.value && workloads.size > 999
           ? words.loadingMore(workloads.size)
           : words.shown(shown, workloads.size)}

@@ -8,6 +8,7 @@ import { formatDuration, formatNumber, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { nameOf } from '../logic/workloads.ts'
+import { Capped } from '../parts/capped.tsx'
 import { ActionLink } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -23,7 +24,7 @@ const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
 export function ConvergenceBar({ of }: { of: Convergence }) {
   const words = say(pushTexts)
   return (
-    <section class="pane stack tight" aria-label={words.counts(of.applied_count, of.failed_count, 0, 0)}>
+    <section class="pane stack tight" aria-label={words.bar}>
       <Track
         parts={[
           ['ok', of.applied_count],
@@ -33,8 +34,8 @@ export function ConvergenceBar({ of }: { of: Convergence }) {
         total={of.target_count}
       />
       <p class="muted" role="status">
-        {words.counts(of.applied_count, of.failed_count, of.applying_count, of.waiting_count)}{' '}
-        {words.of(of.target_count)}
+        {words.counts(of.applied_count, of.failed_count, of.applying_count, of.waiting_count)}
+        {of.no_status_count > 0 && ` · ${words.noAnswer(of.no_status_count)}`} {words.of(of.target_count)}
       </p>
       <div class="quant">
         {QUANTILES.map((key) => (
@@ -55,7 +56,10 @@ function sentenceOf(of: Convergence): { tone: Tone; text: string } {
   if (of.phase === 'no_status') return { tone: 'warn', text: words.noStatus }
   if (of.status === 'applied' && of.times_ms.p100 !== null)
     return { tone: 'ok', text: words.allDone(formatDuration(of.times_ms.p100)) }
-  return { tone: 'busy', text: words.running }
+  const has = words.running(of.applied_count, of.target_count)
+  return of.no_status_count > 0
+    ? { tone: 'warn', text: `${has} ${words.silent(of.no_status_count)}` }
+    : { tone: 'busy', text: has }
 }
 
 /** What happened in one sentence, and what the automatic rollback did about it. */
@@ -109,21 +113,23 @@ function Targets({
         </>
       }
     >
-      {rows.map((row) => (
-        <tr key={row.instance_uid}>
-          <td>
-            <a class="mono" href={`/workloads/${workloadId}/health?instance=${row.instance_uid}`}>
-              {row.pod_name ?? row.instance_uid}
-            </a>
-          </td>
-          <td>
-            <PushMark state={row.state} />
-          </td>
-          <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
-          <td class="mono">{row.version ?? '–'}</td>
-          <td class="text">{row.error_message ?? describeCause(row.error_cause, row.error_title)}</td>
-        </tr>
-      ))}
+      <Capped rows={rows}>
+        {(row) => (
+          <tr key={row.instance_uid}>
+            <td>
+              <a class="mono" href={`/workloads/${workloadId}/health?instance=${row.instance_uid}`}>
+                {row.pod_name ?? row.instance_uid}
+              </a>
+            </td>
+            <td>
+              <PushMark state={row.state} />
+            </td>
+            <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
+            <td class="mono">{row.version ?? '–'}</td>
+            <td class="text">{row.error_message ?? describeCause(row.error_cause, row.error_title)}</td>
+          </tr>
+        )}
+      </Capped>
     </Sheet>
   )
 }
@@ -156,7 +162,7 @@ function Body({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
       <Sentence of={of} push={push} />
       <ConvergenceBar of={of} />
       {push && <Causes push={push} />}
-      <section>
+      <section hidden={of.stragglers.length === 0 && of.failed_count > 0}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (
           <p key={`${shared.key}${shared.value}`} class="warn">

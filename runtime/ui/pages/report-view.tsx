@@ -1,34 +1,43 @@
-import type { EvidenceItem, EvidencePack, FactValue } from '../../../lib/wire/reports.ts'
-import { say } from '../i18n/define.ts'
+import type { EvidenceItem, EvidencePack } from '../../../lib/wire/reports.ts'
+import { language, say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
+import {
+  describeFact,
+  describeItem,
+  describeSection,
+  describeSeverity,
+  describeValue,
+  describeWarning,
+} from '../i18n/report-items.ts'
 import { reportTexts } from '../i18n/reports.ts'
 import { Pairs } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 
 const ITEMS_SHOWN = 100
 
-const toText = (value: FactValue): string =>
-  value === null ? '–' : typeof value === 'object' ? JSON.stringify(value) : String(value)
-
-function Item({ item }: { item: EvidenceItem }) {
+function Item({ item, sectionId }: { item: EvidenceItem; sectionId: string }) {
   const words = say(reportTexts)
-  const tone = item.severity === 'critical' ? 'bad' : item.severity === 'warning' ? 'warn' : null
+  const severity = describeSeverity(item.severity)
+  const tone = item.severity === 'warning' ? 'warn' : 'bad'
   return (
     <article class="pane" style={{ marginTop: '8px' }}>
       <p>
-        {tone ? (
-          <Mark tone={tone} shape="triangle">
-            {item.summary}
-          </Mark>
+        {severity !== null ? (
+          <>
+            <Mark tone={tone} shape="triangle">
+              {severity}
+            </Mark>{' '}
+            <b>{describeItem(sectionId, item)}</b>
+          </>
         ) : (
-          <b>{item.summary}</b>
+          <b>{describeItem(sectionId, item)}</b>
         )}{' '}
         {item.observed_at && <span class="muted">{formatExact(item.observed_at)}</span>}
         {item.redacted && <span class="faint"> · {words.redacted}</span>}
       </p>
       <Pairs
         of={Object.entries(item.facts).map(
-          ([key, value]) => [key, <span class="mono">{toText(value)}</span>] as const,
+          ([key, value]) => [describeFact(key), <span class="mono">{describeValue(value)}</span>] as const,
         )}
       />
     </article>
@@ -52,6 +61,7 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
               : []),
           ]}
         />
+        {language.value !== 'en' && <p class="muted">{words.packNote}</p>}
       </div>
       {pack.warnings && pack.warnings.length > 0 && (
         <div class="notice t-warn" style={{ marginTop: '12px' }}>
@@ -59,7 +69,7 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
             <b>{words.warnings}</b>
             {pack.warnings.map((warning) => (
               <p key={warning.code + warning.message}>
-                <code>{warning.code}</code> {warning.message}
+                <code>{warning.code}</code> {describeWarning(warning)}
               </p>
             ))}
           </div>
@@ -68,11 +78,11 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
       {pack.sections.map((section) => (
         <section key={section.id}>
           <h2>
-            {section.title} <span class="muted">{words.items(section.items.length)}</span>
+            {describeSection(section)} <span class="muted">{words.items(section.items.length)}</span>
           </h2>
           {section.items.length === 0 && <p class="muted">{words.noItems}</p>}
           {section.items.slice(0, ITEMS_SHOWN).map((item) => (
-            <Item key={item.id} item={item} />
+            <Item key={item.id} item={item} sectionId={section.id} />
           ))}
           {section.items.length > ITEMS_SHOWN && <p class="muted">{words.first(ITEMS_SHOWN)}</p>}
         </section>

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import {
   type EvidencePack,
   REPORT_FORMATS,
@@ -12,14 +11,14 @@ import {
 import { say } from '../i18n/define.ts'
 import { reportTexts } from '../i18n/reports.ts'
 import { readLabelLines } from '../logic/label-lines.ts'
-import { nameOf, placeOf } from '../logic/workloads.ts'
-import { Action, Checkbox, Field, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Action, Checkbox, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast } from '../parts/toast.tsx'
+import { labelOf, useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
 import { type Failure, saveFile } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
-import { fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { ReportView } from './report-view.tsx'
 
@@ -63,12 +62,8 @@ function readRequest(): ReportExportRequest | string {
 function ScopeFields() {
   const words = say(reportTexts)
   const kind = (query.value.get('scope') ?? 'workloads') as ScopeKind
-  void fleetVersion.value
-  useEffect(() => {
-    void loadFleet()
-  }, [])
-  const ids = (query.value.get('ids') ?? '').split(',')
-  const options = [...workloads.values()].sort((a, b) => nameOf(a).localeCompare(nameOf(b)))
+  useFleet()
+  const ids = (query.value.get('ids') ?? '').split(',').filter((id) => id !== '')
   return (
     <>
       <Select
@@ -78,27 +73,35 @@ function ScopeFields() {
         onValue={(scope) => setQuery({ scope: scope === 'workloads' ? null : scope })}
       />
       {kind === 'workloads' && (
-        <Field label={words.workloads} hint={words.workloadsHint}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              class="select"
-              multiple
-              size={8}
-              onChange={(event) =>
-                setQuery({
-                  ids: [...event.currentTarget.selectedOptions].map((option) => option.value).join(','),
-                })
-              }
-            >
-              {options.map((workload) => (
-                <option key={workload.id} value={workload.id} selected={ids.includes(workload.id)}>
-                  {[nameOf(workload), placeOf(workload)].filter((part) => part !== '').join(' · ')}
-                </option>
-              ))}
-            </select>
+        <>
+          <WorkloadSearch
+            label={words.workloads}
+            hint={words.workloadsHint}
+            fits={({ id }) => !ids.includes(id)}
+            onPick={({ id }) => setQuery({ ids: [...ids, id].join(',') })}
+          />
+          {ids.length > 0 && (
+            <ul class="chips" aria-label={words.chosen}>
+              {ids.map((id) => {
+                const workload = workloads.get(id)
+                const name = workload ? labelOf(workload) : id
+                return (
+                  <li key={id} class="chip">
+                    {name}{' '}
+                    <button
+                      type="button"
+                      class="chip-off"
+                      aria-label={words.leaveOut(name)}
+                      onClick={() => setQuery({ ids: ids.filter((other) => other !== id).join(',') })}
+                    >
+                      ×
+                    </button>
+                  </li>
+                )
+              })}
+            </ul>
           )}
-        </Field>
+        </>
       )}
       {kind === 'group' && (
         <TextField
@@ -135,7 +138,7 @@ function SectionFields() {
     setQuery({ without: (isOn ? left.filter((other) => other !== id) : [...left, id]).join(',') })
   return (
     <fieldset class="field">
-      <legend class="muted">{words.sections}</legend>
+      <legend class="legend">{words.sections}</legend>
       {REPORT_INCLUDES.map((id) => (
         <Checkbox key={id} checked={!left.includes(id)} onValue={(isOn) => toggle(id, isOn)}>
           {words.include[id]}
@@ -192,7 +195,7 @@ export function ReportsPage() {
       <p class="muted">{words.lead}</p>
       <div class="settings report-page" style={{ marginTop: '24px' }}>
         <form
-          class="stack"
+          class="pane stack"
           onSubmit={(event) => {
             event.preventDefault()
             if (reason === null) void preview()

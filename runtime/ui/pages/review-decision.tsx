@@ -6,7 +6,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { readShares } from '../logic/stages.ts'
+import { listStageSizes, readShares, toStageRequests } from '../logic/stages.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -62,24 +62,30 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   )
 }
 
-/** Stages as the form holds them. */
+/** A week. */
+const DWELL_SECONDS_MAX = 604_800
+
+/** Stages as the form holds them; `wanted` is what is asked for, null when nothing is or something is wrong. */
 function useStages() {
   const isOn = useSignal(false)
   const shares = useSignal('10, 50')
   const dwell = useSignal('120')
   const gates = useSignal<RolloutGateName[]>([...ROLLOUT_GATES])
-  const toRequest = () =>
-    isOn.value
-      ? readShares(shares.value).map((percentage) => ({
-          percentage,
-          dwell_seconds: Math.max(0, Math.round(Number(dwell.value) || 0)),
-          gates: gates.value,
-        }))
-      : undefined
-  return { isOn, shares, dwell, gates, toRequest }
+  const read = readShares(shares.value)
+  const seconds = dwell.value.trim() === '' ? Number.NaN : Number(dwell.value)
+  const words = say(changeTexts)
+  const fault = !isOn.value
+    ? null
+    : read === null
+      ? words.stageFault
+      : Number.isInteger(seconds) && seconds >= 0 && seconds <= DWELL_SECONDS_MAX
+        ? null
+        : words.stageDwellFault
+  const wanted = isOn.value && fault === null ? toStageRequests(read ?? [], seconds, gates.value) : null
+  return { isOn, shares, dwell, gates, fault, wanted }
 }
 
-function Stages({ of }: { of: ReturnType<typeof useStages> }) {
+function Stages({ of, connected }: { of: ReturnType<typeof useStages>; connected: number }) {
   const words = say(changeTexts)
   return (
     <>
@@ -95,7 +101,12 @@ function Stages({ of }: { of: ReturnType<typeof useStages> }) {
         <div class="stack tight">
           <TextField
             label={words.stageShares}
-            hint={words.stageHint}
+            hint={
+              of.wanted === null
+                ? words.stageHint
+                : words.stagePreview(listStageSizes(of.wanted, connected), connected)
+            }
+            error={of.fault === words.stageFault ? of.fault : null}
             value={of.shares.value}
             onValue={(value) => {
               of.shares.value = value
@@ -104,6 +115,7 @@ function Stages({ of }: { of: ReturnType<typeof useStages> }) {
           <TextField
             label={words.stageDwell}
             type="number"
+            error={of.fault === words.stageDwellFault ? of.fault : null}
             value={of.dwell.value}
             onValue={(value) => {
               of.dwell.value = value
@@ -155,11 +167,13 @@ function PushDialog({
         ? words.pushNeedsComment
         : asksProduction.value && typed.value.trim() !== name
           ? words.pushTyped(name)
-          : null
+          : isBreakGlass
+            ? null
+            : stages.fault
   const push = async () => {
     if (reason !== null || isBusy.value) return
     isBusy.value = true
-    const wantedStages = isBreakGlass ? undefined : stages.toRequest()
+    const wantedStages = isBreakGlass ? null : stages.wanted
     const request: ApprovalPushRequest = {
       comment: comment.value.trim(),
       prod_double_confirmed: asksProduction.value && typed.value.trim() === name,
@@ -175,6 +189,9 @@ function PushDialog({
     toast(words.pushed)
     reload()
     const { config_hash: hash, push_id: pushId } = result.value
+    const rollouts = wantedStages ? await api.rollouts(workload.id) : null
+    const rollout = rollouts?.ok ? rollouts.value.find((one) => one.push_id === pushId) : undefined
+    if (rollout) return navigate(`/workloads/${workload.id}/rollouts/${rollout.id}`)
     navigate(
       `/workloads/${workload.id}/pushes/${hash ?? approval.draft_hash}${pushId ? `?push=${pushId}` : ''}`,
     )
@@ -207,7 +224,9 @@ function PushDialog({
             comment.value = value
           }}
         />
-        {!isBreakGlass && can('config_safety.canary_rollout') && <Stages of={stages} />}
+        {!isBreakGlass && can('config_safety.canary_rollout') && (
+          <Stages of={stages} connected={workload.connected_instance_count} />
+        )}
         {asksProduction.value && (
           <TextField
             label={words.pushTyped(name)}

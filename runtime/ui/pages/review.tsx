@@ -80,6 +80,11 @@ function Review({
     isPushed || !can('config_safety.policy_preview') ? null : `plan:${approval.id}:${hash}`,
     (abort) => api.plan(workload.id, approval.draft_yaml, abort),
   )
+  const topology = useResource(
+    isPushed ? null : `topology:${workload.id}`,
+    (abort) => api.topology(workload.id, abort),
+    touchesWorkload(workload.id),
+  )
   const before = base.data?.content ?? ''
   const isBaseKnown = baseHash === '' || base.data !== null || base.failure !== null
   const hasMoved = !isPushed && (approval.base_config_hash ?? '') !== hash
@@ -108,7 +113,7 @@ function Review({
         {plan.data && (
           <ReachPane
             plan={plan.data}
-            liveCount={workload.connected_instance_count}
+            instances={topology.data?.instances ?? []}
             environment={approval.target_env || environmentOf(workload)}
           />
         )}

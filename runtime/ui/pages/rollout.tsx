@@ -1,17 +1,19 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { RolloutRecord, RolloutStage, RolloutStatus } from '../../../lib/wire/rollouts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, shortHash, tick } from '../i18n/format.ts'
-import { postureTexts } from '../i18n/posture.ts'
+import { formatDuration, formatList, formatNumber, shortHash } from '../i18n/format.ts'
+import { rolloutTexts } from '../i18n/rollout.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
-import { Ago, Mark, Track } from '../parts/state.tsx'
+import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
@@ -23,95 +25,109 @@ const LOOK: Record<RolloutStatus, readonly [Tone, Shape]> = {
   promoted: ['ok', 'tick'],
   aborted: ['idle', 'cross'],
   rollback_started: ['warn', 'cross'],
-  stopped: ['bad', 'triangle'],
+  stopped: ['idle', 'cross'],
   failed: ['bad', 'cross'],
 }
-const STAGE_TONE: Record<RolloutStage['status'], Tone> = {
-  waiting: 'idle',
-  running: 'busy',
-  dwelling: 'busy',
-  done: 'ok',
-  halted: 'bad',
-  aborted: 'idle',
-  failed: 'bad',
+const STAGE_LOOK: Record<RolloutStage['status'], readonly [Tone, Shape]> = {
+  waiting: ['idle', 'ring'],
+  running: ['busy', 'half'],
+  dwelling: ['busy', 'clock'],
+  done: ['ok', 'tick'],
+  halted: ['bad', 'triangle'],
+  aborted: ['idle', 'cross'],
+  failed: ['bad', 'cross'],
+}
+const NAMES_SHOWN = 3
+const POLL_MS = 2000
+
+const isOpen = ({ status }: RolloutRecord) => status === 'running' || status === 'halted'
+
+/** Now, each second for as long as something runs against it. */
+function useNow(isTicking: boolean): number {
+  const now = useSignal(Date.now())
+  useEffect(() => {
+    if (!isTicking) return
+    const timer = setInterval(() => {
+      now.value = Date.now()
+    }, 1000)
+    return () => clearInterval(timer)
+  }, [isTicking, now])
+  return now.value
 }
 
-function elapsedOf(stage: RolloutStage): string {
+function elapsedOf(stage: RolloutStage, of: RolloutRecord, now: number): string {
   if (!stage.started_at) return '–'
-  const end = stage.ended_at ? Date.parse(stage.ended_at) : tick.value
-  return formatDuration(Math.max(0, end - Date.parse(stage.started_at)))
+  const end = stage.ended_at ?? (of.status === 'running' ? null : of.updated_at)
+  const ms = (end === null ? now : Date.parse(end)) - Date.parse(stage.started_at)
+  return formatDuration(Math.max(0, ms))
 }
 
-function Stages({ of }: { of: RolloutRecord }) {
-  const words = say(postureTexts)
-  return (
-    <>
-      <ol class="stages" aria-label={words.rollout}>
-        {of.stages.map((stage) => (
-          <li key={stage.index}>
-            <Track
-              parts={[
-                ['ok', stage.counts.applied],
-                ['bad', stage.counts.failed],
-                ['busy', stage.counts.applying],
-              ]}
-              total={stage.target_count}
-            />
-            <div style={{ marginTop: '4px' }}>
-              <b>{words.stage(stage.index + 1)}</b>{' '}
-              <span class={STAGE_TONE[stage.status]}>{words.stageStatus[stage.status]}</span>
-            </div>
-            <div class="muted">
-              {stage.percentage ? words.share(stage.percentage) : stage.count ? '' : words.rest}{' '}
-              {words.size(stage.target_count)}
-            </div>
-          </li>
-        ))}
-      </ol>
-      <Sheet
-        label={words.rollout}
-        head={
-          <>
-            <th scope="col">{words.rollout}</th>
-            <th scope="col">{words.column.state}</th>
-            <th scope="col">{words.elapsed}</th>
-            <th scope="col">{words.column.cause}</th>
-          </>
-        }
-      >
-        {of.stages.map((stage) => (
-          <tr key={stage.index}>
-            <td>{words.stage(stage.index + 1)}</td>
-            <td>{words.stageStatus[stage.status]}</td>
-            <td>{elapsedOf(stage)}</td>
-            <td class="text">
-              {stage.gates.map((gate) => (
-                <div key={gate.name}>
-                  <Mark tone={gate.passed ? 'ok' : 'bad'} shape={gate.passed ? 'tick' : 'cross'}>
-                    {words.gate[gate.name] ?? gate.name}: {words.gateValue(gate.value, gate.limit)}
-                  </Mark>
-                </div>
-              ))}
-            </td>
-          </tr>
-        ))}
-      </Sheet>
-    </>
-  )
+function nameHalted(of: RolloutRecord): string {
+  const names = listHaltNames(of).map(({ name }) => name)
+  const more = (of.halt?.value ?? 0) - NAMES_SHOWN
+  return formatList([...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [say(rolloutTexts).more(more)] : [])])
+}
+
+/** What goes on, in one sentence, and what is to be done about it. */
+function toSentence(of: RolloutRecord, now: number): [string, string] {
+  const words = say(rolloutTexts)
+  const { halt } = of
+  const stage = of.stages[of.stage_index]
+  const all = of.stages.length
+  switch (of.status) {
+    case 'halted':
+      return [
+        halt
+          ? words.halted(
+              words.gate[halt.gate as keyof typeof words.gate] ?? halt.gate,
+              halt.value,
+              halt.limit,
+              halt.stage + 1,
+              nameHalted(of),
+            )
+          : words.status.halted,
+        words.decide,
+      ]
+    case 'running': {
+      const number = of.stage_index + 1
+      if (!stage) return [words.status.running, '']
+      if (stage.status !== 'dwelling')
+        return [words.applying(number, all, stage.counts.applied, stage.target_count), words.byItself]
+      const left = stage.dwell_seconds * 1000 - (now - Date.parse(stage.converged_at ?? of.updated_at))
+      return [
+        left > 0
+          ? words.watching(number, all, formatDuration(Math.ceil(left / 1000) * 1000))
+          : words.moving(number, all),
+        words.byItself,
+      ]
+    }
+    case 'succeeded':
+    case 'promoted': {
+      const ms = Date.parse(of.promoted_at ?? of.updated_at) - Date.parse(of.created_at)
+      return [words.finished(of.counts.applied, formatDuration(Math.max(0, ms))), '']
+    }
+    case 'failed':
+      return [words.failed(of.counts.failed), words.othersSafe]
+    case 'rollback_started':
+      return [words.rolledBack, words.othersSafe]
+    case 'aborted':
+      return [words.aborted, words.abortedMore]
+    case 'stopped':
+      return [words.stopped, '']
+  }
 }
 
 type Step = 'promote' | 'abort' | 'rollback'
 
 function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
-  const words = say(postureTexts)
+  const words = say(rolloutTexts)
   const asking = useSignal<Step | null>(null)
-  const isOpen = of.status === 'running' || of.status === 'halted'
-  const over = isOpen ? null : words.notHalted
+  const over = isOpen(of) ? null : words.over
   const steps: [Step, string, string, string | null][] = [
     [
       'promote',
       words.continue,
-      words.continueHint,
+      words.continueHint(nameHalted(of)),
       over ?? (of.status === 'halted' ? null : words.onlyHalted),
     ],
     ['abort', words.abort, words.abortHint, over],
@@ -121,7 +137,7 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
     const result = await api.steerRollout(of.workload_id, of.id, step)
     asking.value = null
     if (!result.ok) return toastFailure(result)
-    toast(words.done)
+    toast(words.done[step])
     reload()
   }
   return (
@@ -154,37 +170,201 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   )
 }
 
-function Body({ of, reload }: { of: RolloutRecord; reload: () => void }) {
-  const words = say(postureTexts)
-  const { halt } = of
+function StageBar({ of, instanceCount }: { of: RolloutRecord; instanceCount: number }) {
+  const words = say(rolloutTexts)
+  const shares = listStageShares(of, instanceCount)
+  const total = shares.at(-1)?.size ?? 0
   return (
-    <div class="stack" style={{ marginTop: '16px' }}>
-      {halt && (
-        <div class="say t-bad" role="status" style={{ margin: '0' }}>
-          <p>
-            <b>{words.halted(words.gate[halt.gate] ?? halt.gate, halt.value, halt.limit, halt.stage + 1)}</b>{' '}
-            {halt.instance_uids.slice(0, 5).map((uid) => (
-              <a key={uid} class="mono link" href={`/workloads/${of.workload_id}/health?instance=${uid}`}>
-                {uid.slice(0, 12)}{' '}
+    <ol class="stages" aria-label={words.stages}>
+      {shares.map(({ stage, size, added, applied, failed, applying }) => {
+        const [tone, shape] = STAGE_LOOK[stage.status]
+        return (
+          <li key={stage.index} style={{ flexGrow: Math.max(added, total * 0.2) }}>
+            <Track
+              parts={[
+                ['ok', applied],
+                ['bad', failed],
+                ['busy', applying],
+              ]}
+              total={added}
+            />
+            <div class="stage-name">
+              <b>{words.stage(stage.index + 1)}</b>{' '}
+              <Mark tone={tone} shape={shape}>
+                {words.stageStatus[stage.status]}
+              </Mark>
+            </div>
+            <div class="muted">
+              {stage.percentage ? `${words.share(stage.percentage)} · ` : ''}
+              {size === total ? words.everybody(total) : words.size(size, total)}
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+function Gates({ stage }: { stage: RolloutStage }) {
+  const words = say(rolloutTexts)
+  if (stage.gates.length === 0) return <span class="faint">–</span>
+  return (
+    <>
+      {stage.gates.map((gate) => {
+        const name = words.gate[gate.name] ?? gate.name
+        if (stage.status === 'waiting')
+          return (
+            <div key={gate.name} class="muted">
+              {name}: {words.gateLimit(gate.limit)}
+            </div>
+          )
+        return (
+          <div key={gate.name}>
+            <Mark tone={gate.passed ? 'ok' : 'bad'} shape={gate.passed ? 'tick' : 'cross'}>
+              {name}: {words.gateValue(gate.value, gate.limit)}
+            </Mark>
+          </div>
+        )
+      })}
+    </>
+  )
+}
+
+function StageTable({ of, now }: { of: RolloutRecord; now: number }) {
+  const words = say(rolloutTexts)
+  const { column } = words
+  return (
+    <Sheet
+      label={words.stages}
+      head={
+        <>
+          <th scope="col">{column.stage}</th>
+          <th scope="col">{column.state}</th>
+          <th scope="col" class="n">
+            {column.applied}
+          </th>
+          <th scope="col" class="n">
+            {column.elapsed}
+          </th>
+          <th scope="col" class="n">
+            {column.watch}
+          </th>
+          <th scope="col">{column.gates}</th>
+        </>
+      }
+    >
+      {of.stages.map((stage) => (
+        <tr key={stage.index}>
+          <td>{words.stage(stage.index + 1)}</td>
+          <td>{words.stageStatus[stage.status]}</td>
+          <td class="n">
+            {stage.status === 'waiting' ? (
+              '–'
+            ) : (
+              <>
+                {formatNumber(stage.counts.applied)}
+                <span class="muted"> / {formatNumber(stage.target_count)}</span>
+              </>
+            )}
+          </td>
+          <td class="n">{elapsedOf(stage, of, now)}</td>
+          <td class="n">{formatDuration(stage.dwell_seconds * 1000)}</td>
+          <td class="text">
+            <Gates stage={stage} />
+          </td>
+        </tr>
+      ))}
+    </Sheet>
+  )
+}
+
+function Members({ of }: { of: RolloutRecord }) {
+  const words = say(rolloutTexts)
+  const { column } = words
+  const all = of.stages.reduce((most, stage) => Math.max(most, stage.target_count), 0)
+  if (of.targets.length === 0) return null
+  return (
+    <section>
+      <h2>{words.members}</h2>
+      {of.targets.length < all && <p class="muted">{words.membersFirst(of.targets.length, all)}</p>}
+      <Sheet
+        label={words.members}
+        head={
+          <>
+            <th scope="col">{column.instance}</th>
+            <th scope="col">{column.stage}</th>
+            <th scope="col">{column.state}</th>
+            <th scope="col">{column.since}</th>
+            <th scope="col">{column.why}</th>
+          </>
+        }
+      >
+        {sortMembers(of.targets).map((target) => (
+          <tr key={target.instance_uid}>
+            <td>
+              <a class="mono" href={`/workloads/${of.workload_id}/health?instance=${target.instance_uid}`}>
+                {target.pod_name ?? target.instance_uid}
               </a>
-            ))}
-          </p>
-        </div>
-      )}
-      <Stages of={of} />
-      <Steer of={of} reload={reload} />
+            </td>
+            <td>{words.stage(target.stage + 1)}</td>
+            <td>
+              <PushMark state={target.status} />
+            </td>
+            <td class="muted">
+              <Ago at={target.updated_at} />
+            </td>
+            <td class="bad">
+              {target.stop_reason &&
+                (words.gate[target.stop_reason as keyof typeof words.gate] ?? target.stop_reason)}
+            </td>
+          </tr>
+        ))}
+      </Sheet>
+    </section>
+  )
+}
+
+function Body({
+  of,
+  instanceCount,
+  reload,
+}: {
+  of: RolloutRecord
+  instanceCount: number
+  reload: () => void
+}) {
+  const now = useNow(of.status === 'running')
+  const [what, next] = toSentence(of, now)
+  return (
+    <div class="stack">
+      <div class={`say t-${LOOK[of.status][0]}`}>
+        <p role="status">
+          <b>{what}</b> {next}
+        </p>
+        <Steer of={of} reload={reload} />
+      </div>
+      <StageBar of={of} instanceCount={instanceCount} />
+      <StageTable of={of} now={now} />
+      <Members of={of} />
     </div>
   )
 }
 
-/** A rollout stage by stage: the bar, the gates, and what can be done. */
+/** A rollout stage by stage: one sentence, the bar, the gates, and what can be done. */
 export function RolloutPage({ params }: { params: Record<string, string> }) {
-  const words = say(postureTexts)
+  const words = say(rolloutTexts)
   const id = params['id'] ?? ''
   const rolloutId = params['rollout'] ?? ''
   const touches = touchesWorkload(id)
-  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
+  const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort), touches)
   const rollout = useResource(`rollout:${rolloutId}`, (abort) => api.rollout(id, rolloutId, abort), touches)
+  const isRunning = rollout.data?.status === 'running'
+  // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
+  useEffect(() => {
+    if (!isRunning) return
+    const timer = setInterval(rollout.reload, POLL_MS)
+    return () => clearInterval(timer)
+  }, [isRunning, rolloutId])
   return (
     <Loaded of={rollout}>
       {(data) => {
@@ -193,11 +373,11 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
         return (
           <>
             <Head
-              title={words.rollout}
+              title={words.title}
               beside={
                 <>
                   <Mark tone={tone} shape={shape}>
-                    {words.rolloutStatus[data.status]}
+                    {words.status[data.status]}
                   </Mark>
                   <span class="muted">
                     <a href={`/workloads/${id}`}>{name}</a> ·{' '}
@@ -207,9 +387,16 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
                 </>
               }
             >
+              <ActionLink href={`/workloads/${id}/pushes/${data.config_hash}?push=${data.push_id}`}>
+                {words.seePush}
+              </ActionLink>
               <ActionLink href={`/workloads/${id}`}>← {name}</ActionLink>
             </Head>
-            <Body of={data} reload={rollout.reload} />
+            <Body
+              of={data}
+              instanceCount={workload.data?.connected_instance_count ?? 0}
+              reload={rollout.reload}
+            />
           </>
         )
       }}

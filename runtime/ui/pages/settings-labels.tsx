@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
-import { nameOf, placeOf } from '../logic/workloads.ts'
-import { Action, Select, TextArea } from '../parts/controls.tsx'
+import { Action, TextArea } from '../parts/controls.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { labelOf, useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { fleetLoaded, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 
 const PREFIX = /^muster\/(selector\.)?/
@@ -61,28 +60,21 @@ function LabelsForm({ id, labels }: { id: string; labels: Record<string, string>
 /** Labels that only operators set, for one workload at a time. */
 export function LabelsSection() {
   const words = say(settingsTexts)
-  void fleetVersion.value
-  useEffect(() => {
-    void loadFleet()
-  }, [])
-  const options = [...workloads.values()]
-    .map((workload): [string, string] => [
-      workload.id,
-      [nameOf(workload), placeOf(workload)].filter((part) => part !== '').join(' · '),
-    ])
-    .sort(([, a], [, b]) => a.localeCompare(b))
-  const id = query.value.get('workload') ?? options[0]?.[0] ?? ''
+  useFleet()
+  const id = query.value.get('workload') ?? ''
   const chosen = workloads.get(id)
   return (
     <section class="pane stack">
       <p class="muted">{words.labelsLead}</p>
-      {options.length > 0 && (
-        <Select
-          label={words.labelsFor}
-          value={id}
-          options={options}
-          onValue={(workload) => setQuery({ workload })}
-        />
+      <WorkloadSearch
+        label={words.labelsFor}
+        fits={() => true}
+        onPick={(workload) => setQuery({ workload: workload.id })}
+      />
+      {chosen && (
+        <h2 style={{ margin: '0' }}>
+          <a href={`/workloads/${chosen.id}`}>{labelOf(chosen)}</a>
+        </h2>
       )}
       {fleetLoaded.value && chosen && <LabelsForm key={id} id={id} labels={trustedOf(chosen.labels ?? {})} />}
     </section>

@@ -1,11 +1,11 @@
 import type { CapabilityDocument } from '../../../lib/wire/capabilities.ts'
 import type { DatabaseCounters } from '../../../lib/wire/system.ts'
 import { say } from '../i18n/define.ts'
-import { formatDay, formatNumber } from '../i18n/format.ts'
+import { formatDay, formatExact, formatNumber } from '../i18n/format.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
-import { Mark } from '../parts/state.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
 import { call } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
 import { hubState } from '../state/hub.ts'
@@ -31,6 +31,7 @@ function Probe({ path }: { path: string }) {
 /** The pool, what this edition can do, and who listens where. */
 export function SystemSection() {
   const words = say(settingsTexts)
+  const info = useResource('system-info', (abort) => api.systemInfo(abort))
   const database = useResource('database', (abort) => api.database(abort))
   const activity = useResource('activity', (abort) => api.pushActivity(abort))
   const capabilities = useResource('capabilities', (abort) =>
@@ -38,6 +39,27 @@ export function SystemSection() {
   )
   return (
     <>
+      <section class="pane" style={{ marginTop: '0' }}>
+        <h2>muster</h2>
+        <Loaded of={info}>
+          {(data) => (
+            <Pairs
+              of={[
+                [words.version, <span class="mono">{data.version}</span>],
+                [words.edition, data.edition],
+                [
+                  words.runningSince,
+                  <span>
+                    <Ago at={data.started_at} /> · {formatExact(data.started_at)}
+                  </span>,
+                ],
+                ['PostgreSQL', <span class="mono">{data.postgresql_version}</span>],
+                ['Node.js', <span class="mono">{data.node_version}</span>],
+              ]}
+            />
+          )}
+        </Loaded>
+      </section>
       <section class="pane" style={{ marginTop: '0' }}>
         <h2>{words.systemLead}</h2>
         <Loaded of={database}>
@@ -57,7 +79,9 @@ export function SystemSection() {
         <h2>{words.listeners}</h2>
         <Pairs
           of={[
-            [words.apiListener, <span class="mono">{window.location.host}</span>],
+            ...(info.data?.listeners ?? []).map(
+              ({ name, address }) => [words.listener[name], <span class="mono">{address}</span>] as const,
+            ),
             ['/healthz', <Probe path="/healthz" />],
             ['/readyz', <Probe path="/readyz" />],
             [

@@ -43,7 +43,7 @@ export function TemplatePage({ params }: { params: Record<string, string> }) {
           <div class="two" style={{ marginTop: '24px' }}>
             <div class="stack">
               <div class="pane">
-                <Pipelines yaml={data.content ?? ''} failing={[]} />
+                <Pipelines yaml={data.content ?? ''} failing={new Map()} />
               </div>
               <div class="pane flush">
                 <CodeView text={data.content ?? ''} label={data.name} />

@@ -4,6 +4,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import { compareVersions } from '../logic/workloads.ts'
+import { Capped } from '../parts/capped.tsx'
 import { TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
@@ -52,21 +53,23 @@ function Matrix({ of }: { of: VersionIntelligence }) {
           </>
         }
       >
-        {rows.map((row) => (
-          <tr key={`${row.group}${row.type}${row.status}${row.version}`}>
-            <td>{row.group}</td>
-            <td class="mono">{row.version}</td>
-            <td>
-              <Standing of={row.version_status} />
-            </td>
-            <td>
-              <StatusMark status={row.status as 'connected'} />
-            </td>
-            <td class="n">
-              <a href={`/?q=${encodeURIComponent(`version:${row.version}`)}`}>{formatNumber(row.count)}</a>
-            </td>
-          </tr>
-        ))}
+        <Capped rows={rows}>
+          {(row) => (
+            <tr key={`${row.group}${row.type}${row.status}${row.version}`}>
+              <td>{row.group}</td>
+              <td class="mono">{row.version}</td>
+              <td>
+                <Standing of={row.version_status} />
+              </td>
+              <td>
+                <StatusMark status={row.status as 'connected'} />
+              </td>
+              <td class="n">
+                <a href={`/?q=${encodeURIComponent(`version:${row.version}`)}`}>{formatNumber(row.count)}</a>
+              </td>
+            </tr>
+          )}
+        </Capped>
       </Sheet>
     </section>
   )
@@ -92,24 +95,26 @@ function Blocks({ of }: { of: VersionIntelligence }) {
             </>
           }
         >
-          {blocked.map((row) => (
-            <tr key={row.workload_id}>
-              <td>
-                <a class="name" href={`/workloads/${row.workload_id}`}>
-                  {row.display_name || row.workload_id}
-                </a>
-              </td>
-              <td class="mono">{row.version.reported}</td>
-              <td class="text">
-                {row.blocking_reasons.map((reason) => (
-                  <div key={reason.code + reason.message}>
-                    {translated(words.block, reason.code, reason.message)}
-                  </div>
-                ))}
-              </td>
-              <td class="mono muted">{shortHash(row.config.hash) || '–'}</td>
-            </tr>
-          ))}
+          <Capped rows={blocked}>
+            {(row) => (
+              <tr key={row.workload_id}>
+                <td>
+                  <a class="name" href={`/workloads/${row.workload_id}`}>
+                    {row.display_name || row.workload_id}
+                  </a>
+                </td>
+                <td class="mono">{row.version.reported}</td>
+                <td class="text">
+                  {row.blocking_reasons.map((reason) => (
+                    <div key={reason.code + reason.message}>
+                      {translated(words.block, reason.code, reason.message)}
+                    </div>
+                  ))}
+                </td>
+                <td class="mono muted">{shortHash(row.config.hash) || '–'}</td>
+              </tr>
+            )}
+          </Capped>
         </Sheet>
       )}
     </section>
@@ -168,19 +173,21 @@ export function VersionsPage() {
                       </>
                     }
                   >
-                    {data.unsupported_config_components.map((row) => (
-                      <tr key={`${row.workload_id}${row.config_hash}${row.path}`}>
-                        <td>
-                          <a class="name" href={`/workloads/${row.workload_id}`}>
-                            {row.display_name || row.workload_id}
-                          </a>
-                        </td>
-                        <td class="mono">
-                          {row.category}/{row.component_type}
-                        </td>
-                        <td class="mono muted">{shortHash(row.config_hash)}</td>
-                      </tr>
-                    ))}
+                    <Capped rows={data.unsupported_config_components}>
+                      {(row) => (
+                        <tr key={`${row.workload_id}${row.config_hash}${row.path}`}>
+                          <td>
+                            <a class="name" href={`/workloads/${row.workload_id}`}>
+                              {row.display_name || row.workload_id}
+                            </a>
+                          </td>
+                          <td class="mono">
+                            {row.category}/{row.component_type}
+                          </td>
+                          <td class="mono muted">{shortHash(row.config_hash)}</td>
+                        </tr>
+                      )}
+                    </Capped>
                   </Sheet>
                 </section>
               )}

@@ -1,5 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { EVENT_STATS_WINDOWS, type EventStats, type EventStatsWindow } from '../../../lib/wire/events.ts'
+import { alertTexts } from '../i18n/alerts.ts'
+import { describeAction } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
@@ -77,10 +79,14 @@ function describe(entry: TimelineEntry): { tone: Tone; shape: Shape; text: strin
   if (entry.kind === 'alert') {
     const { rule } = entry.alert
     return entry.isEnd
-      ? { tone: 'ok', shape: 'tick', text: words.alertResolved(rule) }
-      : { tone: 'bad', shape: 'triangle', text: words.alertFired(rule) }
+      ? { tone: 'ok', shape: 'tick', text: words.alertResolved(say(alertTexts).rules[rule] ?? rule) }
+      : { tone: 'bad', shape: 'triangle', text: words.alertFired(say(alertTexts).rules[rule] ?? rule) }
   }
-  return { tone: 'idle', shape: 'dot', text: words.audit(entry.audit.action, entry.audit.email ?? '–') }
+  return {
+    tone: 'idle',
+    shape: 'dot',
+    text: words.audit(describeAction(entry.audit.action), entry.audit.email ?? '–'),
+  }
 }
 
 function Entry({ entry, workloadId }: { entry: TimelineEntry; workloadId: string }) {

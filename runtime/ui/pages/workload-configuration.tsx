@@ -2,22 +2,26 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
-import { ActionLink, unless } from '../parts/controls.tsx'
+import { ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Pipelines } from '../parts/pipelines.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
+import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
+import { useFailing } from '../state/use-failing.ts'
 import { useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
-function Wanted({ workload }: Pick<TabProps, 'workload'>) {
+function Wanted({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>) {
   const words = say(historyTexts)
   const hash = workload.active_config_hash ?? ''
   const revision = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
     api.revision(workload.id, hash, abort),
   )
+  const failing = useFailing({ workload, topology })
   if (hash === '') return <p class="muted">{words.noWanted}</p>
   return (
     <Loaded of={revision}>
@@ -25,7 +29,7 @@ function Wanted({ workload }: Pick<TabProps, 'workload'>) {
         <div class="stack">
           {data.content && (
             <div class="pane">
-              <Pipelines yaml={data.content} failing={[]} />
+              <Pipelines yaml={data.content} failing={failing} />
             </div>
           )}
           <div class="pane flush">
@@ -56,10 +60,12 @@ function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
   const odd = instances.filter((instance) => instance.effective_matches === false)
-  const shown = odd[0] ?? instances[0]
+  const wanted = query.value.get('instance')
+  const shown = instances.find(({ instance_uid: uid }) => uid === wanted) ?? odd[0] ?? instances[0]
   const detail = useResource(shown ? `instance:${workload.id}:${shown.instance_uid}` : null, (abort) =>
     api.instance(workload.id, shown?.instance_uid ?? '', abort),
   )
+  const failing = useFailing({ workload, topology })
   const text = detail.data?.effective_config
   return (
     <section class="stack tight">
@@ -77,12 +83,28 @@ function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>
       {odd[0]?.effective_mismatch_paths?.map((path) => (
         <code key={path}>{path}</code>
       ))}
+      {text && !workload.active_config_hash && (
+        <div class="pane">
+          <Pipelines yaml={text} failing={failing} />
+        </div>
+      )}
       {text ? (
         <div class="pane flush">
           <div class="pane-head">
             <b>{words.running}</b>
-            <span class="mono muted">{shown?.pod_name ?? shown?.instance_uid}</span>
-            <span class="muted">{words.runningHint}</span>
+            <span class="narrow-select">
+              <Select
+                isBare
+                label={say(workloadTexts).health.of}
+                value={shown?.instance_uid ?? ''}
+                options={listChoices(instances, shown?.instance_uid ?? null).map((instance) => [
+                  instance.instance_uid,
+                  `${instance.effective_matches === false ? '▲ ' : ''}${instance.pod_name ?? instance.instance_uid}`,
+                ])}
+                onValue={(instance) => setQuery({ instance })}
+              />
+            </span>
+            <span class="muted grow">{words.runningHint}</span>
           </div>
           <CodeView text={text} label={words.running} />
         </div>
@@ -99,7 +121,7 @@ export function ConfigurationTab({ workload, topology }: TabProps) {
   if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
   return (
     <div class="stack">
-      <Wanted workload={workload} />
+      <Wanted workload={workload} topology={topology} />
       <Running workload={workload} topology={topology} />
     </div>
   )

@@ -2,6 +2,7 @@ import type { HealthNode, InstanceDetail } from '../../../lib/wire/instances.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -100,7 +101,7 @@ export function HealthTab({ workload, topology }: TabProps) {
               <Select
                 label={words.health.of}
                 value={wanted ?? ''}
-                options={instances.map((instance) => [
+                options={listChoices(instances, wanted).map((instance) => [
                   instance.instance_uid,
                   `${instance.healthy ? '' : '▲ '}${instance.pod_name ?? instance.instance_uid}`,
                 ])}

@@ -67,13 +67,19 @@ function LabelDialog({
   )
 }
 
-function Marks({ row }: { row: RevisionRecord }) {
+/** What sets a push apart; only the newest of the current config's pushes is the current one. */
+function Marks({ row, isCurrent }: { row: RevisionRecord; isCurrent: boolean }) {
   const words = say(historyTexts)
   return (
     <span class="chips" style={{ flexWrap: 'nowrap' }}>
       {row.label && <span class="chip">{row.label}</span>}
-      {row.is_current && <span class="chip quiet">{words.current}</span>}
+      {isCurrent && <span class="chip quiet">{words.current}</span>}
       {row.is_last_known_good && <span class="chip quiet">{words.pinned}</span>}
+      {row.rollout_id && (
+        <a class="chip quiet" href={`/workloads/${row.workload_id}/rollouts/${row.rollout_id}`}>
+          {words.stages}
+        </a>
+      )}
     </span>
   )
 }
@@ -97,7 +103,7 @@ function RowActions({
     reload()
   }
   return (
-    <span class="actions" style={{ flexWrap: 'nowrap' }}>
+    <span class="actions" style={{ flexWrap: 'nowrap', justifyContent: 'end' }}>
       <Action
         kind="plain"
         reason={unless('workload:push_config')}
@@ -214,7 +220,7 @@ export function HistoryTab({ workload, history }: TabProps) {
                     <PushMark state={row.phase} />
                     {row.error_groups?.[0] && (
                       <span class="bad">
-                        {' '}
+                        {' · '}
                         {describeCause(row.error_groups[0].cause, row.error_groups[0].title)}
                       </span>
                     )}
@@ -224,7 +230,10 @@ export function HistoryTab({ workload, history }: TabProps) {
                     <span class="muted"> / {formatNumber(row.target_count)}</span>
                   </td>
                   <td>
-                    <Marks row={row} />
+                    <Marks
+                      row={row}
+                      isCurrent={row.is_current && rows.find((one) => one.is_current) === row}
+                    />
                   </td>
                   <td>
                     <RowActions

@@ -4,7 +4,9 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { oddnessOf } from '../logic/instances.ts'
+import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { describeHeterogeneity } from '../parts/instance-words.ts'
 import { Sheet } from '../parts/page.tsx'
 import { Ago, HealthMark, Mark, PushMark } from '../parts/state.tsx'
 import type { TabProps } from './workload.tsx'
@@ -58,7 +60,7 @@ export function InstancesTab({ workload, topology }: TabProps) {
               {instances.length > 1 &&
                 (summary.heterogeneity_reasons.length === 0
                   ? words.alike
-                  : summary.heterogeneity_reasons.map((reason) => words.reasons[reason]).join(' '))}
+                  : describeHeterogeneity(instances, summary).join(' '))}
             </p>
             {instances.length === 0 ? (
               <p class="empty">{words.noInstances}</p>
@@ -78,35 +80,37 @@ export function InstancesTab({ workload, topology }: TabProps) {
                   </>
                 }
               >
-                {sorted.map((instance) => (
-                  <tr key={instance.instance_uid}>
-                    <td>
-                      <a
-                        class="name"
-                        href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
-                      >
-                        {instance.pod_name ?? instance.instance_uid.slice(0, 12)}
-                      </a>
-                    </td>
-                    <td class="mono">{instance.version ?? '–'}</td>
-                    <td>
-                      <HealthMark healthy={instance.healthy} />
-                    </td>
-                    <td>
-                      <ConfigCell instance={instance} />
-                    </td>
-                    <td>
-                      <MatchesCell instance={instance} />
-                    </td>
-                    <td class="muted">
-                      <Ago at={instance.connected_at} />
-                    </td>
-                    <td class="muted">
-                      <Ago at={instance.last_message_at} />
-                    </td>
-                    <td class="mono muted">{instance.instance_uid}</td>
-                  </tr>
-                ))}
+                <Capped rows={sorted}>
+                  {(instance) => (
+                    <tr key={instance.instance_uid}>
+                      <td>
+                        <a
+                          class="name"
+                          href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
+                        >
+                          {instance.pod_name ?? instance.instance_uid.slice(0, 12)}
+                        </a>
+                      </td>
+                      <td class="mono">{instance.version ?? '–'}</td>
+                      <td>
+                        <HealthMark healthy={instance.healthy} />
+                      </td>
+                      <td>
+                        <ConfigCell instance={instance} />
+                      </td>
+                      <td>
+                        <MatchesCell instance={instance} />
+                      </td>
+                      <td class="muted">
+                        <Ago at={instance.connected_at} />
+                      </td>
+                      <td class="muted">
+                        <Ago at={instance.last_message_at} />
+                      </td>
+                      <td class="mono muted">{instance.instance_uid}</td>
+                    </tr>
+                  )}
+                </Capped>
               </Sheet>
             )}
           </>

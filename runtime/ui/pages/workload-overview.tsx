@@ -1,19 +1,20 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
-import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, shortHash } from '../i18n/format.ts'
+import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { oddnessOf } from '../logic/instances.ts'
+import { listOddities, oddnessOf } from '../logic/instances.ts'
 import { Icon } from '../parts/icons.tsx'
+import { describeOddity } from '../parts/instance-words.ts'
 import { lazy } from '../parts/lazy.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
+import { useFailing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
-const Pipelines = lazy<{ yaml: string; failing: readonly string[] }>(
+const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
 )
 
@@ -37,12 +38,13 @@ function usePipelineYaml({
 function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology'>) {
   const words = say(workloadTexts)
   const yaml = usePipelineYaml(props)
+  const failing = useFailing(props)
   return (
     <section>
       <h2>{words.pipelines}</h2>
       <div class="pane">
         {yaml ? (
-          <Pipelines yaml={yaml} failing={[]} />
+          <Pipelines yaml={yaml} failing={failing} />
         ) : (
           <p class="muted">{may('config:read_content') ? words.noPipelines : words.pipelinesHidden}</p>
         )}
@@ -67,7 +69,7 @@ function LastPush({ push, workloadId }: { push: RevisionRecord; workloadId: stri
           class="mono link"
           href={`/workloads/${workloadId}/pushes/${push.config_hash}?push=${push.push_id}`}
         >
-          {shortHash(push.config_hash)}
+          {push.config_hash.slice(0, 7)}
         </a>{' '}
         <PushMark state={push.phase} /> <Ago at={push.submitted_at} />
       </div>
@@ -106,15 +108,7 @@ function OddInstances({ workload, topology }: TabProps) {
     <ul class="list">
       {odd.slice(0, 6).map(({ instance }) => {
         const isBad = instance.remote_config_status?.status === 'failed'
-        const about = [
-          isBad &&
-            describeCause(
-              instance.remote_config_status?.error_cause,
-              instance.remote_config_status?.error_title,
-            ),
-          instance.effective_config_hash && shortHash(instance.effective_config_hash),
-          instance.version,
-        ].filter(Boolean)
+        const about = listOddities(instance, summary).map((oddity) => describeOddity(oddity, instance))
         return (
           <li key={instance.instance_uid}>
             <span class={isBad ? 'bad' : 'warn'}>
@@ -124,7 +118,7 @@ function OddInstances({ workload, topology }: TabProps) {
               <a class="mono" href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}>
                 {instance.pod_name ?? instance.instance_uid}
               </a>
-              <div class="muted">{about.join(' · ')}</div>
+              <div class="muted">{formatList(about)}</div>
             </div>
           </li>
         )

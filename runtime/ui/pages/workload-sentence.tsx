@@ -1,11 +1,15 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo } from '../i18n/format.ts'
+import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { ActionLink } from '../parts/controls.tsx'
+import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
 const causeOf = (push: RevisionRecord | null) =>
@@ -32,6 +36,16 @@ function toSentence(diagnosis: Diagnosis): [string, string] {
         diagnosis.push.target_count,
         causeOf(diagnosis.push),
       )
+    case 'rollout_halted': {
+      const { halt } = diagnosis.rollout
+      return words.rolloutHalted(
+        (halt?.stage ?? 0) + 1,
+        say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? '',
+        halt?.value ?? 0,
+      )
+    }
+    case 'rollout':
+      return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':
       return words.unhealthy(diagnosis.count, diagnosis.total, diagnosis.first)
     case 'applying':
@@ -66,6 +80,10 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
     case 'some_failed':
     case 'applying':
       return { href: pushHref(diagnosis.push.config_hash, diagnosis.push.push_id), text: see.push }
+    case 'rollout_halted':
+      return { href: `${base}/rollouts/${diagnosis.rollout.id}`, text: see.stages }
+    case 'rollout':
+      return { href: `${base}/rollouts/${diagnosis.push.rollout_id}`, text: see.stages }
     case 'unhealthy':
     case 'degraded':
       return { href: `${base}/health`, text: see.health }
@@ -84,7 +102,14 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
 
 /** One sentence that says what is wrong and what to do next. */
 export function WorkloadSentence({ workload, topology, history }: TabProps) {
-  const diagnosis = diagnose(workload, topology.data, history.data ?? [])
+  const push = workload.current_config_push
+  const rolloutId = push?.status === 'pending' ? push.rollout_id : undefined
+  const rollout = useResource(
+    rolloutId ? `rollout:${rolloutId}` : null,
+    (abort) => api.rollout(workload.id, rolloutId ?? '', abort),
+    touchesWorkload(workload.id),
+  )
+  const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
   const [what, next] = toSentence(diagnosis)
   const action = toAction(diagnosis, workload.id)
   return (

@@ -6,6 +6,7 @@ import { nameOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { can } from '../state/session.ts'
+import { Capped } from './capped.tsx'
 import { Action, unless } from './controls.tsx'
 import { Sheet } from './page.tsx'
 import { Ago, Mark } from './state.tsx'
@@ -46,45 +47,47 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
         </>
       }
     >
-      {alerts.map((alert) => {
-        const workload = workloads.get(alert.workload_id)
-        return (
-          <tr key={alert.id}>
-            <td>
-              <Mark
-                tone={alert.resolved_at ? 'idle' : alert.severity === 'critical' ? 'bad' : 'warn'}
-                shape={alert.resolved_at ? 'tick' : alert.severity === 'critical' ? 'cross' : 'triangle'}
-              >
-                {words.severity[alert.severity] ?? alert.severity}
-              </Mark>
-            </td>
-            <td>
-              <a href={causeHref(alert)}>{words.rules[alert.rule] ?? alert.rule}</a>
-            </td>
-            <td>
-              <a class="name" href={`/workloads/${alert.workload_id}`}>
-                {workload ? nameOf(workload) : alert.workload_id}
-              </a>
-            </td>
-            <td class="text" title={alert.message}>
-              {words.sentence[alert.rule] ?? alert.message}
-            </td>
-            <td class="muted">
-              <Ago at={alert.fired_at} />
-            </td>
-            <td class="muted">
-              {alert.resolved_at ? <Ago at={alert.resolved_at} /> : <span>{words.still}</span>}
-            </td>
-            <td>
-              {!alert.resolved_at && (
-                <Action reason={unless('alert:resolve')} onClick={() => void resolve(alert)}>
-                  {words.resolve}
-                </Action>
-              )}
-            </td>
-          </tr>
-        )
-      })}
+      <Capped rows={alerts}>
+        {(alert) => {
+          const workload = workloads.get(alert.workload_id)
+          return (
+            <tr key={alert.id}>
+              <td>
+                <Mark
+                  tone={alert.resolved_at ? 'idle' : alert.severity === 'critical' ? 'bad' : 'warn'}
+                  shape={alert.resolved_at ? 'tick' : alert.severity === 'critical' ? 'cross' : 'triangle'}
+                >
+                  {words.severity[alert.severity] ?? alert.severity}
+                </Mark>
+              </td>
+              <td>
+                <a href={causeHref(alert)}>{words.rules[alert.rule] ?? alert.rule}</a>
+              </td>
+              <td>
+                <a class="name" href={`/workloads/${alert.workload_id}`}>
+                  {workload ? nameOf(workload) : alert.workload_id}
+                </a>
+              </td>
+              <td class="text" title={alert.message}>
+                {words.sentence[alert.rule] ?? alert.message}
+              </td>
+              <td class="muted">
+                <Ago at={alert.fired_at} />
+              </td>
+              <td class="muted">
+                {alert.resolved_at ? <Ago at={alert.resolved_at} /> : <span>{words.still}</span>}
+              </td>
+              <td>
+                {!alert.resolved_at && (
+                  <Action reason={unless('alert:resolve')} onClick={() => void resolve(alert)}>
+                    {words.resolve}
+                  </Action>
+                )}
+              </td>
+            </tr>
+          )
+        }}
+      </Capped>
     </Sheet>
   )
 }

@@ -60,7 +60,9 @@ function listEntries(text: string, pages: readonly { href: string; text: string 
       run: () => navigate(`/workloads/${workload.id}`),
     })
   }
-  return [...found, ...fixed]
+  // What was begun to be typed comes first.
+  const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
+  return [...fixed.filter(isBegun), ...found, ...fixed.filter((entry) => !isBegun(entry))]
 }
 
 /** Finds workloads, pages and actions; all by keyboard. */

@@ -1,7 +1,8 @@
 import { Graph, layout } from '@dagrejs/dagre'
 import { useMemo } from 'preact/hooks'
-import { defineTexts, say } from '../i18n/define.ts'
-import { formatList } from '../i18n/format.ts'
+import { defineTexts, plural, say } from '../i18n/define.ts'
+import { formatList, formatNumber } from '../i18n/format.ts'
+import { componentKey } from '../logic/health.ts'
 import { type PipelineLane, type PipelinePicture, readPipelines } from '../logic/pipelines.ts'
 
 const pipelineTexts = defineTexts({
@@ -11,6 +12,9 @@ const pipelineTexts = defineTexts({
       `${name}: from ${from}${through ? ` through ${through}` : ''} to ${to}.`,
     broken: 'The pipelines cannot be read from this config.',
     nothing: 'nothing',
+    sick: (count: number) => `▲ ${formatNumber(count)}`,
+    failing: (key: string, count: number) =>
+      `${key} is unhealthy on ${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
   },
   fr: {
     kind: { receiver: 'récepteur', processor: 'processeur', exporter: 'exporteur', connector: 'connecteur' },
@@ -18,6 +22,9 @@ const pipelineTexts = defineTexts({
       `${name} : de ${from}${through ? ` par ${through}` : ''} vers ${to}.`,
     broken: 'Les pipelines ne se lisent pas dans cette config.',
     nothing: 'rien',
+    sick: (count: number) => `▲ ${formatNumber(count)}`,
+    failing: (key: string, count: number) =>
+      `${key} est en défaut sur ${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
   },
 })
 
@@ -160,23 +167,25 @@ function layOut(picture: PipelinePicture) {
   }
 }
 
-function describe(picture: PipelinePicture): string {
+function describe(picture: PipelinePicture, failing: ReadonlyMap<string, number>): string {
   const words = say(pipelineTexts)
   const names = (ids: string[]) => (ids.length > 0 ? formatList(ids) : words.nothing)
-  return picture.lanes
-    .map((lane) =>
+  const sick = [...failing].map(([key, count]) => words.failing(key, count))
+  return [
+    ...picture.lanes.map((lane) =>
       words.lane(
         lane.name,
         names(lane.receivers),
         lane.processors.length > 0 ? formatList(lane.processors) : '',
         names(lane.exporters),
       ),
-    )
-    .join(' ')
+    ),
+    ...sick,
+  ].join(' ')
 }
 
-/** A picture of a config's pipelines, one lane each; `failing` marks component ids. */
-export function Pipelines({ yaml, failing }: { yaml: string; failing: readonly string[] }) {
+/** A picture of a config's pipelines, one lane each; `failing` counts unhealthy instances by `componentKey`. */
+export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMap<string, number> }) {
   const words = say(pipelineTexts)
   const picture = useMemo(() => readPipelines(yaml), [yaml])
   const drawn = useMemo(() => (picture ? layOut(picture) : null), [picture])
@@ -189,7 +198,7 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: readonly s
         class="pipe"
         viewBox={`0 0 ${width} ${height}`}
         role="img"
-        aria-label={describe(picture)}
+        aria-label={describe(picture, failing)}
         style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 520)}px` }}
       >
         {drawn.bridges.map((path) => (
@@ -203,18 +212,22 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: readonly s
             {lane.paths.map((path) => (
               <path key={path} d={path} />
             ))}
-            {[...lane.boxes].map(([key, box]) => (
-              <g key={key} class={failing.includes(box.id) ? 'x' : ''}>
-                <title>{box.id}</title>
-                <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
-                <text class="k" x={box.x + 10} y={box.y + 14}>
-                  {words.kind[box.kind]}
-                </text>
-                <text x={box.x + 10} y={box.y + 27}>
-                  {box.id.length > 28 ? `${box.id.slice(0, 27)}…` : box.id}
-                </text>
-              </g>
-            ))}
+            {[...lane.boxes].map(([key, box]) => {
+              const sick = failing.get(componentKey(lane.name, box.kind, box.id)) ?? 0
+              return (
+                <g key={key} class={sick > 0 ? 'x' : ''}>
+                  <title>{box.id}</title>
+                  <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
+                  <text class="k" x={box.x + 10} y={box.y + 14}>
+                    {words.kind[box.kind]}
+                    {sick > 0 && ` · ${words.sick(sick)}`}
+                  </text>
+                  <text x={box.x + 10} y={box.y + 27}>
+                    {box.id.length > 28 ? `${box.id.slice(0, 27)}…` : box.id}
+                  </text>
+                </g>
+              )
+            })}
           </g>
         ))}
       </svg>

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
-import { nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
-import { Action, Select } from './controls.tsx'
+import { readOnlyReason } from '../logic/workloads.ts'
+import { fleetLoaded, workloads } from '../state/fleet.ts'
+import { Action } from './controls.tsx'
+import { labelOf, useFleet, WorkloadSearch } from './workload-search.tsx'
 
 /** Choose a workload that takes configs, for whatever `onChoose` opens. */
 export function WorkloadPicker({
@@ -16,32 +16,30 @@ export function WorkloadPicker({
 }) {
   const words = say(libraryTexts)
   const chosen = useSignal('')
-  void fleetVersion.value
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
-  const options = [...workloads.values()]
-    .filter((workload) => readOnlyReason(workload) === null)
-    .map((workload): [string, string] => [
-      workload.id,
-      [nameOf(workload), placeOf(workload)].filter((text) => text !== '').join(' · '),
-    ])
-    .sort(([, a], [, b]) => a.localeCompare(b))
-  if (options.length === 0) return <p class="muted">{words.noTargets}</p>
-  const id = chosen.value || (options[0]?.[0] ?? '')
+  useFleet()
+  const targets = [...workloads.values()].filter((workload) => readOnlyReason(workload) === null)
+  if (fleetLoaded.value && targets.length === 0) return <p class="muted">{words.noTargets}</p>
+  // Where there is only one, there is nothing to choose.
+  const workload = workloads.get(chosen.value) ?? (targets.length === 1 ? targets[0] : undefined)
   return (
-    <div class="tools" style={{ alignItems: 'end' }}>
-      <Select
+    <div class="stack tight">
+      <WorkloadSearch
         label={words.useFor}
-        value={id}
-        options={options}
-        onValue={(value) => {
-          chosen.value = value
+        fits={(candidate) => readOnlyReason(candidate) === null}
+        onPick={({ id }) => {
+          chosen.value = id
         }}
       />
-      <Action kind="primary" reason={reason} onClick={() => onChoose(id)}>
-        {words.useGo}
-      </Action>
+      {workload && <p class="chip wrap">{labelOf(workload)}</p>}
+      <div class="actions">
+        <Action
+          kind="primary"
+          reason={reason ?? (workload ? null : words.useFor)}
+          onClick={() => workload && onChoose(workload.id)}
+        >
+          {words.useGo}
+        </Action>
+      </div>
     </div>
   )
 }

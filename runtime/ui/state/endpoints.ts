@@ -36,7 +36,7 @@ import type {
   RollbackPrepare,
 } from '../../../lib/wire/rollback.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
-import type { DatabaseCounters } from '../../../lib/wire/system.ts'
+import type { DatabaseCounters, SystemInfo } from '../../../lib/wire/system.ts'
 import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/templates.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { ValidationResult } from '../../../lib/wire/validation.ts'
@@ -102,6 +102,8 @@ export const api = {
   pinKnownGood: (id: string, hash: string, request: KnownGoodRequest) =>
     call<KnownGoodMarked>('POST', `${w(id)}/configs/${e(hash)}/known-good`, { json: request }),
   clearKnownGood: (id: string) => call<void>('DELETE', `${w(id)}/known-good`),
+  rollouts: (id: string, signal?: Signal) =>
+    call<RolloutRecord[]>('GET', `${w(id)}/config/canary`, { signal }),
   rollout: (id: string, rollout: string, signal?: Signal) =>
     call<RolloutRecord>('GET', `${w(id)}/config/canary/${e(rollout)}`, { signal }),
   steerRollout: (id: string, rollout: string, action: 'promote' | 'abort' | 'rollback') =>
@@ -156,5 +158,6 @@ export const api = {
   exportAudit: (query: Record<string, string | number | undefined>) =>
     download('GET', '/api/audit/events.csv', { query }),
   verifyAudit: () => call<AuditVerification>('GET', '/api/audit/verify'),
+  systemInfo: (signal?: Signal) => call<SystemInfo>('GET', '/api/system/info', { signal }),
   database: (signal?: Signal) => call<DatabaseCounters>('GET', '/api/system/database', { signal }),
 }

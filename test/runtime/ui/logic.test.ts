@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
+import { countFailing } from '../../../runtime/ui/logic/health.ts'
+import { countValues } from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
+import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
-import { readShares } from '../../../runtime/ui/logic/stages.ts'
+import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
 import { sortWorkloads } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
 
@@ -127,6 +134,87 @@ test('label lines are key=value, and the first that is not is named', () => {
   expect(readLabelLines('env=prod\nnonsense')).toEqual({ ok: false, line: 'nonsense' })
 })
 
-test('shares grow, stay under all, and nonsense is left out', () => {
-  expect(readShares('50, 10; 10 x 100 -5')).toEqual([10, 50])
+describe('the stages of a rollout', () => {
+  test('are growing shares under all; one that is none is a fault, not left out', () => {
+    expect(readShares('50, 10; 10 %')).toEqual([10, 50])
+    for (const text of ['', 'ten', '10, x', '0', '100', '-5']) expect(readShares(text)).toBe(null)
+  })
+
+  test('end with everybody, and say whom they reach', () => {
+    const stages = toStageRequests([10, 50], 60, ['health'])
+    expect(stages.map(({ percentage }) => percentage)).toEqual([10, 50, 100])
+    expect(stages.every((stage) => stage.dwell_seconds === 60 && stage.gates?.[0] === 'health')).toBe(true)
+    expect(listStageSizes(stages, 8)).toEqual([1, 4, 8])
+    expect(listStageSizes(stages, 1)).toEqual([1, 1, 1])
+  })
+
+  test('each stand alone in the bar, though the record counts them with those before', () => {
+    const stage = (
+      index: number,
+      status: 'done' | 'running' | 'waiting',
+      targets: number,
+      applied: number,
+    ) => ({
+      ...{
+        index,
+        status,
+        percentage: [25, 50, 100][index],
+        target_count: targets,
+        dwell_seconds: 0,
+        gates: [],
+      },
+      counts: { pending: 0, applying: targets - applied, applied, failed: 0 },
+    })
+    const rollout = {
+      stages: [stage(0, 'done', 2, 2), stage(1, 'running', 4, 3), stage(2, 'waiting', 0, 0)],
+    } as unknown as RolloutRecord
+    const shares = listStageShares(rollout, 8)
+    expect(shares.map(({ size, added, applied }) => [size, added, applied])).toEqual([
+      [2, 2, 2],
+      [4, 2, 1],
+      [8, 4, 0],
+    ])
+  })
+})
+
+test('a halted rollout is said before an unhealthy instance, one under way after it', () => {
+  const push = {
+    status: 'pending',
+    phase: 'applying',
+    rollout_id: 'canary_1',
+    applied_count: 2,
+    target_count: 2,
+  }
+  const row = workload({ current_config_push: push as unknown as RevisionRecord })
+  const sick = { summary: { connected_count: 8 }, instances: [{ instance_uid: 'u', healthy: false }] }
+  const topology = sick as unknown as WorkloadTopology
+  const halted = { status: 'halted' } as RolloutRecord
+  expect(diagnose(row, topology, [], halted).kind).toBe('rollout_halted')
+  expect(diagnose(row, topology, [], { ...halted, status: 'running' }).kind).toBe('unhealthy')
+  expect(diagnose(row, null, [], null).kind).toBe('rollout')
+})
+
+test('what ails unhealthy instances is counted by pipeline and component', () => {
+  const ok = { healthy: true }
+  const tree = (exporter: { healthy: boolean }) => ({
+    healthy: false,
+    components: {
+      'pipeline:traces': {
+        healthy: false,
+        components: { 'receiver:otlp': ok, 'exporter:otlphttp/eu': exporter },
+      },
+      extensions: { healthy: false, components: { 'extension:opamp': { healthy: false } } },
+    },
+  })
+  expect(countFailing([tree({ healthy: false }), tree(ok), tree({ healthy: false })])).toEqual(
+    new Map([['traces/exporter:otlphttp/eu', 2]]),
+  )
+})
+
+test('values are counted, the most common first', () => {
+  const instances = ['b', 'a', 'b', undefined].map((version) => ({ version })) as unknown as LiveInstance[]
+  expect(countValues(instances, ({ version }) => version)).toEqual([
+    { value: 'b', count: 2 },
+    { value: 'a', count: 1 },
+  ])
 })

@@ -1,0 +1,223 @@
+import type { EvidenceItem, EvidenceSection, FactValue } from '../../../lib/wire/reports.ts'
+import { alertTexts } from './alerts.ts'
+import { commonTexts } from './common.ts'
+import { defineTexts, language, say } from './define.ts'
+import { formatExact } from './format.ts'
+import { reportTexts } from './reports.ts'
+
+/**
+ * The pack is in English, whoever reads it: its bytes are hashed. The preview says the same in the reader's
+ * language where ids and facts allow it, and shows the pack's own words where they do not.
+ */
+const itemTexts = defineTexts({
+  en: {
+    /** English labels are the keys in plain words. */
+    fact: {} as Record<string, string>,
+    value: {} as Record<string, string>,
+    yes: 'yes',
+    no: 'no',
+    event: {} as Record<string, string>,
+    config: (name: string, hash: string, state: string) => `${name}: config ${hash} ${state}`,
+    breakGlass: 'by break-glass',
+    ready: (name: string) => `${name}: ready to roll back`,
+    notReady: (name: string) => `${name}: no rollback target`,
+    noVersion: (name: string) => `${name}: version not reported`,
+    intact: (seq: string) => `Audit chain intact up to record ${seq}`,
+    broken: (seq: string) => `Audit chain broken at record ${seq}`,
+    truncated: (section: string) => `Section ${section} is not complete: only its newest entries fit.`,
+  },
+  fr: {
+    fact: {
+      accepts_remote_config: 'prend des configs',
+      active_config_hash: 'config active',
+      added_components: 'composants ajoutés',
+      applied_at: 'appliquée le',
+      applied_count: 'appliquées',
+      applying_count: 'en application',
+      approval_comment: 'commentaire d’approbation',
+      approval_id: 'demande',
+      approved_at: 'approuvée le',
+      approved_by: 'approuvée par',
+      archived_at: 'archivé le',
+      base_config_hash: 'config de départ',
+      break_glass: 'bris de glace',
+      break_glass_reason: 'raison du bris de glace',
+      config_hash: 'config',
+      config_id: 'config',
+      content_available: 'contenu conservé',
+      converged_50_ms: 'ms pour 50 %',
+      converged_90_ms: 'ms pour 90 %',
+      converged_99_ms: 'ms pour 99 %',
+      converged_100_ms: 'ms pour 100 %',
+      current_config_hash: 'config actuelle',
+      display_name: 'nom',
+      draft_config_hash: 'brouillon',
+      drift_status: 'écart',
+      effective_config_hash: 'config exécutée',
+      error_cause: 'cause',
+      error_message: 'message d’erreur',
+      error_title: 'erreur',
+      expected_config_hash: 'config attendue',
+      failed_at: 'échouée le',
+      failed_config_hash: 'config échouée',
+      failed_count: 'échouées',
+      first_bad_seq: 'premier enregistrement altéré',
+      gone_count: 'disparues',
+      head_hash: 'dernière empreinte',
+      head_seq: 'dernier enregistrement',
+      instance_uid: 'instance',
+      is_outdated: 'dépassée',
+      is_production: 'production',
+      joined_count: 'arrivées ensuite',
+      kind: 'genre',
+      label: 'libellé',
+      labels: 'étiquettes',
+      minimum_version: 'version minimale',
+      no_status_count: 'sans réponse',
+      phase: 'phase',
+      pod_name: 'pod',
+      prev_version: 'version précédente',
+      push_comment: 'commentaire de poussée',
+      push_id: 'poussée',
+      pushed_at: 'poussée le',
+      pushed_by: 'poussée par',
+      quarantined_config_hashes: 'configs en quarantaine',
+      ready: 'possible',
+      reason: 'raison',
+      remote_config_status: 'état de la config',
+      removed_components: 'composants retirés',
+      removed_label_count: 'étiquettes omises',
+      request_comment: 'commentaire de demande',
+      requested_at: 'demandée le',
+      requested_by: 'demandée par',
+      resolved: 'résolue',
+      resolved_at: 'résolue le',
+      rollback_of_push_id: 'répond à la poussée',
+      rule: 'règle',
+      scope_records_by_action: 'enregistrements par action',
+      self_approved: 'approuvée par son auteur',
+      status: 'état',
+      submitted_at: 'lancée le',
+      target_config_hash: 'config de retour',
+      target_config_id: 'config de retour',
+      target_count: 'instances visées',
+      target_env: 'environnement cible',
+      target_group: 'groupe cible',
+      target_kind: 'origine du retour',
+      type: 'type',
+      verified_records: 'enregistrements vérifiés',
+      version: 'version',
+      workload_id: 'collecteur',
+    },
+    value: {
+      applied: 'appliquée',
+      applying: 'en application',
+      approved: 'approuvée',
+      broken: 'rompue',
+      drifted: 'en écart',
+      failed: 'échouée',
+      in_sync: 'conforme',
+      none: 'aucun',
+      pending: 'en attente',
+      pushed: 'poussée',
+      superseded: 'remplacée',
+      aborted: 'abandonnée',
+      unknown: 'inconnu',
+      verified: 'intacte',
+    },
+    yes: 'oui',
+    no: 'non',
+    event: {
+      connected: 'connexion',
+      disconnected: 'déconnexion',
+      version_changed: 'changement de version',
+    },
+    config: (name: string, hash: string, state: string) => `${name} : config ${hash} ${state}`,
+    breakGlass: 'par bris de glace',
+    ready: (name: string) => `${name} : retour possible`,
+    notReady: (name: string) => `${name} : aucun retour possible`,
+    noVersion: (name: string) => `${name} : version non signalée`,
+    intact: (seq: string) => `Chaîne d’audit intacte jusqu’à l’enregistrement ${seq}`,
+    broken: (seq: string) => `Chaîne d’audit rompue à l’enregistrement ${seq}`,
+    truncated: (section: string) =>
+      `La section « ${section} » n’est pas complète : seules les entrées les plus récentes y tiennent.`,
+  },
+})
+
+/** The section's name by its id. Ids are part of the pack's version. */
+export function describeSection({ id, title }: Pick<EvidenceSection, 'id' | 'title'>): string {
+  const names: Record<string, string> = say(reportTexts).section
+  return names[id] ?? title
+}
+
+/** What a fact is called. */
+export const describeFact = (key: string): string => say(itemTexts).fact[key] ?? key.replaceAll('_', ' ')
+
+const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
+
+/** A fact's value: states, times, yes and no in the reader's language; everything else as it is. */
+export function describeValue(value: FactValue): string {
+  const words = say(itemTexts)
+  if (value === null) return '–'
+  if (typeof value === 'boolean') return value ? words.yes : words.no
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(describeValue).join(', ')
+  if (typeof value === 'object') {
+    const entries = Object.entries(value)
+    return entries.length === 0
+      ? '–'
+      : entries.map(([key, inner]) => `${key}=${describeValue(inner)}`).join(', ')
+  }
+  if (typeof value === 'number') return String(value)
+  if (TIME.test(value)) return formatExact(value)
+  return words.value[value] ?? (value === '' ? '–' : value)
+}
+
+/** What an item says in one line. */
+export function describeItem(sectionId: string, item: EvidenceItem): string {
+  if (language.value === 'en') return item.summary
+  const words = say(itemTexts)
+  const { facts, summary } = item
+  const text = (key: string) => String(facts[key] ?? '')
+  const state = (key: string) => words.value[text(key)] ?? text(key)
+  const at = summary.indexOf(': ')
+  const name = at < 0 ? summary : summary.slice(0, at)
+  switch (sectionId) {
+    case 'config_history':
+    case 'current_config':
+      return words.config(name, text('config_id').slice(0, 12), state('status'))
+    case 'config_plan': {
+      const said = words.config(name, text('draft_config_hash').slice(0, 12), state('status'))
+      return facts['break_glass'] === true ? `${said} ${words.breakGlass}` : said
+    }
+    case 'drift':
+      return `${name} : ${state('drift_status')}`
+    case 'version_intelligence':
+      return text('version') === '' ? words.noVersion(name) : `${name} : ${text('version')}`
+    case 'alerts':
+      return say(alertTexts).sentence[text('rule')] ?? summary
+    case 'workload_events':
+      return words.event[summary] ?? summary
+    case 'rollback_readiness':
+      return facts['ready'] === true ? words.ready(name) : words.notReady(name)
+    case 'audit_verification':
+      return text('status') === 'verified'
+        ? words.intact(text('head_seq'))
+        : words.broken(text('first_bad_seq'))
+    default:
+      return summary
+  }
+}
+
+/** How serious an item is, in a word; null when it is nothing to mind. */
+export function describeSeverity(severity: string | undefined): string | null {
+  if (severity !== 'critical' && severity !== 'warning' && severity !== 'failed') return null
+  return severity === 'failed' ? say(commonTexts).push.failed : say(alertTexts).severity[severity]
+}
+
+/** A warning of the pack; what was cut is said by its section's id. */
+export function describeWarning({ code, message }: { code: string; message: string }): string {
+  const cut = /^(.+)_truncated$/.exec(code)?.[1]
+  return cut === undefined || language.value === 'en'
+    ? message
+    : say(itemTexts).truncated(describeSection({ id: cut, title: cut }))
+}

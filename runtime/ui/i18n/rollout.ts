@@ -1,0 +1,169 @@
+import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
+import { defineTexts, plural } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
+
+export const rolloutTexts = defineTexts({
+  en: {
+    title: 'Staged rollout',
+    of: (hash: string) => `of ${hash}`,
+    stage: (number: number) => `Stage ${n(number)}`,
+    share: (percent: number) => `${n(percent)} %`,
+    size: (count: number, total: number) =>
+      `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}`,
+    everybody: (total: number) => `all ${n(total)} ${plural(total, 'instance', 'instances')}`,
+    stages: 'Stages',
+    members: 'Instances in the started stages',
+    membersFirst: (shown: number, all: number) =>
+      `The first ${n(shown)} of ${n(all)}; the push shows every one.`,
+    seePush: 'See the push',
+    column: {
+      stage: 'Stage',
+      state: 'State',
+      applied: 'Applied',
+      elapsed: 'Elapsed',
+      watch: 'Watched for',
+      gates: 'Gates',
+      instance: 'Instance',
+      since: 'Since',
+      why: 'Why it halted',
+    },
+    status: {
+      running: 'running',
+      halted: 'halted',
+      succeeded: 'done',
+      promoted: 'done',
+      aborted: 'aborted',
+      rollback_started: 'rolled back',
+      stopped: 'stopped',
+      failed: 'failed',
+    },
+    stageStatus: {
+      waiting: 'waiting',
+      running: 'being applied',
+      dwelling: 'being watched',
+      done: 'done',
+      halted: 'halted',
+      aborted: 'aborted',
+      failed: 'failed',
+    },
+    gate: {
+      no_failure: 'failed instances',
+      health: 'unhealthy instances',
+      drift: 'drifted instances',
+    } as Record<RolloutGateName, string>,
+    gateValue: (value: number, limit: number) => `${n(value, 1)}, at most ${n(limit, 1)}`,
+    gateLimit: (limit: number) => `at most ${n(limit, 1)}`,
+    halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
+      `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.`,
+    more: (count: number) => `${n(count)} more`,
+    decide: 'Look at them, then decide: nobody else receives the config until you do.',
+    applying: (stage: number, all: number, done: number, total: number) =>
+      `Stage ${n(stage)} of ${n(all)} is being applied: ${n(done)} of ${n(total)} have it.`,
+    watching: (stage: number, all: number, left: string) =>
+      `Stage ${n(stage)} of ${n(all)} has it and is being watched for another ${left}.`,
+    moving: (stage: number, all: number) => `Stage ${n(stage)} of ${n(all)} held; it moves on.`,
+    byItself: 'It goes on by itself while the gates hold.',
+    finished: (count: number, time: string) =>
+      `Every stage is done: ${n(count)} ${plural(count, 'instance runs', 'instances run')} it, ${time} after the start.`,
+    failed: (count: number) =>
+      `${n(count)} ${plural(count, 'instance', 'instances')} could not apply it, so it is over and its members went back.`,
+    rolledBack: 'It was rolled back: its members went back to the active config.',
+    othersSafe: 'Instances outside the started stages were never offered it.',
+    aborted: 'It was aborted.',
+    abortedMore: 'Its members keep the config until the next push; nobody else receives it.',
+    stopped: 'Another push took its place.',
+    continue: 'Continue',
+    abort: 'Abort',
+    rollBack: 'Roll back',
+    continueHint: (names: string) =>
+      `It goes on with the next instances. ${names} will not count against this stage any more.`,
+    abortHint: 'It ends here. The instances that have the config keep it until the next push.',
+    rollBackHint: 'The instances that have the config go back to the active one, at once.',
+    done: { promote: 'It goes on.', abort: 'Aborted.', rollback: 'Its members go back.' },
+    over: 'It is over.',
+    onlyHalted: 'It goes on by itself; only a halted rollout can be continued.',
+  },
+  fr: {
+    title: 'Déploiement par étapes',
+    of: (hash: string) => `de ${hash}`,
+    stage: (number: number) => `Étape ${n(number)}`,
+    share: (percent: number) => `${n(percent)} %`,
+    size: (count: number, total: number) =>
+      `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}`,
+    everybody: (total: number) => (total < 2 ? 'la seule instance' : `toutes les instances (${n(total)})`),
+    stages: 'Étapes',
+    members: 'Instances des étapes commencées',
+    membersFirst: (shown: number, all: number) =>
+      `Les ${n(shown)} premières sur ${n(all)} ; la poussée les montre toutes.`,
+    seePush: 'Voir la poussée',
+    column: {
+      stage: 'Étape',
+      state: 'État',
+      applied: 'Appliquées',
+      elapsed: 'Écoulé',
+      watch: 'Observation',
+      gates: 'Seuils',
+      instance: 'Instance',
+      since: 'Depuis',
+      why: 'Cause de l’arrêt',
+    },
+    status: {
+      running: 'en cours',
+      halted: 'arrêté',
+      succeeded: 'terminé',
+      promoted: 'terminé',
+      aborted: 'abandonné',
+      rollback_started: 'annulé',
+      stopped: 'remplacé',
+      failed: 'échoué',
+    },
+    stageStatus: {
+      waiting: 'en attente',
+      running: 'en application',
+      dwelling: 'en observation',
+      done: 'terminée',
+      halted: 'arrêtée',
+      aborted: 'abandonnée',
+      failed: 'échouée',
+    },
+    gate: {
+      no_failure: 'instances en échec',
+      health: 'instances en défaut',
+      drift: 'instances en écart',
+    },
+    gateValue: (value: number, limit: number) => `${n(value, 1)}, au plus ${n(limit, 1)}`,
+    gateLimit: (limit: number) => `au plus ${n(limit, 1)}`,
+    halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
+      `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.`,
+    more: (count: number) => `${n(count)} de plus`,
+    decide: 'Regardez-les, puis décidez : personne d’autre ne reçoit la config d’ici là.',
+    applying: (stage: number, all: number, done: number, total: number) =>
+      `L’étape ${n(stage)} sur ${n(all)} est en application : ${n(done)} sur ${n(total)} l’ont.`,
+    watching: (stage: number, all: number, left: string) =>
+      `L’étape ${n(stage)} sur ${n(all)} l’a et reste en observation encore ${left}.`,
+    moving: (stage: number, all: number) => `L’étape ${n(stage)} sur ${n(all)} a tenu ; il avance.`,
+    byItself: 'Il avance seul tant que les seuils tiennent.',
+    finished: (count: number, time: string) =>
+      `Toutes les étapes sont terminées : ${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')}, ${time} après le début.`,
+    failed: (count: number) =>
+      `${n(count)} ${plural(count, 'instance n’a pas pu l’appliquer', 'instances n’ont pas pu l’appliquer')} : il est terminé et ses membres sont revenus en arrière.`,
+    rolledBack: 'Il a été annulé : ses membres sont revenus à la config active.',
+    othersSafe: 'Les instances hors des étapes commencées ne l’ont jamais reçue.',
+    aborted: 'Il a été abandonné.',
+    abortedMore:
+      'Ses membres gardent la config jusqu’à la prochaine poussée ; personne d’autre ne la reçoit.',
+    stopped: 'Une autre poussée a pris sa place.',
+    continue: 'Continuer',
+    abort: 'Abandonner',
+    rollBack: 'Revenir en arrière',
+    continueHint: (names: string) =>
+      `Il reprend avec les instances suivantes. ${names} ne compte plus contre cette étape.`,
+    abortHint: 'Il s’arrête là. Les instances qui ont la config la gardent jusqu’à la prochaine poussée.',
+    rollBackHint: 'Les instances qui ont la config reviennent à l’active, tout de suite.',
+    done: { promote: 'Il reprend.', abort: 'Abandonné.', rollback: 'Ses membres reviennent en arrière.' },
+    over: 'Il est terminé.',
+    onlyHalted: 'Il avance seul ; on ne continue qu’un déploiement arrêté.',
+  },
+})

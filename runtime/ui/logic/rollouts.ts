@@ -1,0 +1,59 @@
+import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../../lib/wire/rollouts.ts'
+
+/** One stage as a part of the bar: what it adds to the stage before it. */
+export interface StageShare {
+  stage: RolloutStage
+  /** Instances in all when it is done; an estimate for one that has not started. */
+  size: number
+  /** Instances that it adds. */
+  added: number
+  applied: number
+  failed: number
+  applying: number
+}
+
+function sizeOf(stage: RolloutStage, isLast: boolean, total: number): number {
+  if (stage.status !== 'waiting') return stage.target_count
+  if (isLast) return total
+  const wanted = stage.count ?? Math.ceil((total * (stage.percentage ?? 0)) / 100)
+  return Math.min(total, Math.max(1, wanted))
+}
+
+/** The stages as parts of one bar. The record counts every stage with those before it; here each stands alone. */
+export function listStageShares(of: RolloutRecord, instanceCount: number): StageShare[] {
+  const total = Math.max(instanceCount, ...of.stages.map((stage) => stage.target_count))
+  let before = { size: 0, applied: 0, failed: 0, applying: 0 }
+  return of.stages.map((stage, index) => {
+    const size = Math.max(before.size, sizeOf(stage, index === of.stages.length - 1, total))
+    const { applied, failed, applying } = stage.status === 'waiting' ? before : stage.counts
+    const share = {
+      stage,
+      size,
+      added: size - before.size,
+      applied: Math.max(0, applied - before.applied),
+      failed: Math.max(0, failed - before.failed),
+      applying: Math.max(0, applying - before.applying),
+    }
+    before = { size, applied, failed, applying }
+    return share
+  })
+}
+
+/** The names of the instances that a gate halted for, by which people know them. */
+export function listHaltNames(of: RolloutRecord): { uid: string; name: string }[] {
+  const names = new Map(of.targets.map(({ instance_uid: uid, pod_name: name }) => [uid, name]))
+  return (of.halt?.instance_uids ?? []).map((uid) => ({ uid, name: names.get(uid) ?? uid.slice(0, 12) }))
+}
+
+const RANK: Record<string, number> = { failed: 0, straggler: 1, applying: 2, waiting: 3 }
+
+/** Members with those that a gate named first, then the failed, then those that have not answered. */
+export function sortMembers(targets: readonly RolloutTarget[]): RolloutTarget[] {
+  const rankOf = (target: RolloutTarget) => (target.stop_reason ? -1 : (RANK[target.status] ?? 9))
+  return [...targets].sort(
+    (a, b) =>
+      rankOf(a) - rankOf(b) ||
+      a.stage - b.stage ||
+      (a.pod_name ?? a.instance_uid).localeCompare(b.pod_name ?? b.instance_uid),
+  )
+}

@@ -1,0 +1,46 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { Action } from './controls.tsx'
+
+const STEP = 200
+/** More than any table has. */
+const ALL_COLUMNS = 30
+
+/**
+ * The first rows of a table that may be long, and a row that shows more of them: ten thousand rows at once are no
+ * answer to anybody, and hold the page.
+ */
+export function Capped<Row>({
+  rows,
+  children,
+}: {
+  rows: readonly Row[]
+  children: (row: Row) => ComponentChildren
+}) {
+  const limit = useSignal(STEP)
+  const words = say(commonTexts)
+  return (
+    <>
+      {rows.slice(0, limit.value).map(children)}
+      {rows.length > limit.value && (
+        <tr>
+          <td colSpan={ALL_COLUMNS}>
+            <span class="actions">
+              <span class="muted">{words.firstOf(limit.value, rows.length)}</span>
+              <Action
+                kind="plain"
+                onClick={() => {
+                  limit.value += STEP
+                }}
+              >
+                {words.showMore}
+              </Action>
+            </span>
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,53 @@
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import type { HeterogeneityFlag, TopologySummary } from '../../../lib/wire/topology.ts'
+import { describeCause } from '../i18n/causes.ts'
+import { say } from '../i18n/define.ts'
+import { formatList, shortHash } from '../i18n/format.ts'
+import { workloadTexts } from '../i18n/workload.ts'
+import { countValues, type Oddity } from '../logic/instances.ts'
+
+/** Why an instance stands out, in words. */
+export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
+  const words = say(workloadTexts).odd
+  switch (oddity) {
+    case 'failed': {
+      const { error_cause: cause, error_title: title } = instance.remote_config_status ?? {}
+      return describeCause(cause, title) || words.failed
+    }
+    case 'other_config':
+      return words.runs(shortHash(instance.effective_config_hash))
+    case 'old_version':
+      return words.version(instance.version ?? '')
+    default:
+      return words[oddity]
+  }
+}
+
+/** Where the instances of a workload part, in sentences with numbers. */
+export function describeHeterogeneity(
+  instances: readonly LiveInstance[],
+  summary: TopologySummary,
+): string[] {
+  const words = say(workloadTexts)
+  const counted = (read: (instance: LiveInstance) => string | undefined) =>
+    formatList(countValues(instances, read).map(({ value, count }) => words.odd.share(count, value)))
+  const toText = (reason: HeterogeneityFlag): string => {
+    switch (reason) {
+      case 'mixed_versions':
+        return words.odd.versions(counted(({ version }) => version))
+      case 'mixed_effective_config_hashes':
+        return words.odd.configs(
+          counted((one) => shortHash(one.effective_config_hash ?? one.reported_config_hash)),
+        )
+      case 'unhealthy_instances':
+        return words.odd.sick(summary.unhealthy_count)
+      case 'applying_remote_config':
+        return words.odd.takes(summary.remote_config_status_counts.applying)
+      case 'failed_remote_config':
+        return words.odd.cannot(summary.remote_config_status_counts.failed)
+      default:
+        return words.reasons[reason]
+    }
+  }
+  return summary.heterogeneity_reasons.map(toText)
+}

@@ -1,0 +1,132 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useId } from 'preact/hooks'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { matchesSearch, parseSearch } from '../logic/search.ts'
+import { nameOf, placeOf } from '../logic/workloads.ts'
+import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { Field } from './controls.tsx'
+
+const SHOWN_MAX = 8
+
+/** A workload as one line: its name, and what tells it from its namesakes. */
+export const labelOf = (workload: WorkloadRecord): string =>
+  [nameOf(workload), placeOf(workload)].filter((text) => text !== '').join(' · ')
+
+/** Load the fleet once, for whatever chooses among it, and follow it. */
+export function useFleet(): void {
+  void fleetVersion.value
+  useEffect(() => {
+    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
+  }, [])
+}
+
+function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean): WorkloadRecord[] {
+  const terms = parseSearch(text)
+  const found: WorkloadRecord[] = []
+  for (const workload of workloads.values()) {
+    if (!workload.archived_at && fits(workload) && matchesSearch(workload, terms)) found.push(workload)
+    if (found.length >= SHOWN_MAX) break
+  }
+  return found
+}
+
+/** A field that finds one workload among however many, by name, label or `key:value`. */
+export function WorkloadSearch({
+  label,
+  hint,
+  fits,
+  onPick,
+}: {
+  label: string
+  hint?: string
+  /** Which workloads may be chosen. */
+  fits: (workload: WorkloadRecord) => boolean
+  onPick: (workload: WorkloadRecord) => void
+}) {
+  const words = say(commonTexts)
+  const text = useSignal('')
+  const index = useSignal(0)
+  const isOpen = useSignal(false)
+  const listId = useId()
+  useFleet()
+  const found = isOpen.value ? findWorkloads(text.value, fits) : []
+  const chosen = Math.min(index.value, found.length - 1)
+  const pick = (workload: WorkloadRecord | undefined) => {
+    if (workload === undefined) return
+    text.value = ''
+    isOpen.value = false
+    onPick(workload)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      if (isOpen.value) index.value = (chosen + step + found.length) % Math.max(found.length, 1)
+      isOpen.value = true
+    } else if (event.key === 'Enter' && isOpen.value) {
+      // The form around it is not sent by choosing.
+      event.preventDefault()
+      pick(found[chosen])
+    } else if (event.key === 'Escape') isOpen.value = false
+  }
+  return (
+    <Field label={label} hint={hint}>
+      {(attributes) => (
+        <div class="combo">
+          <input
+            {...attributes}
+            class="input"
+            role="combobox"
+            autoComplete="off"
+            aria-expanded={isOpen.value}
+            aria-controls={listId}
+            aria-autocomplete="list"
+            aria-activedescendant={isOpen.value && found.length > 0 ? `${listId}-${chosen}` : undefined}
+            placeholder={words.findWorkload}
+            value={text.value}
+            onFocus={() => {
+              isOpen.value = true
+              index.value = 0
+            }}
+            onBlur={() => {
+              isOpen.value = false
+            }}
+            onInput={(event) => {
+              text.value = event.currentTarget.value
+              isOpen.value = true
+              index.value = 0
+            }}
+            onKeyDown={onKeyDown}
+          />
+          <div
+            class="combo-list"
+            id={listId}
+            role="listbox"
+            tabIndex={-1}
+            aria-label={label}
+            hidden={!isOpen.value || found.length === 0}
+          >
+            {found.map((workload, at) => (
+              <div
+                key={workload.id}
+                id={`${listId}-${at}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={at === chosen}
+                // Before the field loses the focus, and the list with it.
+                onPointerDown={(event) => {
+                  event.preventDefault()
+                  pick(workload)
+                }}
+              >
+                {labelOf(workload)}
+              </div>
+            ))}
+          </div>
+        </div>
+      )}
+    </Field>
+  )
+}

@@ -1,0 +1,229 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SimulatedAgent, SimulatedAgentOptions } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import {
+  FAILING_EXPORTER,
+  GATEWAY,
+  GATEWAY_FASTER,
+  GATEWAY_KAFKA,
+  pushAndSettle,
+  SECRETIVE,
+  startRollout,
+  workloadId,
+} from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+/** Long enough that no stage moves on while somebody looks at it. */
+const FOR_EVER = 3600
+const POD_COUNT = 8
+
+let service: Service
+let browser: Browser
+let seen: Visit
+let page: Page
+let agents: SimulatedAgent[] = []
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+
+beforeEach(async () => {
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+})
+
+afterEach(async () => {
+  await seen.context.close()
+  await Promise.all(agents.splice(0).map((agent) => agent.stop()))
+})
+
+/** Eight pods of one deployment that run a good config; the workload's id. */
+async function connectPods(name: string, options: Partial<SimulatedAgentOptions> = {}): Promise<string> {
+  agents = Array.from({ length: POD_COUNT }, (_, at) =>
+    connect(service, name, `${name}-${at + 1}`, { behaviour: { kind: 'apply', delayMs: 150 }, ...options }),
+  )
+  const id = await workloadId(service, name, POD_COUNT)
+  await pushAndSettle(service, id, GATEWAY)
+  return id
+}
+
+/** A request that is approved and waits for its push; the address of its review. */
+async function approveRequest(id: string, yaml: string): Promise<string> {
+  const approvals = `/api/workloads/${id}/config/approvals`
+  const draft = { draft_yaml: yaml, comment: 'Faster batches' }
+  const request = await service.api.post(approvals, draft, 201)
+  await service.api.post(`${approvals}/${request.id}/approve`, { comment: 'in stages' }, 200)
+  return `/workloads/${id}/changes/${request.id}`
+}
+
+/** From the review to the rollout's page, with two stages and the rest. */
+async function pushInStages(shares: string, seconds: string): Promise<void> {
+  await page.getByRole('button', { name: 'Push', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Roll out in stages').check()
+  await dialog.getByLabel('Shares of the instances, in percent').fill(shares)
+  await dialog.getByLabel('Wait after each stage, in seconds').fill(seconds)
+  await dialog.getByRole('button', { name: 'Push now' }).click()
+  await page.getByRole('heading', { name: 'Staged rollout', level: 1 }).waitFor()
+}
+
+const stages = () => page.getByRole('list', { name: 'Stages' }).getByRole('listitem')
+const stageSays = (at: number, text: string) => stages().nth(at).filter({ hasText: text }).waitFor()
+const steer = (name: string) => page.getByRole('button', { name, exact: true })
+
+/** Press one of the three buttons and confirm. */
+async function decide(name: string): Promise<void> {
+  await steer(name).click()
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+}
+
+const countRunning = (yaml: string) =>
+  agents.filter(({ collector }) => collector.storage.remoteConfig === yaml).length
+
+/** A rollout whose first stage is halted, because one of its two members became unhealthy. */
+async function haltFirstStage(id: string): Promise<{ pod: string }> {
+  const rollout = await startRollout(service, id, GATEWAY_FASTER, [
+    { percentage: 25, dwell_seconds: FOR_EVER },
+    { percentage: 100, dwell_seconds: 0 },
+  ])
+  await page.goto(`/workloads/${id}/rollouts/${rollout}`)
+  await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()
+  const record = await service.api.get(`/api/workloads/${id}/config/canary/${rollout}`)
+  const { instance_uid: uid, pod_name: pod } = record.targets[0]
+  agents.find((agent) => agent.uidHex() === uid.replaceAll('-', ''))?.say({ health: FAILING_EXPORTER })
+  return { pod }
+}
+
+describe('a staged rollout', () => {
+  test('starts from the review, says beforehand whom each stage reaches, and goes on by itself to the end', async () => {
+    const id = await connectPods('stepwise')
+    await page.goto(await approveRequest(id, GATEWAY_FASTER))
+    await page.getByRole('button', { name: 'Push', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Roll out in stages').check()
+    const shares = dialog.getByLabel('Shares of the instances, in percent')
+    await shares.fill('ten')
+    await dialog.locator('.error', { hasText: 'Write shares between 0 and 100' }).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Push now' }).getAttribute('aria-disabled')).toBe('true')
+    await shares.fill('25, 50')
+    await dialog.getByText('2, then 4, then 8 of 8 instances.').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    await pushInStages('25, 50', '2')
+    expect(await stages().count()).toBe(3)
+    await stageSays(0, '2 of 8 instances')
+    await stageSays(2, 'all 8 instances')
+    await page.getByText(/Stage 2 of 3/).waitFor()
+    await stageSays(0, 'done')
+    await page.getByText(/Stage 3 of 3/).waitFor()
+    await page.getByText(/Every stage is done: 8 instances run it/).waitFor()
+    expect(countRunning(GATEWAY_FASTER)).toBe(POD_COUNT)
+    expect(await steer('Abort').getAttribute('aria-disabled')).toBe('true')
+    await page.goto(`/workloads/${id}`)
+    await page.getByText('All is well: 8 instances run the assigned config.').waitFor()
+    expect(seen.complaints).toEqual([])
+  })
+
+  test('a FAILED in a stage ends it, and only the members go back', async () => {
+    const id = await connectPods('brittle', { capabilities: SECRETIVE })
+    await page.goto(await approveRequest(id, GATEWAY_KAFKA))
+    await pushInStages('25', String(FOR_EVER))
+    await page.getByText(/could not apply it, so it is over and its members went back/).waitFor()
+    await page.getByText('Instances outside the started stages were never offered it.').waitFor()
+    await page.getByRole('link', { name: 'See the push' }).click()
+    await page.getByText(/The automatic rollback (went|is going) back to/).waitFor()
+    await page.getByText('A component is not part of this collector').first().waitFor()
+    await expect.poll(() => countRunning(GATEWAY)).toBe(POD_COUNT)
+    // Six of the eight heard of the good config alone.
+    const offers = agents.map(({ collector }) => new Set(collector.offeredHashes).size)
+    expect(offers.filter((count) => count === 1)).toHaveLength(6)
+    await page.goto(`/workloads/${id}`)
+    await page.getByText(/the config before it was restored/).waitFor()
+  })
+
+  test('a gate halts it with one sentence: gate, value, instance; and it can be continued', async () => {
+    const id = await connectPods('watched')
+    const { pod } = await haltFirstStage(id)
+    await page
+      .getByText(`Halted in stage 1: unhealthy instances 1, allowed 0: ${pod}.`)
+      .waitFor({ timeout: 30_000 })
+    await stageSays(0, 'halted')
+    await page.getByText('unhealthy instances: 1, at most 0').waitFor()
+    // The workload says it first of all, and leads here.
+    await page.goto(`/workloads/${id}`)
+    await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
+    await page.getByRole('link', { name: 'See the stages' }).click()
+    await decide('Continue')
+    await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()
+    expect(await steer('Continue').getAttribute('aria-disabled')).toBe('true')
+  })
+
+  test('one that halted can be aborted: the members keep the config, nobody else gets it', async () => {
+    const id = await connectPods('aborted')
+    await haltFirstStage(id)
+    await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })
+    await decide('Abort')
+    await page.getByText('It was aborted.').waitFor()
+    expect(countRunning(GATEWAY_FASTER)).toBe(2)
+    expect(await steer('Roll back').getAttribute('aria-disabled')).toBe('true')
+  })
+
+  test('one that halted can be rolled back: the members return to the active config', async () => {
+    const id = await connectPods('undone')
+    await haltFirstStage(id)
+    await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })
+    await decide('Roll back')
+    await page.getByText('It was rolled back: its members went back to the active config.').waitFor()
+    await expect.poll(() => countRunning(GATEWAY)).toBe(POD_COUNT)
+  })
+})
+
+describe('the history of a workload', () => {
+  test('compares any two, pins one as known good, and rolls back to it with the difference before one’s eyes', async () => {
+    const id = await connectPods('storied')
+    const faster = await pushAndSettle(service, id, GATEWAY_FASTER)
+    const more = GATEWAY_FASTER.replace('400', '512')
+    await pushAndSettle(service, id, more)
+    await page.goto(`/workloads/${id}/history`)
+    const rows = page.locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(3)
+
+    // The first and the last, not only neighbours.
+    await rows.nth(2).getByRole('checkbox').check()
+    await rows.nth(0).getByRole('checkbox').check()
+    await page.getByRole('link', { name: 'Compare' }).click()
+    await page.getByText(/changes processors\.batch\.timeout/).waitFor()
+    await page.getByText(/processors\.memory_limiter\.limit_mib/).waitFor()
+    await page.locator('.cm-merge-b').waitFor()
+    await page.goBack()
+
+    const row = page.getByRole('row').filter({ hasText: faster.slice(0, 7) })
+    await row.getByRole('button', { name: 'Pin as known good' }).click()
+    await row.getByText('known good', { exact: true }).waitFor()
+
+    await row.getByRole('button', { name: 'Roll back to this' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('.cm-merge-b').waitFor()
+    expect(await dialog.locator('.cm-changedLine').allTextContents()).toEqual([
+      '    limit_mib: 512',
+      '    limit_mib: 400',
+    ])
+    await dialog.getByRole('button', { name: 'Roll back now' }).click()
+    await page.getByRole('heading', { name: `Push ${faster.slice(0, 7)}` }).waitFor()
+    await page.getByText(/8 applied · 0 failed/).waitFor()
+    expect(countRunning(GATEWAY_FASTER)).toBe(POD_COUNT)
+    await page.goto(`/workloads/${id}/history`)
+    await expect.poll(() => rows.count()).toBe(4)
+    expect(seen.complaints).toEqual([])
+  })
+})

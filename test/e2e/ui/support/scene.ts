@@ -1,0 +1,298 @@
+import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
+import {
+  READ_ONLY,
+  type SimulatedAgent,
+  type SimulatedAgentOptions,
+  SUPERVISED,
+} from '../../../../runtime/quickstart/simulated-agent.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { Service } from '../../support/service.ts'
+import { connect } from './fleet.ts'
+
+/** A config that every collector of the tests can run. */
+export const GATEWAY = `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+      http:
+        endpoint: 0.0.0.0:4318
+processors:
+  memory_limiter:
+    check_interval: 1s
+    limit_mib: 400
+  batch:
+    timeout: 5s
+exporters:
+  otlphttp/eu:
+    endpoint: https://telemetry.example.com:4318
+  debug: {}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [memory_limiter, batch]
+      exporters: [otlphttp/eu]
+    metrics:
+      receivers: [otlp]
+      processors: [memory_limiter, batch]
+      exporters: [otlphttp/eu, debug]
+`
+/** The same, better. */
+export const GATEWAY_FASTER = GATEWAY.replace('timeout: 5s', 'timeout: 2s')
+/** It asks for an exporter that no collector of the tests has. */
+export const GATEWAY_KAFKA = GATEWAY.replace('  debug: {}', '  kafka/eu:\n    brokers: [kafka:9092]').replace(
+  'otlphttp/eu, debug',
+  'otlphttp/eu, kafka/eu',
+)
+
+const QUICK = { behaviour: { kind: 'apply', delayMs: 150 } } as const
+/** It does not say which components it has: nobody can tell beforehand what it will reject. */
+export const SECRETIVE = SUPERVISED & ~AGENT_CAPABILITIES.reportsAvailableComponents
+
+/** The id of a workload once it is listed with so many instances. */
+export function workloadId(service: Service, name: string, instances = 1): Promise<string> {
+  return eventually(`${name} is listed`, async () => {
+    const list = (await service.api.get('/api/workloads')) as {
+      id: string
+      display_name: string
+      connected_instance_count: number
+    }[]
+    return list.find((one) => one.display_name === name && one.connected_instance_count === instances)?.id
+  })
+}
+
+/** Push a config through request and approval and wait until it is settled. Returns its hash. */
+export async function pushAndSettle(service: Service, id: string, yaml: string): Promise<string> {
+  const hash = await eventually('it takes a config', () => service.api.pushConfig(id, yaml))
+  await eventually('it is settled', async () => {
+    const rows = (await service.api.get(`/api/workloads/${id}/configs`)) as { status: string }[]
+    return rows[0]?.status !== 'pending'
+  })
+  return hash
+}
+
+/** Push a config to production, with everything that it asks for. */
+async function pushToProduction(service: Service, id: string, yaml: string): Promise<void> {
+  const approvals = `/api/workloads/${id}/config/approvals`
+  const draft = { draft_yaml: yaml, comment: 'Under management', prod_confirmation: true }
+  const request = await service.api.post(approvals, draft, 201)
+  await service.api.post(`${approvals}/${request.id}/approve`, { comment: 'as it runs today' }, 200)
+  const push = { comment: 'agreed', prod_double_confirmed: true }
+  await service.api.post(`${approvals}/${request.id}/push`, push, 202)
+}
+
+/** Request and approve a config and push it in stages. Returns the rollout's id. */
+export async function startRollout(
+  service: Service,
+  id: string,
+  yaml: string,
+  stages: readonly object[],
+): Promise<string> {
+  const { api } = service
+  const approvals = `/api/workloads/${id}/config/approvals`
+  const request = await api.post(approvals, { draft_yaml: yaml, comment: 'Faster batches, in stages' }, 201)
+  await api.post(`${approvals}/${request.id}/approve`, { comment: 'in stages, please' }, 200)
+  await api.post(`${approvals}/${request.id}/push`, { stages }, 202)
+  const [rollout] = (await api.get(`/api/workloads/${id}/config/canary`)) as { id: string }[]
+  if (rollout === undefined) throw new Error('no rollout was started')
+  return rollout.id
+}
+
+/** What a collector says whose exporter cannot reach its destination. */
+export const FAILING_EXPORTER = {
+  healthy: false,
+  status: 'StatusRecoverableError',
+  lastError: 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused',
+  componentHealthMap: {
+    'pipeline:traces': {
+      healthy: false,
+      status: 'StatusRecoverableError',
+      componentHealthMap: {
+        'receiver:otlp': { healthy: true, status: 'StatusOK' },
+        'processor:batch': { healthy: true, status: 'StatusOK' },
+        'exporter:otlphttp/eu': {
+          healthy: false,
+          status: 'StatusRecoverableError',
+          lastError: 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused',
+        },
+      },
+    },
+    'pipeline:metrics': {
+      healthy: true,
+      status: 'StatusOK',
+      componentHealthMap: {
+        'receiver:otlp': { healthy: true, status: 'StatusOK' },
+        'exporter:debug': { healthy: true, status: 'StatusOK' },
+      },
+    },
+  },
+}
+
+/** A fleet with something of everything, and where to look. */
+export interface Scene {
+  pages: { name: string; path: string }[]
+  close(): Promise<void>
+}
+
+/** Connect the fleet of the photographs, and make its history. */
+export async function openScene(service: Service): Promise<Scene> {
+  const agents: SimulatedAgent[] = []
+  const add = (
+    name: string,
+    pods: readonly string[],
+    environment: string,
+    options: (at: number) => Partial<SimulatedAgentOptions> = () => QUICK,
+  ) => {
+    const added = pods.map((pod, at) => connect(service, name, `${name}-${pod}`, options(at), environment))
+    agents.push(...added)
+    return added
+  }
+  const pods = (count: number) =>
+    Array.from({ length: count }, (_, at) => `7c9f5-${(at * 7919 + 46_656).toString(36)}`)
+  add('checkout-collector', pods(2), 'production')
+  const gateways = add('otel-gateway', pods(8), 'staging')
+  add('otel-node', pods(12), 'staging', (at) => ({
+    ...QUICK,
+    identifying: { 'service.name': 'otel-node', 'service.version': at === 3 ? '0.131.0' : '0.149.0' },
+  }))
+  add('billing-collector', pods(4), 'staging', () => ({ ...QUICK, capabilities: SECRETIVE }))
+  const payments = add('payments-gateway', pods(3), 'production')
+  const slow = add('inventory-collector', pods(6), 'development')
+  add('edge-collector', ['branch-7'], 'production', () => ({ capabilities: READ_ONLY }))
+  const leaving = add('legacy-mailer', pods(1), 'production')
+  agents.push(
+    connect(service, 'storefront', 'storefront-1', {
+      capabilities: READ_ONLY,
+      components: null,
+      identifying: {
+        'service.name': 'storefront',
+        'service.version': '2.4.1',
+        'telemetry.sdk.language': 'nodejs',
+      },
+    }),
+  )
+  const { api } = service
+  const billing = await workloadId(service, 'billing-collector', 4)
+  await pushAndSettle(service, billing, GATEWAY)
+  await pushAndSettle(service, billing, GATEWAY_KAFKA)
+  const node = await workloadId(service, 'otel-node', 12)
+  await pushAndSettle(service, node, GATEWAY)
+  const gateway = await workloadId(service, 'otel-gateway', 8)
+  const first = await pushAndSettle(service, gateway, GATEWAY)
+  await api.post(`/api/workloads/${gateway}/configs/${first}/label`, { label: 'v1 of the gateway' }, 200)
+  await pushAndSettle(service, gateway, GATEWAY.replace('400', '512'))
+  const rollout = await startRollout(service, gateway, GATEWAY_FASTER, [
+    { percentage: 25, dwell_seconds: 3600 },
+    { percentage: 50, dwell_seconds: 3600 },
+    { percentage: 100, dwell_seconds: 0 },
+  ])
+  const canaries = `/api/workloads/${gateway}/config/canary/${rollout}`
+  const watched = await eventually('its first stage is watched', async () => {
+    const record = await api.get(canaries)
+    return record.stages[0].status === 'dwelling' ? record : null
+  })
+  const member = gateways.find((agent) => watched.targets[0].instance_uid.includes(agent.uidHex()))
+  member?.say({ health: FAILING_EXPORTER })
+  await eventually('it halts', async () => (await api.get(canaries)).status === 'halted')
+  payments[1]?.say({ health: FAILING_EXPORTER })
+  const paymentsId = await workloadId(service, 'payments-gateway', 3)
+  const inventory = await workloadId(service, 'inventory-collector', 6)
+  await pushAndSettle(service, inventory, GATEWAY)
+  for (const agent of slow.slice(4)) agent.collector.behaviour = { kind: 'silent' }
+  const underWay = await api.pushConfig(inventory, GATEWAY_FASTER)
+  const checkout = await workloadId(service, 'checkout-collector', 2)
+  await pushToProduction(service, checkout, GATEWAY)
+  const draft = GATEWAY_FASTER.replace(', debug]', ']').replace('  debug: {}\n', '')
+  const waiting = await api.post(
+    `/api/workloads/${checkout}/config/approvals`,
+    {
+      draft_yaml: draft,
+      target_env: 'production',
+      prod_confirmation: true,
+      comment: 'Shorter batches, and no debug output',
+    },
+    201,
+  )
+  const failed = (await api.get(`/api/workloads/${billing}/configs`)) as {
+    config_hash: string
+    push_id: string
+    status: string
+  }[]
+  const failure = failed.find(({ status }) => status === 'failed')
+  await api.post(
+    '/api/users',
+    { email: 'nadia@example.com', password: 'long enough to pass', groups: ['editor'] },
+    201,
+  )
+  await api.call('PUT', `/api/workloads/${gateway}/trusted-labels`, {
+    labels: { env: 'staging', team: 'platform' },
+  })
+  await api.post(
+    '/api/push-groups',
+    {
+      name: 'Platform',
+      description: 'What the platform team runs',
+      selector: { match_labels: { team: 'platform' } },
+    },
+    201,
+  )
+  await Promise.all(leaving.map((agent) => agent.stop()))
+  await eventually('somebody is missed', async () => {
+    const alerts = (await api.get('/api/alerts')) as { rule: string }[]
+    return alerts.some(({ rule }) => rule === 'workload_down')
+  })
+  const on = (id: string, name: string, ...tabs: string[]) =>
+    tabs.map((tab) => ({
+      name: tab === '' ? name : `${name}-${tab}`,
+      path: tab === '' ? `/workloads/${id}` : `/workloads/${id}/${tab}`,
+    }))
+  const pages = [
+    { name: 'fleet', path: '/' },
+    {
+      name: 'fleet-grouped',
+      path: '/?group=environment&cols=status,name,type,cluster,instances,config,version,labels,seen',
+    },
+    { name: 'fleet-nothing', path: '/?q=nowhere' },
+    ...on(gateway, 'gateway', '', 'instances', 'configuration', 'health', 'history', 'activity', 'alerts'),
+    ...on(payments.length > 0 ? paymentsId : '', 'payments', '', 'instances', 'health', 'history', 'alerts'),
+    ...on(billing, 'billing', '', 'history'),
+    ...on(node, 'node', '', 'instances'),
+    { name: 'change', path: `/workloads/${gateway}/change` },
+    { name: 'change-compare', path: `/workloads/${gateway}/change?hash=${first}&view=compare` },
+    { name: 'review', path: `/workloads/${checkout}/changes/${waiting.id}` },
+    {
+      name: 'push-failed',
+      path: `/workloads/${billing}/pushes/${failure?.config_hash}?push=${failure?.push_id}`,
+    },
+    { name: 'push-under-way', path: `/workloads/${inventory}/pushes/${underWay}` },
+    { name: 'rollout', path: `/workloads/${gateway}/rollouts/${rollout}` },
+    {
+      name: 'compare',
+      path: `/workloads/${billing}/compare?from=${failed.at(-1)?.config_hash}&to=${failure?.config_hash}`,
+    },
+    { name: 'approvals', path: '/approvals' },
+    { name: 'approvals-pushed', path: '/approvals?status=pushed' },
+    { name: 'alerts', path: '/alerts?resolved=true' },
+    { name: 'versions', path: '/versions?recommended=0.150.0' },
+    { name: 'drift', path: '/drift?all=true' },
+    { name: 'templates', path: '/templates' },
+    { name: 'template', path: '/templates/tpl-traces-tempo' },
+    { name: 'template-new', path: '/templates/new' },
+    { name: 'migrate', path: '/templates/migrate' },
+    { name: 'reports', path: `/reports?ids=${billing}` },
+    { name: 'audit', path: '/audit' },
+    { name: 'profile', path: '/settings/profile' },
+    { name: 'users', path: '/settings/users' },
+    { name: 'groups', path: '/settings/groups' },
+    { name: 'labels', path: '/settings/labels' },
+    { name: 'system', path: '/settings/system' },
+    { name: 'nothing', path: '/nothing/here' },
+  ]
+  return {
+    pages,
+    close: async () => {
+      await Promise.all(agents.map((agent) => agent.stop()))
+    },
+  }
+}
