@@ -2,26 +2,42 @@ import { signal } from '@preact/signals'
 import { language } from './define.ts'
 
 const LOCALES = { en: 'en-GB', fr: 'fr-FR' } as const
-const locale = () => LOCALES[language.value]
+type Locale = (typeof LOCALES)[keyof typeof LOCALES]
+
+/** One formatter a language: making one costs as much as a hundred uses, and a table has hundreds of cells. */
+function once<T>(make: (locale: Locale) => T): () => T {
+  const made = new Map<Locale, T>()
+  return () => {
+    const locale = LOCALES[language.value]
+    const known = made.get(locale) ?? make(locale)
+    made.set(locale, known)
+    return known
+  }
+}
+
+const numbers = [0, 1, 2].map((digits) =>
+  once((locale) => new Intl.NumberFormat(locale, { maximumFractionDigits: digits })),
+)
+const exact = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' }))
+const day = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'long' }))
+const clock = once((locale) => new Intl.DateTimeFormat(locale, { timeStyle: 'short' }))
+const relative = once((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }))
+const list = once((locale) => new Intl.ListFormat(locale, { type: 'conjunction' }))
 
 /** Ticks every few seconds, so that relative times stay true. */
 export const tick = signal(Date.now())
 
-/** A whole number with the language's separators. */
-export const formatNumber = (value: number, digits = 0): string =>
-  new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(value)
+/** A number with the language's separators and at most two decimals. */
+export const formatNumber = (value: number, digits: 0 | 1 | 2 = 0): string => numbers[digits]!().format(value)
 
 /** The exact local time, with its zone. */
-export const formatExact = (iso: string): string =>
-  new Intl.DateTimeFormat(locale(), { dateStyle: 'medium', timeStyle: 'long' }).format(new Date(iso))
+export const formatExact = (iso: string): string => exact().format(new Date(iso))
 
 /** A day, such as 3 July 2026. */
-export const formatDay = (iso: string): string =>
-  new Intl.DateTimeFormat(locale(), { dateStyle: 'long' }).format(new Date(iso))
+export const formatDay = (iso: string): string => day().format(new Date(iso))
 
 /** Hours and minutes of a time. */
-export const formatClock = (iso: string): string =>
-  new Intl.DateTimeFormat(locale(), { timeStyle: 'short' }).format(new Date(iso))
+export const formatClock = (iso: string): string => clock().format(new Date(iso))
 
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
@@ -34,7 +50,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 /** How long ago, in words: "4 min. ago"; "now" within ten seconds. */
 export function formatAgo(iso: string): string {
   const seconds = Math.round((Date.parse(iso) - tick.value) / 1000)
-  const words = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto', style: 'short' })
+  const words = relative()
   if (Math.abs(seconds) < 10) return words.format(0, 'second')
   for (const [unit, size] of UNITS) {
     if (Math.abs(seconds) >= size) return words.format(Math.trunc(seconds / size), unit)
@@ -52,8 +68,7 @@ export function formatDuration(ms: number): string {
 }
 
 /** A list in words: "a, b and c". */
-export const formatList = (items: readonly string[]): string =>
-  new Intl.ListFormat(locale(), { type: 'conjunction' }).format(items)
+export const formatList = (items: readonly string[]): string => list().format(items)
 
 /** The first characters of a hash, as people say it. */
 export const shortHash = (hash: string | undefined | null): string => (hash ? hash.slice(0, 7) : '')

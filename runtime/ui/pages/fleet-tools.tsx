@@ -74,7 +74,7 @@ export function FleetTools({
   const words = say(fleetTexts)
   const version = fleetVersion.value
   // The version stands for the workloads.
-  const labels = useMemo(listGroupableLabels, [Math.floor(version / 10)])
+  const labels = useMemo(listGroupableLabels, [workloads.size, Math.floor(version / 50)])
   const groups: [string, string][] = [
     ['', words.groupNone],
     ...Object.entries(words.groups),

@@ -16,7 +16,7 @@ import {
 import { BigTable, type TableLine } from '../parts/big-table.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
-import { fleetFailure, fleetLoaded, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { isNarrow } from '../state/viewport.ts'
 import { DEFAULT_COLUMNS, listColumns, narrowColumn } from './fleet-columns.tsx'
@@ -58,7 +58,7 @@ function selectRows(view: View): WorkloadRecord[] {
   const terms = parseSearch(view.search)
   const passes = view.filter === null ? () => true : FLEET_FILTERS[view.filter]
   const rows: WorkloadRecord[] = []
-  for (const workload of workloads.values()) {
+  for (const workload of listByName()) {
     if (workload.archived_at && !view.hasArchived) continue
     if (passes(workload) && matchesSearch(workload, terms)) rows.push(workload)
   }
@@ -90,9 +90,11 @@ function toLines(rows: readonly WorkloadRecord[], group: string): TableLine<Work
 function useRows(view: View) {
   const isOver = useSignal(false)
   const isHeld = isOver.value
+  // Counts how often somebody asked for the rows that wait.
+  const letIn = useSignal(0)
   const order = useRef<string[]>([])
   const version = fleetVersion.value
-  const key = JSON.stringify([view, language.value])
+  const key = JSON.stringify([view, language.value, letIn.value])
   const heldKey = useRef(key)
   // Version and key stand for workloads and view.
   return useMemo(() => {
@@ -101,12 +103,12 @@ function useRows(view: View) {
     heldKey.current = key
     if (!isHeld || !isSameView || order.current.length === 0) {
       order.current = rows.map(({ id }) => id)
-      return { rows, waiting: 0, isOver }
+      return { rows, waiting: 0, isOver, letIn }
     }
     const known = new Set(order.current)
     const held = order.current.flatMap((id) => workloads.get(id) ?? [])
-    return { rows: held, waiting: rows.filter(({ id }) => !known.has(id)).length, isOver }
-  }, [version, key, isHeld, isOver])
+    return { rows: held, waiting: rows.filter(({ id }) => !known.has(id)).length, isOver, letIn }
+  }, [version, key, isHeld, isOver, letIn])
 }
 
 function chosenColumns(): string[] {
@@ -123,7 +125,7 @@ export function FleetPage() {
   useEffect(() => {
     void loadFleet({ withArchived: view.hasArchived })
   }, [view.hasArchived])
-  const { rows, waiting, isOver } = useRows(view)
+  const { rows, waiting, isOver, letIn } = useRows(view)
   const lines = useMemo(() => toLines(rows, view.group), [rows, view.group])
   const narrow = isNarrow.value
   const chosen = chosenColumns()
@@ -138,46 +140,52 @@ export function FleetPage() {
         <>
           <FleetCounters current={view.filter} />
           <FleetTools view={view} chosenColumns={chosen} shown={rows.length} />
-          {waiting > 0 && (
-            <div class="pill">
-              <button
-                type="button"
-                class="btn"
-                onClick={() => {
-                  isOver.value = false
-                }}
-              >
-                {say(commonTexts).newRows(waiting)}
-              </button>
-            </div>
-          )}
-          {rows.length === 0 ? (
-            <div class="sheet empty">
-              <p>{words.nothing}</p>
-              <p>
-                <a class="link" href="/">
-                  {words.clear}
-                </a>
-              </p>
-            </div>
-          ) : (
-            <BigTable
-              label={words.title}
-              columns={columns}
-              lines={lines}
-              rowHeight={narrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
-              sort={view.sort}
-              isDescending={view.isDescending}
-              onSort={(id) =>
-                setQuery({
-                  sort: view.sort === id && !view.isDescending ? `${id}:desc` : id === 'name' ? null : id,
-                })
-              }
-              onHover={(over) => {
-                isOver.value = over
-              }}
-            />
-          )}
+          <div
+            onPointerEnter={() => {
+              isOver.value = true
+            }}
+            onPointerLeave={() => {
+              isOver.value = false
+            }}
+          >
+            {waiting > 0 && (
+              <div class="pill">
+                <button
+                  type="button"
+                  class="btn"
+                  onClick={() => {
+                    letIn.value++
+                  }}
+                >
+                  {say(commonTexts).newRows(waiting)}
+                </button>
+              </div>
+            )}
+            {rows.length === 0 ? (
+              <div class="sheet empty">
+                <p>{words.nothing}</p>
+                <p>
+                  <a class="link" href="/">
+                    {words.clear}
+                  </a>
+                </p>
+              </div>
+            ) : (
+              <BigTable
+                label={words.title}
+                columns={columns}
+                lines={lines}
+                rowHeight={narrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
+                sort={view.sort}
+                isDescending={view.isDescending}
+                onSort={(id) =>
+                  setQuery({
+                    sort: view.sort === id && !view.isDescending ? `${id}:desc` : id === 'name' ? null : id,
+                  })
+                }
+              />
+            )}
+          </div>
         </>
       )}
       {!fleetLoaded.value && workloads.size === 0 && !fleetFailure.value && (

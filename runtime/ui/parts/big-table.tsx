@@ -27,8 +27,6 @@ interface BigTableProps<Row> {
   sort: string
   isDescending: boolean
   onSort: (column: string) => void
-  /** Told when the pointer comes over the table or leaves it. */
-  onHover: (isOver: boolean) => void
 }
 
 const OVERSCAN = 8
@@ -88,8 +86,6 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
       <table
         aria-label={props.label}
         aria-rowcount={lines.length + 1}
-        onPointerEnter={() => props.onHover(true)}
-        onPointerLeave={() => props.onHover(false)}
         onKeyDown={(event) => moveFocus(event, rowHeight)}
       >
         <colgroup>

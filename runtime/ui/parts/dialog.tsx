@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 /** A modal dialog; Escape and the backdrop close it, focus returns where it was. */
 export function Dialog({
@@ -16,7 +16,8 @@ export function Dialog({
 }) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // At once and not after the next frame: what is typed meanwhile belongs into the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement
     ref.current?.showModal()
     return () => {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { compareNames } from '../logic/workloads.ts'
 import { call, type Failure, nextPage } from './api.ts'
 import { onFrame, resyncCount } from './hub.ts'
 
@@ -14,17 +15,42 @@ export const fleetLoaded = signal(false)
 export const fleetFailure = signal<Failure | null>(null)
 
 const PAGE_ROWS = 1000
+const LARGE_FLEET = 3000
 let withArchived = false
 let run = 0
 let timer: ReturnType<typeof setTimeout> | null = null
 
-/** Frames come in bursts; the pages hear of them together. */
+let byName: WorkloadRecord[] = []
+let byNameVersion = -1
+
+/** Every workload by name. What was in order mostly still is, so that most changes cost a look at each. */
+export function listByName(): readonly WorkloadRecord[] {
+  const version = fleetVersion.value
+  if (byNameVersion === version) return byName
+  const known = new Set<string>()
+  const next: WorkloadRecord[] = []
+  for (const { id } of byName) {
+    const workload = workloads.get(id)
+    if (workload === undefined) continue
+    known.add(id)
+    next.push(workload)
+  }
+  for (const workload of workloads.values()) if (!known.has(workload.id)) next.push(workload)
+  byName = next.sort(compareNames)
+  byNameVersion = version
+  return byName
+}
+
+/** Frames come in bursts; the pages hear of them together, of a large fleet less often. */
 function publishSoon(): void {
   if (timer !== null) return
-  timer = setTimeout(() => {
-    timer = null
-    fleetVersion.value++
-  }, 200)
+  timer = setTimeout(
+    () => {
+      timer = null
+      fleetVersion.value++
+    },
+    workloads.size > LARGE_FLEET ? 600 : 200,
+  )
 }
 
 /** Fetch the list page by page, so that the first rows show at once. */

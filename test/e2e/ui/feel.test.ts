@@ -1,0 +1,208 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import { BUNDLE, type Service, startService } from '../support/service.ts'
+import { type Looks, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let agents: SimulatedAgent[] = []
+let seen: Visit
+let page: Page
+let gateway = ''
+
+const DARK = 'rgb(17, 18, 20)'
+const LIGHT = 'rgb(247, 247, 245)'
+const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+
+async function open(looks: Looks = {}): Promise<void> {
+  await seen?.context.close()
+  seen = await visit(browser, service.url, looks)
+  page = seen.page
+  await signIn(page)
+}
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  agents = ['a', 'b'].map((pod) =>
+    connect(service, 'gateway', `gateway-${pod}`, { behaviour: { kind: 'apply', delayMs: 50 } }),
+  )
+  gateway = await workloadId(service, 'gateway', 2)
+  await pushAndSettle(service, gateway, GATEWAY)
+})
+
+beforeEach(() => open())
+
+afterEach(async () => {
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
+})
+
+afterAll(async () => {
+  await Promise.all(agents.map((agent) => agent.stop()))
+  await seen?.context.close()
+  await browser?.close()
+  await service?.stop()
+})
+
+describe('the fleet table', () => {
+  test('stands still under the pointer: new rows wait behind a pill that says how many', async () => {
+    await page.getByRole('link', { name: 'gateway', exact: true }).hover()
+    const late = ['x', 'y', 'z'].map((name) => connect(service, `late-${name}`, `late-${name}-1`))
+    agents.push(...late)
+    await page.getByRole('button', { name: '3 new' }).waitFor()
+    expect(await page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
+    await page.getByRole('button', { name: '3 new' }).click()
+    await page.getByRole('link', { name: 'late-z' }).waitFor()
+    expect(await page.getByRole('button', { name: /new$/ }).count()).toBe(0)
+  })
+
+  test('shows the columns somebody chose, says so in the address, and remembers', async () => {
+    await page.locator('summary', { hasText: 'Columns' }).click()
+    await page.getByLabel('Labels').check()
+    await page.getByLabel('Last seen').uncheck()
+    await page.getByRole('columnheader', { name: 'Labels' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('cols')).toContain('labels')
+    await page.goto('/')
+    await page.getByRole('columnheader', { name: 'Labels' }).waitFor()
+    expect(await page.getByRole('columnheader', { name: 'Last seen' }).count()).toBe(0)
+  })
+
+  test('says how long ago, and exactly when on hover', async () => {
+    const time = page.locator('time').first()
+    expect(await time.textContent()).toMatch(/now|ago/)
+    expect(await time.getAttribute('title')).toMatch(/\d{1,2} \w+ \d{4}.*\d{2}:\d{2}:\d{2}/)
+  })
+})
+
+describe('the theme', () => {
+  test('follows the system, while somebody looks, until one is chosen', async () => {
+    await open({ theme: 'dark' })
+    await expect.poll(background).toBe(DARK)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await expect.poll(background).toBe(LIGHT)
+    await page.goto('/settings/profile')
+    await page.getByLabel('Appearance').selectOption('dark')
+    await expect.poll(background).toBe(DARK)
+  })
+})
+
+describe('the text of a config', () => {
+  test('folds, and is searched', async () => {
+    await page.goto(`/workloads/${gateway}/configuration`)
+    const text = page.getByRole('textbox', { name: 'What it should run' })
+    await text.getByText('limit_mib').waitFor()
+    await page.locator('.cm-foldGutter span[title="Fold line"]').first().click()
+    await text.locator('.cm-foldPlaceholder').first().waitFor()
+    await text.click()
+    await page.keyboard.press('Control+f')
+    const find = page.locator('.cm-search input[name=search]')
+    await find.fill('memory_limiter')
+    await page.keyboard.press('Enter')
+    await text.locator('.cm-searchMatch').first().waitFor()
+  })
+})
+
+describe('the keyboard', () => {
+  test('alone is enough to approve and push, and a dialog gives the focus back', async () => {
+    const approvals = `/api/workloads/${gateway}/config/approvals`
+    const draft = { draft_yaml: GATEWAY.replace('400', '401'), comment: 'By keyboard' }
+    const request = await service.api.post(approvals, draft, 201)
+    await page.goto(`/workloads/${gateway}/changes/${request.id}`)
+    await page.getByLabel('Your comment').focus()
+    await page.keyboard.type('looks right')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const push = page.getByRole('button', { name: 'Push', exact: true })
+    await push.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => push.evaluate((button) => button === document.activeElement)).toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Push now' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText(/2 applied · 0 failed/).waitFor()
+  })
+
+  test('opens the palette anywhere, which finds pages and actions too', async () => {
+    await page.goto('/alerts')
+    await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('audit')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('dark')
+    await page.keyboard.press('Enter')
+    await expect.poll(background).toBe(DARK)
+  })
+})
+
+describe('what an edition cannot do', () => {
+  const nav = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link')
+
+  test('is not shown, and neither is anything when the capabilities cannot be read', async () => {
+    expect(await nav().allTextContents()).toEqual(expect.arrayContaining(['Versions', 'Drift']))
+    await page.route('**/api/v1/capabilities', (route) => route.fulfill({ json: { capabilities: 'all' } }))
+    await page.reload()
+    await nav().first().waitFor()
+    expect(await nav().allTextContents()).toEqual(['Fleet', 'Alerts', 'Templates', 'Reports', 'Audit'])
+    await page.goto(`/workloads/${gateway}`)
+    await page.getByRole('heading', { name: 'gateway' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Propose a change' }).count()).toBe(0)
+  })
+
+  test('in Community there are approvals, and no versions, drift, stages or guided rollback', async () => {
+    const community = await startService({ args: [BUNDLE] })
+    const agent = connect(community, 'plain', 'plain-1', { behaviour: { kind: 'apply', delayMs: 50 } })
+    const id = await workloadId(community, 'plain')
+    await pushAndSettle(community, id, GATEWAY)
+    const { page: plain, context } = await visit(browser, community.url)
+    await signIn(plain)
+    const links = plain.getByRole('navigation', { name: 'Main' }).getByRole('link')
+    expect(await links.allTextContents()).toEqual([
+      ...['Fleet', 'Approvals', 'Alerts', 'Templates', 'Reports', 'Audit'],
+    ])
+    await plain.goto(`/workloads/${id}/history`)
+    await plain.getByRole('button', { name: 'Label' }).waitFor()
+    expect(await plain.getByRole('button', { name: /Pin as known good|Roll back/ }).count()).toBe(0)
+    await context.close()
+    await agent.stop()
+    await community.stop()
+  })
+})
+
+describe('Settings', () => {
+  test('say which build runs, on what, since when, and where it listens', async () => {
+    await page.goto('/settings/system')
+    const listeners = new URL(service.url).host
+    await page.getByText('0.1.0', { exact: true }).waitFor()
+    await page.getByText('complete', { exact: true }).waitFor()
+    await page.getByText(listeners, { exact: true }).waitFor()
+    await page.getByText(process.versions.node, { exact: true }).waitFor()
+  })
+})
+
+describe('a report in French', () => {
+  test('has French names for sections, facts and states, and the pack as it is', async () => {
+    await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'fr' })
+    await page.goto(`/reports?ids=${gateway}`)
+    await page.reload()
+    await page.getByRole('button', { name: 'Aperçu' }).click()
+    await page.getByRole('heading', { name: /^Historique des configs/ }).waitFor()
+    await page
+      .getByText(/^gateway : config [0-9a-f]{12} appliquée$/)
+      .first()
+      .waitFor()
+    await page.getByText(/^Chaîne d’audit intacte jusqu’à l’enregistrement \d+$/).waitFor()
+    await page.getByText('instances visées').first().waitFor()
+    const headings = await page.locator('.report h2').allTextContents()
+    expect(headings.join(' ')).not.toMatch(/Workloads|history|Drift|readiness|verification/)
+    const text = await page.locator('.report dt').allTextContents()
+    expect(text.filter((label) => label.includes('_'))).toEqual([])
+  })
+})
