@@ -42,7 +42,8 @@ export function logAccess(
     durationMs: number
   },
 ): void {
-  const { query, durationMs, ...rest } = entry
+  const { query, durationMs, remoteAddress, ...rest } = entry
   const target = query === '' ? entry.path : `${entry.path}?${redactQuery(query)}`
-  log.info({ ...rest, path: target, duration_ms: Math.round(durationMs * 10) / 10 }, 'request')
+  const timed = { remote_address: remoteAddress, duration_ms: Math.round(durationMs * 10) / 10 }
+  log.info({ ...rest, path: target, ...timed }, 'request')
 }

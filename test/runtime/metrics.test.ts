@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../lib/clock.ts'
 import { watchLoop } from '../../runtime/loop-watch.ts'
@@ -44,6 +45,16 @@ describe('the metrics', () => {
     expect(samples.size).toBeGreaterThan(25)
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
     expect(samples.get('muster_database_connections_max')).toBeGreaterThanOrEqual(4)
+  })
+
+  test('are each explained in the README, which names no other', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const named = new Set([...readme.matchAll(/`((?:muster|process)_[a-z_]+)`/g)].map(([, name]) => name))
+    const served = new Set([...(await scrape()).keys()].map((name) => name.split('{')[0]))
+    // A cause of offers is served once it occurred.
+    expect([...named].filter((name) => name !== 'muster_offers_sent_total').sort()).toEqual(
+      [...served].filter((name) => name !== 'muster_offers_sent_total').sort(),
+    )
   })
 
   test('say how full every queue and buffer is', async () => {
