@@ -159,7 +159,9 @@ export interface Availability {
 /** Compare what a config uses with what the capable instances report. The order of instances does not matter. */
 export function componentAvailability(required: readonly ComponentRef[], target: ConfigTarget): Availability {
   const lists = reportedLists(target)
-  const availableTypes = unionOf(lists.map(({ components }) => components))
+  // Thousands of instances share a few lists.
+  const different = [...new Set(lists.map(({ components }) => components))]
+  const availableTypes = unionOf(different)
   const result: Availability = {
     missing: [],
     partlyMissing: [],
@@ -170,15 +172,17 @@ export function componentAvailability(required: readonly ComponentRef[], target:
   if (availableTypes.size === 0) return result
   const unreported = new Set<Category>()
   for (const reference of required) {
-    const reporting = lists.filter(({ components }) => components.has(reference.category))
+    const reporting = different.filter((components) => components.has(reference.category))
     if (reporting.length === 0) {
       unreported.add(reference.category)
       continue
     }
-    const lacking = reporting.filter(({ components }) => !isCompatible([reference], components))
-    if (lacking.length === reporting.length) result.missing.push(reference)
-    else if (lacking.length > 0) {
-      const instances = lacking.map(({ uid, podName }) => ({ uid, podName }))
+    const lacking = new Set(reporting.filter((components) => !isCompatible([reference], components)))
+    if (lacking.size === reporting.length) result.missing.push(reference)
+    else if (lacking.size > 0) {
+      const instances = lists
+        .filter(({ components }) => lacking.has(components))
+        .map(({ uid, podName }) => ({ uid, podName }))
       result.partlyMissing.push({ reference, instances })
     }
   }
