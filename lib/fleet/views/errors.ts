@@ -74,7 +74,7 @@ export function toErrorGroups(
       first_seen_at: group.firstAt.toISOString(),
       last_seen_at: group.lastAt.toISOString(),
       retryable: !FINAL.includes(group.cause),
-      affected_instances: [...group.instanceUids],
+      ...(group.instanceUids.length === 0 ? {} : { affected_instances: [...group.instanceUids] }),
       ...(withTexts && group.sample !== '' ? { sample_message: group.sample } : {}),
       config_hash: configHash,
     }),

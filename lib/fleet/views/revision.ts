@@ -4,12 +4,19 @@ import type {
   RevisionRecord,
   RevisionTimelineEntry,
 } from '../../wire/revisions.ts'
-import type { Push, PushTarget } from '../model.ts'
+import type { AgentError, Push, PushTarget } from '../model.ts'
 import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */
 export const STATUS_TIMEOUT_MS = 30_000
 const TIMEOUT_TEXT = 'No OpAMP status after 30s'
+/** What is said of an instance that says nothing; the words are ours. */
+const TIMEOUT_ERROR: AgentError = {
+  cause: 'apply_timeout',
+  title: 'Config apply timed out',
+  parameters: {},
+  text: TIMEOUT_TEXT,
+}
 /** Instances that one revision shows; all of them are in its convergence. */
 export const INSTANCES_MAX = 200
 
@@ -47,8 +54,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
   const isLate = limit !== null && around.now >= limit
   const timedOut = (isLate ? silentCount(push) : 0) + counts.straggler
   const excluded = Object.values(push.excluded).reduce((sum, count) => sum + count, 0)
-  const groups =
-    around.groups.length > 0 || push.error === null ? around.groups : [toOwnGroup(push, push.error)]
+  const groups = around.groups.length > 0 ? around.groups : groupsOfPush(push, timedOut)
   return {
     workload_id: push.workloadId,
     config_id: push.hash,
@@ -92,6 +98,15 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
 function errorMessage({ error }: Push, { withTexts }: Sight): { error_message?: string } {
   if (error === null) return {}
   return { error_message: withTexts && error.text !== '' ? error.text : error.title }
+}
+
+/** Where no instance has failed: what the push itself knows, or else those who say nothing. */
+function groupsOfPush(push: Push, timedOut: number): ErrorGroup[] {
+  if (push.error !== null) return [toOwnGroup(push, push.error)]
+  if (timedOut === 0) return []
+  const at = new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
+  const { cause, title, text } = TIMEOUT_ERROR
+  return [{ cause, title, sample: text, count: timedOut, firstAt: at, lastAt: at, instanceUids: [] }]
 }
 
 function toOwnGroup(push: Push, error: NonNullable<Push['error']>): ErrorGroup {
@@ -169,8 +184,9 @@ export function toInstanceStatuses(
         status,
         config_hash: push.hash,
         updated_at: target.updatedAt.toISOString(),
-        ...errorFields(target.error, sight),
-        ...(isTimedOut ? { timed_out: true } : {}),
+        ...(isTimedOut
+          ? { ...errorFields(TIMEOUT_ERROR, { withTexts: true }), timed_out: true }
+          : errorFields(target.error, sight)),
       }
     })
 }

@@ -239,7 +239,7 @@ describe('revisions', () => {
   it('says after 30 seconds that nothing was heard', async () => {
     const agent = connect()
     await ctx.advance(300)
-    await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    const { hash } = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
     await ctx.advance(300)
     expect(await record(agent.workloadId)).toMatchObject({
       current_config_push: { timed_out_waiting_for_opamp_status: false, no_status_count: 0 },
@@ -249,8 +249,22 @@ describe('revisions', () => {
       current_config_push: {
         ...{ status: 'pending', timed_out_waiting_for_opamp_status: true, no_status_count: 1 },
         timeout_message: 'No OpAMP status after 30s',
+        error_groups: [{ cause: 'apply_timeout', severity: 'high', count: 1, retryable: true }],
       },
     })
+    const { json } = await get(`/${agent.workloadId}/configs/${hash}`, admin)
+    expect((json as RevisionRecord).instance_statuses).toMatchObject([
+      {
+        ...{ instance_uid: agent.uid, status: 'no_status', timed_out: true },
+        ...{ error_cause: 'apply_timeout', error_message: 'No OpAMP status after 30s' },
+      },
+    ])
+    // A late answer takes all of it back.
+    agent.apply()
+    await ctx.advance(300)
+    const { current_config_push: push } = await record(agent.workloadId)
+    expect(push).toMatchObject({ status: 'applied', timed_out_waiting_for_opamp_status: false })
+    expect(push).not.toHaveProperty('error_groups')
   })
 
   it('labels a hash for all its pushes, later ones included, and clears the label again', async () => {
