@@ -83,7 +83,8 @@ function replyWith(file: StaticFile, request: StaticRequest): Reply {
   const headers: Record<string, string> = {
     'Cache-Control': file.cacheControl,
     ETag: etag,
-    Vary: 'Accept-Encoding',
+    // The listener adds what the page of an allowed origin may read, and this takes the place of its own Vary.
+    Vary: 'Accept-Encoding, Origin',
   }
   const known = request.header('if-none-match').split(',')
   if (known.some((tag) => tag.trim().replace(/^W\//, '') === etag))

@@ -30,7 +30,7 @@ describe('static files', () => {
     expect(get('/assets/main-ABC.js')?.headers).toMatchObject({
       'Content-Type': 'text/javascript; charset=utf-8',
       'Cache-Control': 'public, max-age=31536000, immutable',
-      Vary: 'Accept-Encoding',
+      Vary: 'Accept-Encoding, Origin',
     })
     expect(get('/')?.headers).toMatchObject({
       'Content-Type': 'text/html; charset=utf-8',
