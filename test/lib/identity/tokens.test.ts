@@ -32,6 +32,15 @@ describe('login tokens', () => {
     expect(await tokens.verify(token)).toBeNull()
   })
 
+  it('are refused with anything between that a lenient decoder would pass over', async () => {
+    const { tokens, sign } = setUp()
+    const { token } = await sign()
+    for (const foreign of ['\t', '\n', ' ', '=', '!']) {
+      expect(await tokens.verify(`${token.slice(0, -5)}${foreign}${token.slice(-5)}`), foreign).toBeNull()
+      expect(await tokens.verify(token + foreign), foreign).toBeNull()
+    }
+  })
+
   it('pass with what is required and nothing more', async () => {
     const { tokens, forge } = setUp()
     expect(await tokens.verify(await forge())).toEqual({ userId, sessionId })
