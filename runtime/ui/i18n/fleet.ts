@@ -127,7 +127,7 @@ export const fleetTexts = defineTexts({
     },
     failedCount: (n: number) => `${formatNumber(n)} ${plural(n, 'échec', 'échecs')}`,
     applyingCount: (done: number, all: number) => `${formatNumber(done)} sur ${formatNumber(all)} à jour`,
-    stagedCount: (done: number, all: number) => `par étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
+    stagedCount: (done: number, all: number) => `étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} en écart`,
     readOnly: {
       not_a_collector: 'lecture seule : pas un collecteur',

@@ -58,13 +58,20 @@ export function formatAgo(iso: string): string {
   return words.format(seconds, 'second')
 }
 
-/** A duration: "4.9 s", "850 ms", "2 min 5 s". */
+/** A duration: "4.9 s", "850 ms", "2 min 5 s", "1 h". */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${formatNumber(ms)} ms`
+  if (ms < 1000) return ms === 0 ? '0 s' : `${formatNumber(ms)} ms`
   if (ms < 60_000) return `${formatNumber(ms / 1000, 1)} s`
-  const minutes = Math.floor(ms / 60_000)
-  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1000)} s`
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  const seconds = Math.round(ms / 1000)
+  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const parts =
+    hours > 0
+      ? [[hours, 'h'] as const, [minutes, 'min'] as const]
+      : [[minutes, 'min'] as const, [rest, 's'] as const]
+  return parts
+    .filter(([value], at) => at === 0 || value > 0)
+    .map(([value, unit]) => `${formatNumber(value)} ${unit}`)
+    .join(' ')
 }
 
 /** A list in words: "a, b and c". */

@@ -63,8 +63,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} instances cannot run the config.`,
         cause ? `Cause: ${cause}. The others applied it.` : 'The others applied it.',
       ],
-      unhealthy: (count: number, total: number, first: string): [string, string] => [
-        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy.`,
+      unhealthy: (count: number, total: number, first: string, what: string): [string, string] => [
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
         `Look at the components of ${first} first.`,
       ],
       rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
@@ -146,7 +146,7 @@ export const workloadTexts = defineTexts({
       differs: 'runs something else than was asked',
       runs: (hash: string) => (hash ? `runs ${hash}` : 'has not applied what is assigned'),
       version: (version: string) => `version ${version}`,
-      share: (count: number, value: string) => `${n(count)} ${value}`,
+      share: (count: number, value: string) => `${value} on ${n(count)}`,
       versions: (shares: string) => `They run different versions: ${shares}.`,
       configs: (shares: string) => `They run different configs: ${shares}.`,
       sick: (count: number) => `${n(count)} ${plural(count, 'is', 'are')} unhealthy.`,
@@ -244,8 +244,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'ne peut', 'ne peuvent')} pas exécuter la config.`,
         cause ? `Cause : ${cause}. Les autres l’ont appliquée.` : 'Les autres l’ont appliquée.',
       ],
-      unhealthy: (count: number, total: number, first: string): [string, string] => [
-        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut.`,
+      unhealthy: (count: number, total: number, first: string, what: string): [string, string] => [
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
         `Regardez d’abord les composants de ${first}.`,
       ],
       rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
@@ -327,7 +327,7 @@ export const workloadTexts = defineTexts({
       differs: 'exécute autre chose que demandé',
       runs: (hash: string) => (hash ? `exécute ${hash}` : 'n’a pas appliqué l’assignée'),
       version: (version: string) => `version ${version}`,
-      share: (count: number, value: string) => `${n(count)} ${value}`,
+      share: (count: number, value: string) => `${value} sur ${n(count)}`,
       versions: (shares: string) => `Elles ont des versions différentes : ${shares}.`,
       configs: (shares: string) => `Elles exécutent des configs différentes : ${shares}.`,
       sick: (count: number) => `${n(count)} ${plural(count, 'est', 'sont')} en défaut.`,

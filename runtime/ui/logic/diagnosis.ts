@@ -2,6 +2,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { instanceName } from './instances.ts'
 import { readOnlyReason } from './workloads.ts'
 
 /** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
@@ -78,7 +79,7 @@ export function diagnose(
   const total = topology?.summary.connected_count ?? workload.connected_instance_count
   const unhealthy = topology?.instances.filter((instance) => !instance.healthy) ?? []
   if (unhealthy[0] !== undefined) {
-    const first = unhealthy[0].pod_name ?? unhealthy[0].instance_uid
+    const first = instanceName(unhealthy[0], workload)
     return { kind: 'unhealthy', count: unhealthy.length, total, first }
   }
   if (fromPush !== null) return fromPush

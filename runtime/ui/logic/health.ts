@@ -1,7 +1,7 @@
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 
-/** What a component is called across pipelines and health trees: `traces/exporter:otlphttp/eu`. */
-export const componentKey = (lane: string, kind: string, id: string): string => `${lane}/${kind}:${id}`
+/** What a component is called across pipelines and health trees: `traces exporter:otlphttp/eu`. */
+export const componentKey = (lane: string, kind: string, id: string): string => `${lane} ${kind}:${id}`
 
 const PIPELINE = /^pipeline:(.+)$/
 const COMPONENT = /^(receiver|processor|exporter|connector):(.+)$/
@@ -22,4 +22,10 @@ export function countFailing(trees: readonly HealthNode[]): Map<string, number> 
     }
   }
   return counts
+}
+
+/** Each component once, whatever pipelines it fails in: `exporter otlphttp/eu`; what fails most comes first. */
+export function listComponents(failing: ReadonlyMap<string, number>): string[] {
+  const sorted = [...failing].sort(([, a], [, b]) => b - a)
+  return [...new Set(sorted.map(([key]) => key.slice(key.indexOf(' ') + 1).replace(':', ' ')))]
 }

@@ -1,5 +1,12 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { TopologySummary } from '../../../lib/wire/topology.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+
+/** What people call an instance: its pod, else the host that all of its workload are on, else its uid. */
+export const instanceName = (
+  instance: Pick<LiveInstance, 'pod_name' | 'instance_uid'>,
+  workload: Pick<WorkloadRecord, 'fingerprint_keys'>,
+): string => instance.pod_name ?? workload.fingerprint_keys?.['host.name'] ?? instance.instance_uid
 
 /** Why an instance stands out, the worst first. */
 export type Oddity = 'failed' | 'unhealthy' | 'applying' | 'differs' | 'other_config' | 'old_version'

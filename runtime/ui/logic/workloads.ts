@@ -89,6 +89,10 @@ export const compareVersions = (a: string, b: string): number => collator.compar
 export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>
   collator.compare(nameOf(a), nameOf(b)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
+/** The labels that say something that no other column says. */
+export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>
+  Object.entries(workload.labels ?? {}).filter(([key]) => !/^(host|os|service|k8s)\./.test(key))
+
 /** What every column is sorted by; the name alone is compared in full. */
 export const FLEET_SORTS = {
   status: (w) => STATUS_RANK[w.status],
@@ -100,6 +104,10 @@ export const FLEET_SORTS = {
   config: (w) => `${CONFIG_RANK[configStateOf(w)]} ${w.active_config_hash ?? ''}`,
   version: (w) => w.version,
   alerts: (w) => -w.open_alert_count,
+  labels: (w) =>
+    tellingLabels(w)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(' '),
   seen: (w) => -Date.parse(w.last_seen_at),
 } satisfies Record<string, (workload: WorkloadRecord) => string | number>
 

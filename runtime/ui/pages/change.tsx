@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { changeTexts } from '../i18n/change.ts'
-import { say } from '../i18n/define.ts'
+import { changeTexts, translated } from '../i18n/change.ts'
+import { language, say } from '../i18n/define.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
@@ -68,14 +69,18 @@ function useChecks(workload: WorkloadRecord, draft: string) {
   return { validation, plan, rested, isStale: rested !== draft }
 }
 
-function toMarks(validation: Resource<{ errors: unknown[]; warnings: unknown[] }>): CodeMark[] {
-  const errors = (validation.data?.errors ?? []) as Omit<CodeMark, 'severity'>[]
-  const warnings = (validation.data?.warnings ?? []) as Omit<CodeMark, 'severity'>[]
+/** Findings as marks in the text, in the reader's language. */
+function toMarks({ data }: Resource<ValidationResult>): CodeMark[] {
+  const { finding } = say(changeTexts)
+  const toMark =
+    (severity: CodeMark['severity']) =>
+    (found: Pick<ValidationMessage, 'code' | 'message' | 'path' | 'line'>) => ({
+      ...{ severity, path: found.path, line: found.line },
+      message: translated(finding, found.code, found.message),
+    })
   return [
-    ...errors.map((mark) => ({ ...mark, severity: 'error' as const })),
-    ...warnings
-      .filter((mark) => mark.path !== undefined)
-      .map((mark) => ({ ...mark, severity: 'warning' as const })),
+    ...(data?.errors ?? []).map(toMark('error')),
+    ...(data?.warnings ?? []).filter(({ path }) => path !== undefined).map(toMark('warning')),
   ]
 }
 
@@ -169,7 +174,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  const marks = useMemo(() => toMarks(validation), [validation.data])
+  const marks = useMemo(() => toMarks(validation), [validation.data, language.value])
   useEffect(
     () => keepDraft(workload.id, draft.value === base.start ? null : draft.value),
     [draft.value, base],

@@ -9,6 +9,7 @@ import {
   nameOf,
   placeOf,
   readOnlyReason,
+  tellingLabels,
 } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
 import { Ago, StatusMark, Track } from '../parts/state.tsx'
@@ -92,9 +93,7 @@ function VersionCell({ workload }: { workload: WorkloadRecord }) {
 }
 
 function LabelsCell({ workload }: { workload: WorkloadRecord }) {
-  const entries = Object.entries(workload.labels ?? {}).filter(
-    ([key]) => !/^(host|os|service|k8s)\./.test(key),
-  )
+  const entries = tellingLabels(workload)
   return (
     <span class="muted" title={entries.map(([key, value]) => `${key}=${value}`).join('\n')}>
       {entries
@@ -165,7 +164,6 @@ export function listColumns(): Column<WorkloadRecord>[] {
       id: 'labels',
       title: column.labels,
       width: '220px',
-      isSortable: false,
       render: (workload) => <LabelsCell workload={workload} />,
     },
     {

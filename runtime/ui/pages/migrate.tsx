@@ -8,6 +8,7 @@ import {
 import { translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
+import { describeUnmapped } from '../i18n/library-words.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Action, ActionLink, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Head } from '../parts/page.tsx'
@@ -107,7 +108,7 @@ function Result({ preview }: { preview: MigrationPreview }) {
           title={words.unmapped}
           rows={preview.unsupported_keys.map((item) => (
             <>
-              <code>{item.path}</code> <span class="muted">{item.suggestion ?? item.reason}</span>
+              <code>{item.path}</code> <span class="muted">{describeUnmapped(item)}</span>
             </>
           ))}
         />

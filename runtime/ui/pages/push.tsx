@@ -158,7 +158,7 @@ function Causes({ push }: { push: RevisionRecord }) {
 function Body({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
   const words = say(pushTexts)
   return (
-    <div class="stack">
+    <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} />
       <ConvergenceBar of={of} />
       {push && <Causes push={push} />}

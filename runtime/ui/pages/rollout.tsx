@@ -336,7 +336,7 @@ function Body({
   const now = useNow(of.status === 'running')
   const [what, next] = toSentence(of, now)
   return (
-    <div class="stack">
+    <div class="stack" style={{ marginTop: '16px' }}>
       <div class={`say t-${LOOK[of.status][0]}`}>
         <p role="status">
           <b>{what}</b> {next}

@@ -103,7 +103,7 @@ export function SystemSection() {
             <div class="chips">
               {document.capabilities.map(({ id, state }) => (
                 <span key={id} class={state === 'enabled' ? 'chip' : 'chip quiet'}>
-                  {id} · {state}
+                  {id} · {words.capabilityState[state] ?? state}
                 </span>
               ))}
             </div>

@@ -1,5 +1,6 @@
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
+import { describeTemplate, describeVariable } from '../i18n/library-words.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -39,7 +40,7 @@ export function TemplatePage({ params }: { params: Record<string, string> }) {
           >
             <ActionLink href="/templates">← {words.title}</ActionLink>
           </Head>
-          {data.description && <p class="muted">{data.description}</p>}
+          {data.description && <p class="muted">{describeTemplate(data.id, data.description)}</p>}
           <div class="two" style={{ marginTop: '24px' }}>
             <div class="stack">
               <div class="pane">
@@ -63,16 +64,19 @@ export function TemplatePage({ params }: { params: Record<string, string> }) {
                 <section class="pane">
                   <h2>{words.variables}</h2>
                   <ul class="list">
-                    {data.variables.map((variable) => (
-                      <li key={variable.name}>
-                        <div>
-                          <b>{variable.label}</b>
-                          {variable.required && <span class="muted"> · {words.required}</span>}
-                          {variable.description && <div class="muted">{variable.description}</div>}
-                          {variable.placeholder && <code>{variable.placeholder}</code>}
-                        </div>
-                      </li>
-                    ))}
+                    {data.variables.map((variable) => {
+                      const [label, about] = describeVariable(variable)
+                      return (
+                        <li key={variable.name}>
+                          <div>
+                            <b>{label}</b>
+                            {variable.required && <span class="muted"> · {words.required}</span>}
+                            {about && <div class="muted">{about}</div>}
+                            {variable.placeholder && <code>{variable.placeholder}</code>}
+                          </div>
+                        </li>
+                      )
+                    })}
                   </ul>
                 </section>
               )}

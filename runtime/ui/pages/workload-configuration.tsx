@@ -2,7 +2,7 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { listChoices } from '../logic/instances.ts'
+import { instanceName, listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -11,17 +11,15 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
-import { useFailing } from '../state/use-failing.ts'
 import { useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
-function Wanted({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>) {
+function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
   const words = say(historyTexts)
   const hash = workload.active_config_hash ?? ''
   const revision = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
     api.revision(workload.id, hash, abort),
   )
-  const failing = useFailing({ workload, topology })
   if (hash === '') return <p class="muted">{words.noWanted}</p>
   return (
     <Loaded of={revision}>
@@ -56,7 +54,7 @@ function Wanted({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>)
   )
 }
 
-function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>) {
+function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
   const odd = instances.filter((instance) => instance.effective_matches === false)
@@ -65,7 +63,6 @@ function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>
   const detail = useResource(shown ? `instance:${workload.id}:${shown.instance_uid}` : null, (abort) =>
     api.instance(workload.id, shown?.instance_uid ?? '', abort),
   )
-  const failing = useFailing({ workload, topology })
   const text = detail.data?.effective_config
   return (
     <section class="stack tight">
@@ -99,7 +96,7 @@ function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>
                 value={shown?.instance_uid ?? ''}
                 options={listChoices(instances, shown?.instance_uid ?? null).map((instance) => [
                   instance.instance_uid,
-                  `${instance.effective_matches === false ? '▲ ' : ''}${instance.pod_name ?? instance.instance_uid}`,
+                  `${instance.effective_matches === false ? '▲ ' : ''}${instanceName(instance, workload)}`,
                 ])}
                 onValue={(instance) => setQuery({ instance })}
               />
@@ -116,13 +113,13 @@ function Running({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>
 }
 
 /** What we want, what it runs, and the picture. */
-export function ConfigurationTab({ workload, topology }: TabProps) {
+export function ConfigurationTab({ workload, topology, failing }: TabProps) {
   const words = say(historyTexts)
   if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
   return (
     <div class="stack">
-      <Wanted workload={workload} topology={topology} />
-      <Running workload={workload} topology={topology} />
+      <Wanted workload={workload} failing={failing} />
+      <Running workload={workload} topology={topology} failing={failing} />
     </div>
   )
 }

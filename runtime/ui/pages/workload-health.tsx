@@ -2,7 +2,7 @@ import type { HealthNode, InstanceDetail } from '../../../lib/wire/instances.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { listChoices } from '../logic/instances.ts'
+import { instanceName, listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -43,7 +43,7 @@ function Node({ name, node }: { name: string; node: HealthNode }) {
   )
 }
 
-function Detail({ instance }: { instance: InstanceDetail }) {
+function Detail({ instance, name }: { instance: InstanceDetail; name: string }) {
   const words = say(workloadTexts)
   return (
     <div class="two">
@@ -51,7 +51,7 @@ function Detail({ instance }: { instance: InstanceDetail }) {
         <h2>{words.tabs.health}</h2>
         {instance.health ? (
           <ul class="tree">
-            <Node name={instance.pod_name ?? instance.instance_uid} node={instance.health} />
+            <Node name={name} node={instance.health} />
           </ul>
         ) : (
           <p class="muted">{words.health.none}</p>
@@ -103,12 +103,14 @@ export function HealthTab({ workload, topology }: TabProps) {
                 value={wanted ?? ''}
                 options={listChoices(instances, wanted).map((instance) => [
                   instance.instance_uid,
-                  `${instance.healthy ? '' : '▲ '}${instance.pod_name ?? instance.instance_uid}`,
+                  `${instance.healthy ? '' : '▲ '}${instanceName(instance, workload)}`,
                 ])}
                 onValue={(uid) => setQuery({ instance: uid })}
               />
             </div>
-            <Loaded of={detail}>{(instance) => <Detail instance={instance} />}</Loaded>
+            <Loaded of={detail}>
+              {(instance) => <Detail instance={instance} name={instanceName(instance, workload)} />}
+            </Loaded>
           </div>
         )
       }

@@ -3,7 +3,7 @@ import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { oddnessOf } from '../logic/instances.ts'
+import { instanceName, oddnessOf } from '../logic/instances.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { describeHeterogeneity } from '../parts/instance-words.ts'
@@ -88,7 +88,7 @@ export function InstancesTab({ workload, topology }: TabProps) {
                           class="name"
                           href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
                         >
-                          {instance.pod_name ?? instance.instance_uid.slice(0, 12)}
+                          {instanceName(instance, workload)}
                         </a>
                       </td>
                       <td class="mono">{instance.version ?? '–'}</td>

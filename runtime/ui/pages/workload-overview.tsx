@@ -2,7 +2,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { listOddities, oddnessOf } from '../logic/instances.ts'
+import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
 import { Icon } from '../parts/icons.tsx'
 import { describeOddity } from '../parts/instance-words.ts'
 import { lazy } from '../parts/lazy.tsx'
@@ -10,7 +10,6 @@ import { Pairs } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
-import { useFailing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
@@ -35,16 +34,15 @@ function usePipelineYaml({
   return revision.data?.content ?? detail.data?.effective_config
 }
 
-function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology'>) {
+function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
   const words = say(workloadTexts)
   const yaml = usePipelineYaml(props)
-  const failing = useFailing(props)
   return (
     <section>
       <h2>{words.pipelines}</h2>
       <div class="pane">
         {yaml ? (
-          <Pipelines yaml={yaml} failing={failing} />
+          <Pipelines yaml={yaml} failing={props.failing} />
         ) : (
           <p class="muted">{may('config:read_content') ? words.noPipelines : words.pipelinesHidden}</p>
         )}
@@ -116,7 +114,7 @@ function OddInstances({ workload, topology }: TabProps) {
             </span>
             <div>
               <a class="mono" href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}>
-                {instance.pod_name ?? instance.instance_uid}
+                {instanceName(instance, workload)}
               </a>
               <div class="muted">{formatList(about)}</div>
             </div>

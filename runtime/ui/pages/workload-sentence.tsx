@@ -2,20 +2,23 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatAgo } from '../i18n/format.ts'
+import { formatAgo, formatList } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
+import { listComponents } from '../logic/health.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
+const COMPONENTS_NAMED = 3
+
 const causeOf = (push: RevisionRecord | null) =>
   describeCause(push?.error_groups?.[0]?.cause, push?.error_groups?.[0]?.title)
 
-function toSentence(diagnosis: Diagnosis): [string, string] {
+function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>): [string, string] {
   const words = say(workloadTexts).say
   switch (diagnosis.kind) {
     case 'archived':
@@ -47,7 +50,12 @@ function toSentence(diagnosis: Diagnosis): [string, string] {
     case 'rollout':
       return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':
-      return words.unhealthy(diagnosis.count, diagnosis.total, diagnosis.first)
+      return words.unhealthy(
+        diagnosis.count,
+        diagnosis.total,
+        diagnosis.first,
+        formatList(listComponents(failing).slice(0, COMPONENTS_NAMED)),
+      )
     case 'applying':
       return words.applying(diagnosis.push.applied_count, diagnosis.push.target_count)
     case 'drifted':
@@ -101,7 +109,7 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
 }
 
 /** One sentence that says what is wrong and what to do next. */
-export function WorkloadSentence({ workload, topology, history }: TabProps) {
+export function WorkloadSentence({ workload, topology, history, failing }: TabProps) {
   const push = workload.current_config_push
   const rolloutId = push?.status === 'pending' ? push.rollout_id : undefined
   const rollout = useResource(
@@ -110,7 +118,7 @@ export function WorkloadSentence({ workload, topology, history }: TabProps) {
     touchesWorkload(workload.id),
   )
   const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
-  const [what, next] = toSentence(diagnosis)
+  const [what, next] = toSentence(diagnosis, failing)
   const action = toAction(diagnosis, workload.id)
   return (
     <div class={`say t-${toneOf(diagnosis)}`} role="status">

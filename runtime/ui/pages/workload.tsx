@@ -13,6 +13,7 @@ import { Head, Pairs, Tabs } from '../parts/page.tsx'
 import { Ago, StatusMark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
+import { useFailing } from '../state/use-failing.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { WorkloadActions } from './workload-actions.tsx'
 import { InstancesTab } from './workload-instances.tsx'
@@ -24,6 +25,8 @@ export interface TabProps {
   workload: WorkloadRecord
   topology: Resource<WorkloadTopology>
   history: Resource<RevisionRecord[]>
+  /** The components that unhealthy instances complain of, by `componentKey`. */
+  failing: ReadonlyMap<string, number>
 }
 
 const TABS = {
@@ -131,13 +134,14 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
     (abort) => api.revisions(id, abort),
     (frame) => frame.type !== 'workload_update' && touches(frame),
   )
+  const failing = useFailing(id, topology.data?.instances ?? [])
   const wanted = params['tab'] ?? 'overview'
   const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
   const Tab = TABS[current]
   return (
     <Loaded of={workload}>
       {(data) => {
-        const props = { workload: data, topology, history }
+        const props = { workload: data, topology, history, failing }
         return (
           <>
             <Heading workload={data} />

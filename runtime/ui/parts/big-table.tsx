@@ -10,7 +10,6 @@ export interface Column<Row> {
   /** CSS width; without one the column shares what is left. */
   width?: string
   isNumeric?: boolean
-  isSortable?: boolean
   render: (row: Row) => ComponentChildren
 }
 
@@ -95,21 +94,17 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map(({ id, title, isNumeric, isSortable }) => (
+            {columns.map(({ id, title, isNumeric }) => (
               <th
                 key={id}
                 scope="col"
                 class={isNumeric ? 'n' : ''}
                 aria-sort={props.sort === id ? (props.isDescending ? 'descending' : 'ascending') : undefined}
               >
-                {isSortable === false ? (
-                  title
-                ) : (
-                  <button type="button" title={words.sortBy(title)} onClick={() => props.onSort(id)}>
-                    {title}
-                    {props.sort === id && <span aria-hidden="true">{props.isDescending ? ' ↓' : ' ↑'}</span>}
-                  </button>
-                )}
+                <button type="button" title={words.sortBy(title)} onClick={() => props.onSort(id)}>
+                  {title}
+                  {props.sort === id && <span aria-hidden="true">{props.isDescending ? ' ↓' : ' ↑'}</span>}
+                </button>
               </th>
             ))}
           </tr>

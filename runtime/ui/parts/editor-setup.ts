@@ -85,7 +85,7 @@ export function baseExtensions(label: string, isEditable: boolean): Extension[] 
     THEME,
     bracketMatching(),
     highlightSelectionMatches(),
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     language.peek() === 'fr' ? EditorState.phrases.of(FRENCH) : [],
     isEditable
       ? [
@@ -107,7 +107,7 @@ export function baseExtensions(label: string, isEditable: boolean): Extension[] 
         ]
       : [
           EditorState.readOnly.of(true),
-          EditorView.contentAttributes.of({ tabindex: '0', 'aria-readonly': 'true' }),
+          EditorView.contentAttributes.of({ 'aria-readonly': 'true' }),
           keymap.of([...searchKeymap, ...foldKeymap]),
         ],
   ]

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { location } from '../state/router.ts'
 
 /** Name the page for the browser's tab and for whoever listens. */
@@ -29,6 +29,20 @@ export function Head({
   )
 }
 
+/** Keep the current link of a row of links in sight, where the row is wider than the page. */
+export function useCurrentInSight(current: string) {
+  const row = useRef<HTMLElement>(null)
+  // Only the row scrolls; the page stays where it is.
+  useEffect(() => {
+    const link = row.current?.querySelector<HTMLElement>('[aria-current]')
+    if (!row.current || !link) return
+    const { offsetLeft, offsetWidth } = link
+    const start = row.current.offsetLeft
+    row.current.scrollLeft = offsetLeft - start - (row.current.clientWidth - offsetWidth) / 2
+  }, [current])
+  return row
+}
+
 /** Tabs are links: each has its address. */
 export function Tabs({
   label,
@@ -37,8 +51,9 @@ export function Tabs({
   label: string
   tabs: readonly { href: string; text: string; isCurrent: boolean }[]
 }) {
+  const row = useCurrentInSight(tabs.find(({ isCurrent }) => isCurrent)?.href ?? '')
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={row}>
       {tabs.map(({ href, text, isCurrent }) => (
         <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
           {text}

@@ -10,6 +10,7 @@ import { path } from '../state/router.ts'
 import { can, may, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Icon } from './icons.tsx'
+import { useCurrentInSight } from './page.tsx'
 import { Palette } from './palette.tsx'
 
 /** Whether the palette is open. */
@@ -113,6 +114,7 @@ const isCurrent = (href: string) =>
 export function Shell({ children }: { children: ComponentChildren }) {
   const words = say(shellTexts)
   const counts = useCounts()
+  const nav = useCurrentInSight(path.value.split('/')[1] ?? '')
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
@@ -132,7 +134,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <a class="brand" href="/">
           muster<i>.</i>
         </a>
-        <nav class="nav" aria-label={words.main}>
+        <nav class="nav" aria-label={words.main} ref={nav}>
           {listPages(counts).map(({ href, text, count }) => (
             <a key={href} href={href} aria-current={isCurrent(href) ? 'page' : undefined}>
               {text}

@@ -1,7 +1,8 @@
+import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
 import { announceThousands, connect } from './support/fleet.ts'
 import { startComplete } from './support/service.ts'
 
@@ -26,6 +27,7 @@ describe('the fleet', () => {
     await signIn(page)
     await page.getByText('No collector has connected yet').waitFor()
     expect(await page.locator('pre').first().textContent()).toContain('/v1/opamp')
+    await page.screenshot({ path: join(SHOTS, 'empty-1440-light-en.png'), fullPage: true })
     const agent = connect(service, 'the-first', 'the-first-1')
     await page.getByRole('link', { name: 'the-first' }).waitFor()
     await agent.stop()

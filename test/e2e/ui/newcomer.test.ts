@@ -7,7 +7,7 @@ import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { ROOT } from '../support/environment.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Running, startProgram } from '../support/processes.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
 
 let data: string
 let browser: Browser
@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 test('whoever has never seen it finds what fails, corrects it, watches it get well, and takes the evidence along', async () => {
-  const { page, context, complaints } = await visit(browser, welcome.url)
+  const { page, context, complaints } = await visit(browser, welcome.url, { width: 1280, height: 800 })
   await signIn(page, welcome)
 
   // What is wrong, and where: a number that leads to it.
@@ -55,8 +55,10 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
   await page.getByRole('link', { name: 'payments-collector' }).click()
 
   // Why: one sentence, the picture, and the component that says it.
-  await page.getByText('2 of 2 instances are unhealthy.').waitFor()
+  await page.getByText('2 of 2 instances are unhealthy: exporter otlphttp.').waitFor()
   await page.getByRole('img', { name: /exporter:otlphttp is unhealthy on 2 instances/ }).waitFor()
+  await page.mouse.move(640, 790)
+  await page.screenshot({ path: join(SHOTS, 'newcomer-1280-light-en.png') })
   await page.getByRole('link', { name: 'See the health' }).click()
   await page
     .getByText(/lookup telemetry\.exmaple\.com: no such host/)

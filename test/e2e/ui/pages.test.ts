@@ -34,12 +34,14 @@ describe.each([
     const found: string[] = []
     await page.goto('/login')
     await page.locator('input[type=email]').waitFor()
+    await page.screenshot({ path: join(SHOTS, `login-${width}-${theme}-${language}.png`) })
     found.push(...(await findBarriers(page)).map((line) => `login ${line}`))
     await service.api.call('PUT', '/api/me/preferences', { theme, language })
     await signIn(page)
-    for (const { name, path } of scene.pages) {
+    for (const { name, path, act } of scene.pages) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()
+      await act?.(page)
       await page.waitForLoadState('networkidle')
       await page.screenshot({
         path: join(SHOTS, `${name}-${width}-${theme}-${language}.png`),

@@ -7,7 +7,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
-import { countFailing } from '../../../runtime/ui/logic/health.ts'
+import { countFailing, listComponents } from '../../../runtime/ui/logic/health.ts'
 import { countValues } from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
@@ -207,8 +207,17 @@ test('what ails unhealthy instances is counted by pipeline and component', () =>
     },
   })
   expect(countFailing([tree({ healthy: false }), tree(ok), tree({ healthy: false })])).toEqual(
-    new Map([['traces/exporter:otlphttp/eu', 2]]),
+    new Map([['traces exporter:otlphttp/eu', 2]]),
   )
+})
+
+test('each failing component is named once, whatever pipelines it fails in', () => {
+  const failing = new Map([
+    ['traces exporter:otlp', 1],
+    ['metrics exporter:otlphttp/eu', 2],
+    ['traces/2 exporter:otlphttp/eu', 2],
+  ])
+  expect(listComponents(failing)).toEqual(['exporter otlphttp/eu', 'exporter otlp'])
 })
 
 test('values are counted, the most common first', () => {

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
 import {
   READ_ONLY,
@@ -45,6 +46,16 @@ export const GATEWAY_KAFKA = GATEWAY.replace('  debug: {}', '  kafka/eu:\n    br
   'otlphttp/eu, debug',
   'otlphttp/eu, kafka/eu',
 )
+
+const DATADOG = `api_key: 0123456789abcdef0123456789abcdef
+site: datadoghq.eu
+logs_enabled: true
+apm_config:
+  enabled: true
+process_config:
+  process_collection:
+    enabled: true
+`
 
 const QUICK = { behaviour: { kind: 'apply', delayMs: 150 } } as const
 /** It does not say which components it has: nobody can tell beforehand what it will reject. */
@@ -99,8 +110,11 @@ export async function startRollout(
   return rollout.id
 }
 
+const SINCE = { startTimeUnixNano: 1_782_892_800_000_000_000, statusTimeUnixNano: 1_782_892_860_000_000_000 }
+
 /** What a collector says whose exporter cannot reach its destination. */
 export const FAILING_EXPORTER = {
+  ...SINCE,
   healthy: false,
   status: 'StatusRecoverableError',
   lastError: 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused',
@@ -112,6 +126,7 @@ export const FAILING_EXPORTER = {
         'receiver:otlp': { healthy: true, status: 'StatusOK' },
         'processor:batch': { healthy: true, status: 'StatusOK' },
         'exporter:otlphttp/eu': {
+          ...SINCE,
           healthy: false,
           status: 'StatusRecoverableError',
           lastError: 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused',
@@ -131,7 +146,7 @@ export const FAILING_EXPORTER = {
 
 /** A fleet with something of everything, and where to look. */
 export interface Scene {
-  pages: { name: string; path: string }[]
+  pages: { name: string; path: string; act?: (page: Page) => Promise<void> }[]
   close(): Promise<void>
 }
 
@@ -214,6 +229,13 @@ export async function openScene(service: Service): Promise<Scene> {
     },
     201,
   )
+  const nodes = `/api/workloads/${node}/config/approvals`
+  const approved = await api.post(
+    nodes,
+    { draft_yaml: GATEWAY_FASTER, comment: 'Faster batches on the nodes' },
+    201,
+  )
+  await api.post(`${nodes}/${approved.id}/approve`, { comment: 'Checked against the load of Monday' }, 200)
   const failed = (await api.get(`/api/workloads/${billing}/configs`)) as {
     config_hash: string
     push_id: string
@@ -247,7 +269,7 @@ export async function openScene(service: Service): Promise<Scene> {
       name: tab === '' ? name : `${name}-${tab}`,
       path: tab === '' ? `/workloads/${id}` : `/workloads/${id}/${tab}`,
     }))
-  const pages = [
+  const pages: Scene['pages'] = [
     { name: 'fleet', path: '/' },
     {
       name: 'fleet-grouped',
@@ -266,6 +288,65 @@ export async function openScene(service: Service): Promise<Scene> {
       path: `/workloads/${billing}/pushes/${failure?.config_hash}?push=${failure?.push_id}`,
     },
     { name: 'push-under-way', path: `/workloads/${inventory}/pushes/${underWay}` },
+    {
+      name: 'review-push',
+      path: `/workloads/${node}/changes/${approved.id}`,
+      act: async (page) => {
+        await page.getByRole('button', { name: /^(Push|Pousser)$/ }).click()
+        await page.getByLabel(/Roll out in stages|Déployer par étapes/).check()
+      },
+    },
+    {
+      name: 'review-glass',
+      path: `/workloads/${checkout}/changes/${waiting.id}`,
+      act: (page) => page.getByRole('button', { name: /Break glass|Bris de glace/ }).click(),
+    },
+    {
+      name: 'rollback',
+      path: `/workloads/${gateway}/history`,
+      act: async (page) => {
+        await page
+          .getByRole('button', { name: /Roll back to this|Revenir à celle-ci/ })
+          .and(page.locator(':not([aria-disabled])'))
+          .first()
+          .click()
+        await page.locator('.cm-merge-b').waitFor()
+      },
+    },
+    {
+      name: 'palette',
+      path: '/alerts',
+      act: async (page) => {
+        await page.getByRole('heading', { level: 1 }).first().waitFor()
+        await page.keyboard.press('Control+k')
+        await page.keyboard.type('e')
+      },
+    },
+    {
+      name: 'columns',
+      path: '/',
+      act: async (page) => {
+        const chooser = page.locator('main summary')
+        if (await chooser.isVisible()) await chooser.click()
+      },
+    },
+    {
+      name: 'report-preview',
+      path: `/reports?ids=${billing},${checkout}`,
+      act: async (page) => {
+        await page.getByRole('button', { name: /Preview|Aperçu/ }).click()
+        await page.locator('.report').waitFor()
+      },
+    },
+    {
+      name: 'migrated',
+      path: '/templates/migrate',
+      act: async (page) => {
+        await page.getByLabel(/Their config|Sa config/).fill(DATADOG)
+        await page.getByRole('button', { name: /^Conver(t|tir)$/ }).click()
+        await page.locator('.cm-content').waitFor()
+      },
+    },
     { name: 'rollout', path: `/workloads/${gateway}/rollouts/${rollout}` },
     {
       name: 'compare',
