@@ -154,8 +154,11 @@ export interface Socket {
   readonly remoteAddress: string
   /** 'sent', 'buffered' behind others, or 'dropped' because the peer reads too slowly. */
   send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped'
-  /** Text messages in one write; the worst of what became of them. */
-  sendTexts(texts: readonly Uint8Array[]): 'sent' | 'buffered' | 'dropped'
+  /**
+   * Send text messages together until one waits for the peer to read; how many were taken. The others are the caller's
+   * to send after `drain`.
+   */
+  sendTexts(texts: readonly Uint8Array[]): number
   /** Bytes waiting for the peer to read. */
   bufferedBytes(): number
   /** Say goodbye with a Close frame. */

@@ -66,6 +66,9 @@ export function pressureMetrics(
     gauge('muster_hub_states_waiting', 'States that wait to be told to browsers.', [
       { value: hub.waitingCount },
     ]),
+    gauge('muster_hub_queued_bytes', 'Bytes of frames that wait for browsers to read.', [
+      { value: hub.queuedBytes },
+    ]),
     {
       ...{
         name: 'muster_webhook_attempts_total',

@@ -93,12 +93,6 @@ type ListenWithHost = (
   listening: (socket: us_listen_socket | false) => void,
 ) => void
 
-type SendOutcome = 'sent' | 'buffered' | 'dropped'
-
-/** The library answers 1 for sent, 0 for buffered behind others, 2 for dropped. */
-const toOutcome = (answer: number): SendOutcome =>
-  answer === 1 ? 'sent' : answer === 0 ? 'buffered' : 'dropped'
-
 class UwsSocket implements Socket {
   readonly id: number
   readonly remoteAddress: string
@@ -112,20 +106,20 @@ class UwsSocket implements Socket {
 
   send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped' {
     if (this.#ws === null) return 'dropped'
-    return toOutcome(this.#ws.send(data, typeof data !== 'string', false))
+    const outcome = this.#ws.send(data, typeof data !== 'string', false)
+    return outcome === 1 ? 'sent' : outcome === 0 ? 'buffered' : 'dropped'
   }
 
-  sendTexts(texts: readonly Uint8Array[]): 'sent' | 'buffered' | 'dropped' {
-    let worst: SendOutcome = this.#ws === null ? 'dropped' : 'sent'
+  sendTexts(texts: readonly Uint8Array[]): number {
+    let taken = 0
     this.#ws?.cork(() => {
       for (const text of texts) {
-        // The first that is dropped may have ended the socket.
-        if (this.#ws === null || worst === 'dropped') return
-        const outcome = toOutcome(this.#ws.send(text, false, false))
-        if (outcome !== 'sent') worst = outcome
+        if (this.#ws === null || this.#ws.getBufferedAmount() > 0) return
+        this.#ws.send(text, false, false)
+        taken++
       }
     })
-    return worst
+    return taken
   }
 
   bufferedBytes(): number {

@@ -1,4 +1,4 @@
-import type { HubClient } from '../../lib/hub/hub.ts'
+import type { HubClient } from '../../lib/hub/browser-queue.ts'
 import type { Context } from '../../runtime/context.ts'
 import { readCredential } from '../../runtime/credentials.ts'
 import { defineSocket, type Handshake, signedIn } from '../../runtime/define.ts'
@@ -68,8 +68,8 @@ export default defineSocket<State>({
   message() {
     // Browsers have nothing to say here.
   },
-  drain() {
-    // The hub sends when something happens; it keeps nothing for later.
+  drain(_socket, state, ctx) {
+    if (state.client !== null) ctx.hub.drained(state.client)
   },
   close(_socket, state, ctx) {
     if (state.client !== null) ctx.hub.remove(state.client)

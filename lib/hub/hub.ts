@@ -1,16 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Timers } from '../fleet/timers.ts'
 import type { HubFrame } from '../wire/hub.ts'
-
-/** One browser, as far as the hub cares. Every method is safe after the socket closed. */
-export interface HubClient {
-  /** Send frames, each the UTF-8 of its JSON, together. */
-  send(frames: readonly Uint8Array[]): 'sent' | 'buffered' | 'dropped'
-  /** Say goodbye with a Close frame. */
-  close(code: number, reason: string): void
-  /** Cut the connection. */
-  drop(): void
-}
+import { BrowserQueue, type HubClient } from './browser-queue.ts'
 
 /** How often a coalesced state is told at most. */
 export const COALESCE_MS = 1_000
@@ -37,6 +28,7 @@ export interface HubStats {
 
 interface Member {
   client: HubClient
+  queue: BrowserQueue
   sessionId: string
   cancelExpiry: () => void
 }
@@ -50,7 +42,8 @@ interface Delivery {
 
 /**
  * Tells every connected browser what happens. Pure fan-out: it keeps no history, a frame is serialised once,
- * states of one thing are told once a second with the last one winning, and who reads too slowly is cut.
+ * states of one thing are told once a second with the last one winning, and who
+ * does not read is cut.
  */
 export class Hub {
   readonly #clock: Clock
@@ -85,8 +78,21 @@ export class Hub {
   add(client: HubClient, session: { sessionId: string; expiresAt: Date }): void {
     const leftMs = Math.max(0, session.expiresAt.getTime() - this.#clock.now().getTime())
     const cancelExpiry = this.#timers.after(leftMs, () => this.#end(client, 'token expired'))
-    this.#members.set(client, { client, sessionId: session.sessionId, cancelExpiry })
+    const queue = new BrowserQueue(client)
+    this.#members.set(client, { client, queue, sessionId: session.sessionId, cancelExpiry })
     this.stats.clients = this.#members.size
+  }
+
+  /** The browser has read what was sent: what waits for it follows. */
+  drained(client: HubClient): void {
+    this.#members.get(client)?.queue.drained(this.#clock.monotonicMs())
+  }
+
+  /** Bytes of frames that wait for browsers to read. */
+  get queuedBytes(): number {
+    let bytes = 0
+    for (const { queue } of this.#members.values()) bytes += queue.bytes
+    return bytes
   }
 
   /** The browser is gone. */
@@ -204,8 +210,8 @@ export class Hub {
     const { frames, members } = this.#delivery
     const end = Math.min(members.length, this.#delivery.next + count)
     for (; this.#delivery.next < end; this.#delivery.next++) {
-      const { client } = members[this.#delivery.next]!
-      if (!this.#members.has(client) || client.send(frames) !== 'dropped') continue
+      const { client, queue } = members[this.#delivery.next]!
+      if (!this.#members.has(client) || queue.push(frames, this.#clock.monotonicMs())) continue
       this.stats.slowClients++
       this.remove(client)
       client.drop()

@@ -140,7 +140,7 @@ export async function createFleetContext(
     {
       send: (texts) => {
         for (const text of texts) frames.push(JSON.parse(Buffer.from(text).toString()) as HubFrame)
-        return 'sent'
+        return texts.length
       },
       close() {},
       drop() {},

@@ -1,16 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { type HubClient, QUEUE_BYTES_MAX, STALLED_MAX_MS } from '../../../lib/hub/browser-queue.ts'
 import { BURST_MAX, BURST_QUIET_MS, COALESCE_MS, Hub, OCCURRENCES_MAX } from '../../../lib/hub/hub.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { type FakeClock, fakeClock } from '../../support/fakes.ts'
 import { type ManualTimers, manualTimers } from '../../support/fleet.ts'
 
-/** A browser that a test looks at; `outcome` is what its socket says to a send. */
+/** A browser that a test looks at. */
 interface Browser {
+  client: HubClient
   got: HubFrame[]
   writes: number
   closed: [number, string][]
   isCut: boolean
-  outcome: 'sent' | 'dropped'
+  /** How many frames it takes before it is behind. */
+  takes: number
 }
 
 let clock: FakeClock
@@ -23,25 +26,26 @@ beforeEach(() => {
 })
 
 function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser {
-  const browser: Browser = { got: [], writes: 0, closed: [], isCut: false, outcome: 'sent' }
-  hub.add(
-    {
+  const browser: Browser = {
+    ...{ got: [], writes: 0, closed: [], isCut: false, takes: Number.POSITIVE_INFINITY },
+    client: {
       send(frames) {
         browser.writes++
-        if (browser.outcome === 'sent')
-          for (const frame of frames) browser.got.push(JSON.parse(Buffer.from(frame).toString()) as HubFrame)
-        return browser.outcome
+        const taken = frames.slice(0, browser.takes)
+        for (const frame of taken) browser.got.push(JSON.parse(Buffer.from(frame).toString()) as HubFrame)
+        browser.takes -= taken.length
+        return taken.length
       },
       close: (code, reason) => void browser.closed.push([code, reason]),
       drop() {
         browser.isCut = true
       },
     },
-    {
-      sessionId: session.sessionId ?? 's',
-      expiresAt: new Date(clock.now().getTime() + (session.lifeMs ?? 86_400_000)),
-    },
-  )
+  }
+  hub.add(browser.client, {
+    sessionId: session.sessionId ?? 's',
+    expiresAt: new Date(clock.now().getTime() + (session.lifeMs ?? 86_400_000)),
+  })
   return browser
 }
 
@@ -58,16 +62,73 @@ describe('the fan-out', () => {
     hub.broadcast(removed('a'))
     expect([ids(one), ids(two)]).toEqual([['a'], ['a']])
   })
+})
 
-  it('cuts the browser that reads too slowly, and nobody else', () => {
+describe('a browser that is behind', () => {
+  function fallBehind(browser: Browser, takes: number) {
+    browser.takes = takes
+  }
+  function catchUp(browser: Browser, takes = Number.POSITIVE_INFINITY) {
+    browser.takes = takes
+    hub.drained(browser.client)
+  }
+
+  it('is sent the rest when it has read, in order', () => {
     const [slow, quick] = [connect(), connect()]
-    slow.outcome = 'dropped'
+    fallBehind(slow, 1)
+    for (const id of ['a', 'b', 'c']) hub.broadcast(removed(id))
+    expect([ids(slow), ids(quick)]).toEqual([['a'], ['a', 'b', 'c']])
+    hub.broadcast(removed('d'))
+    expect(ids(slow)).toEqual(['a'])
+    expect(hub.queuedBytes).toBeGreaterThan(0)
+    catchUp(slow, 2)
+    expect(ids(slow)).toEqual(['a', 'b', 'c'])
+    catchUp(slow)
+    expect(ids(slow)).toEqual(['a', 'b', 'c', 'd'])
+    expect(hub.queuedBytes).toBe(0)
+  })
+
+  it('is told to fetch again when it is too far behind, and what follows', () => {
+    const slow = connect()
+    fallBehind(slow, 0)
+    const long = 'x'.repeat(QUEUE_BYTES_MAX / 4)
+    for (let n = 0; n < 5; n++) hub.broadcast(removed(long))
+    hub.flush()
+    expect(hub.queuedBytes).toBeLessThan(100)
+    hub.broadcast(removed('after'))
+    expect(ids(slow)).toEqual([])
+    catchUp(slow)
+    expect(ids(slow)).toEqual(['resync', 'after'])
+  })
+
+  it('is cut when it reads nothing for too long, and nobody else', () => {
+    const [deaf, quick] = [connect(), connect()]
+    fallBehind(deaf, 0)
     hub.broadcast(removed('a'))
     hub.flush()
+    clock.advance(STALLED_MAX_MS)
     hub.broadcast(removed('b'))
-    expect(ids(quick)).toEqual(['a', 'b'])
-    expect(slow).toMatchObject({ isCut: true, closed: [] })
+    hub.flush()
+    expect(deaf.isCut).toBe(false)
+    clock.advance(1)
+    hub.broadcast(removed('c'))
+    expect(ids(quick)).toEqual(['a', 'b', 'c'])
+    expect(deaf).toMatchObject({ isCut: true, closed: [], got: [] })
     expect(hub.stats).toMatchObject({ clients: 1, slowClients: 1 })
+    expect(hub.queuedBytes).toBe(0)
+  })
+
+  it('is not cut for being slow while it reads', () => {
+    const slow = connect()
+    fallBehind(slow, 0)
+    for (let n = 0; n < 10; n++) {
+      hub.broadcast(removed(`${n}`))
+      hub.flush()
+      clock.advance(STALLED_MAX_MS)
+      catchUp(slow, 1)
+    }
+    expect(slow.isCut).toBe(false)
+    expect(ids(slow)).toHaveLength(10)
   })
 })
 
