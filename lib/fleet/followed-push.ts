@@ -85,13 +85,19 @@ export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date):
   followed.lossCount++
 }
 
-/** A push that is followed from now on, without targets yet. */
+const NO_COUNTS = { target: 0, applying: 0, applied: 0, failed: 0, straggler: 0, gone: 0, joined: 0 }
+
+/**
+ * A push that is followed from now on, without targets yet. One from before is counted anew as its targets are
+ * restored: counts are written a little after the rows that they count.
+ */
 export function followPush(
   push: FollowedPush['push'],
   body: Uint8Array,
   required: FollowedPush['required'],
   isFromBefore: boolean,
 ): FollowedPush {
+  if (isFromBefore) push.counts = { ...NO_COUNTS }
   return {
     push,
     body,
@@ -110,9 +116,9 @@ export function followPush(
   }
 }
 
-/** Take over a stored target; the stored counts already hold it. */
+/** Take over a stored target. */
 export function restoreTarget(followed: FollowedPush, target: PushTarget): void {
-  followed.targets.set(target.instanceUid, target)
+  addTarget(followed, target)
   if (target.state === 'failed') followed.failedCount++
   if (!target.isTarget || target.losses === 0) return
   followed.lostCount++

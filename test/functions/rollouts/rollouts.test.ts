@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/configs/hash.ts'
+import { loadAssignments } from '../../../lib/fleet/load-push.ts'
 import type { StagePlan } from '../../../lib/fleet/rollout-decision.ts'
 import { listAuditChain } from '../../../lib/store/audit.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
@@ -83,6 +84,19 @@ describe('a staged rollout', () => {
     // Nobody reports anything about it once more: they had all said it before it became the active one.
     const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
     expect(json).toMatchObject({ remote_config_status: { status: 'applied', config_hash: SECOND } })
+  })
+
+  it('counts a push by its targets again when the counts of a stage were not written any more', async () => {
+    await start()
+    agents[0]!.apply()
+    await ctx.advance(15_000)
+    // What a crash leaves between the commit of a stage and the next write of the counts.
+    const { pushId } = ctx.fleet.workload(workloadId)!.rollout!.followed.push
+    await database.pool.execute('update pushes set target_count = 1, applied_count = 7 where push_id = $1', [
+      pushId,
+    ])
+    const loaded = await loadAssignments(database.pool, workloadId)
+    expect(loaded!.rollout!.followed.push.counts).toMatchObject({ target: 3, applied: 1, applying: 0 })
   })
 
   it('gives a joiner the active config until the last stage', async () => {
