@@ -85,8 +85,10 @@ export function planPush(facts: PlanFacts): ConfigPlan {
 
 function planTarget({ target, validation, required, diff }: PlanFacts): PlanTarget {
   const isReadOnly = !target.acceptsRemoteConfig
-  // A degraded workload is what a push must be able to repair; it needs somebody who can take it, though.
-  const reachable = target.instances.length - excludedInstances(required, target.instances).length
+  // A degraded workload is what a push must be able to repair; it needs somebody who can take it, though. That a
+  // component is missing everywhere is told by the validation.
+  const needed = validation.valid ? required : []
+  const reachable = target.instances.length - excludedInstances(needed, target.instances).length
   const isOffline = target.status === 'disconnected' || (!isReadOnly && reachable === 0)
   const failures = [
     ...(isReadOnly ? ['read_only'] : []),

@@ -189,6 +189,11 @@ describe('POST /api/workloads/:id/config/plan', () => {
     expect((await plan('off', GOOD)).json.targets).toMatchObject([
       { exclusion_reasons: ['workload_offline'] },
     ])
+    // It is there; what it lacks is a component.
+    const foreign = GOOD.replace('otlp: {endpoint: "h:4317"}', 'kafka: ').replace('[otlp]}', '[kafka]}')
+    expect((await plan('w1', foreign)).json.targets).toMatchObject([
+      { exclusion_reasons: ['validation_failed'], components_missing_count: 1 },
+    ])
     expect((await plan('sdk', GOOD)).json).toMatchObject({
       risk_score: { severity: 'none', applies_to_count: 0 },
       targets: [
