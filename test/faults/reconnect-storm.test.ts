@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../e2e/support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 
-const AGENTS = 2_000
+const AGENTS = 5_000
 let fleet: FaultFleet
 
 beforeAll(async () => {
