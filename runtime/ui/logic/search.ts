@@ -45,14 +45,22 @@ function valuesOf(workload: WorkloadRecord, key: string): string[] {
   return values
 }
 
+const texts = new WeakMap<WorkloadRecord, string>()
+
+/** What free text is looked for in; made once for each record, for there is a search for each letter that is typed. */
+function textOf(workload: WorkloadRecord): string {
+  const known = texts.get(workload)
+  if (known !== undefined) return known
+  const parts = [nameOf(workload), placeOf(workload), ...Object.values(workload.labels ?? {})]
+  const text = parts.join('\n').toLowerCase()
+  texts.set(workload, text)
+  return text
+}
+
 function matchesTerm(workload: WorkloadRecord, { key, value }: SearchTerm): boolean {
   if (key !== null) return valuesOf(workload, key).some((found) => found.toLowerCase().includes(value))
-  if (nameOf(workload).toLowerCase().includes(value) || workload.id.startsWith(value)) return true
-  if (placeOf(workload).toLowerCase().includes(value) || workload.version.startsWith(value)) return true
-  if (workload.active_config_hash?.startsWith(value)) return true
-  for (const found of Object.values(workload.labels ?? {}))
-    if (found.toLowerCase().includes(value)) return true
-  return false
+  if (textOf(workload).includes(value) || workload.id.startsWith(value)) return true
+  return workload.version.startsWith(value) || workload.active_config_hash?.startsWith(value) === true
 }
 
 /** Whether a workload has everything that was searched for. */

@@ -120,14 +120,17 @@ function toRanks(keys: readonly (string | number)[]): number[] {
   return keys.map((key) => (typeof key === 'string' ? (places.get(key) ?? 0) : key))
 }
 
-/** Sorted copies never change their order for equal rows: name, then id, decides. */
+/**
+ * Sorted copies never change their order for equal rows: name, then id, decides. `isByName` says that the rows come
+ * in that order already, as the fleet's do.
+ */
 export function sortWorkloads(
   rows: readonly WorkloadRecord[],
   sort: FleetSort,
   isDescending: boolean,
+  isByName = false,
 ): WorkloadRecord[] {
-  // Rows that come in this order, as the fleet's do, cost one comparison each.
-  const byName = [...rows].sort(compareNames)
+  const byName = isByName ? [...rows] : [...rows].sort(compareNames)
   if (sort === 'name') return isDescending ? byName.reverse() : byName
   const keyOf: (workload: WorkloadRecord) => string | number = FLEET_SORTS[sort]
   const ranks = toRanks(byName.map(keyOf))

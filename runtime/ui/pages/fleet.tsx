@@ -62,7 +62,7 @@ function selectRows(view: View): WorkloadRecord[] {
     if (workload.archived_at && !view.hasArchived) continue
     if (passes(workload) && matchesSearch(workload, terms)) rows.push(workload)
   }
-  return sortWorkloads(rows, view.sort, view.isDescending)
+  return sortWorkloads(rows, view.sort, view.isDescending, true)
 }
 
 function toLines(rows: readonly WorkloadRecord[], group: string): TableLine<WorkloadRecord>[] {

@@ -76,7 +76,8 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
       seen.add(workload.id)
       workloads.set(workload.id, workload)
     }
-    fleetVersion.value++
+    // The first time each page is shown as it comes; what is there already changes once, when all of it is known.
+    if (!fleetLoaded.value) fleetVersion.value++
     address = nextPage(page.headers)
   }
   for (const id of workloads.keys()) if (!seen.has(id)) workloads.delete(id)
