@@ -167,6 +167,24 @@ describe('how it takes an offer', () => {
     expect(statuses()).toEqual(['unset', 'applied'])
   })
 
+  test('an exporter that sends where nothing is fails its pipeline, until a config sends elsewhere', async () => {
+    const to = (host: string) => GOOD.replace('debug: {}', `otlphttp: { endpoint: "https://${host}:4318" }`)
+    const lost = to('nowhere.example').replace('[debug]', '[otlphttp]')
+    const agent = start({ initialConfig: lost, unreachableHosts: ['nowhere.example'] })
+    await listener.fleet.hasReceived(1)
+    const [report] = reports()
+    expect(report!.health).toMatchObject({ healthy: false, status: 'StatusRecoverableError' })
+    const pipeline = report!.health!.children.get('pipeline:logs')!
+    expect([...pipeline.children].map(([name, { healthy }]) => [name, healthy])).toEqual([
+      ['receiver:otlp', true],
+      ['exporter:otlphttp', false],
+    ])
+    expect(pipeline.children.get('exporter:otlphttp')!.lastError).toContain('no such host')
+    push(offerOf(lost.replace('nowhere', 'somewhere')))
+    await hasSaid(agent, 1)
+    expect(agent.said.findLast((part) => 'health' in part)).toMatchObject({ health: { healthy: true } })
+  })
+
   test('read only: nothing happens', async () => {
     const agent = start({ capabilities: READ_ONLY })
     await listener.fleet.hasReceived(1)
