@@ -34,25 +34,33 @@ function lowestVersion(live: readonly Instance[]): string {
 
 /** The labels that all live instances agree on. */
 function commonLabels(live: readonly Instance[]): Record<string, string> | null {
-  let common: [string, string][] | null = null
-  const seen = new Set<ReadonlyMap<string, string>>()
+  // Two lists and no closure: this runs over every instance of a workload in which one came or went.
+  let keys: string[] | null = null
+  let values: string[] = []
+  let last: ReadonlyMap<string, string> | null = null
   for (const { attributes } of live) {
-    if (attributes === null || seen.has(attributes)) continue
-    seen.add(attributes)
-    if (common === null) {
-      common = Object.entries(labelsOf(attributes))
+    if (attributes === null || attributes === last) continue
+    last = attributes
+    if (keys === null) {
+      const labels = labelsOf(attributes)
+      keys = Object.keys(labels)
+      values = Object.values(labels)
       continue
     }
-    const isShared = ([key, value]: [string, string]) => attributes.get(key) === value
-    // Instances of a workload mostly agree on what is left after the first few: nothing is copied then.
-    if (!common.every(isShared)) common = common.filter(isShared)
+    for (let at = keys.length - 1; at >= 0; at--) {
+      if (attributes.get(keys[at]!) === values[at]) continue
+      keys.splice(at, 1)
+      values.splice(at, 1)
+    }
   }
-  return common === null ? null : Object.fromEntries(common)
+  if (keys === null) return null
+  return Object.fromEntries(keys.map((key, at) => [key, values[at]!]))
 }
 
 /** What every reported list holds, with a hash of its own where the lists differ. */
 function commonComponents(live: readonly Instance[]): Workload['availableComponents'] {
-  const lists = new Set(live.map((instance) => instance.components).filter((list) => list !== null))
+  const lists = new Set<NonNullable<Instance['components']>>()
+  for (const { components } of live) if (components !== null) lists.add(components)
   const [first, ...others] = lists
   if (first === undefined) return null
   const components: Record<string, readonly string[]> = {}
@@ -96,20 +104,18 @@ function worstRemoteStatus(workload: Workload, live: readonly Instance[]): Workl
   }
 }
 
+function isDegradingNow(instance: Instance, nowMs: number): boolean {
+  const { health, unhealthySinceMs } = instance
+  // Nearly all are healthy.
+  if (unhealthySinceMs === null) return false
+  const hasOffer = hasOutstandingOffer(instance)
+  return isDegrading({ verdict: judgeHealth(health), unhealthySinceMs, hasOutstandingOffer: hasOffer }, nowMs)
+}
+
 function deriveStatus(workload: Workload, live: readonly Instance[], nowMs: number): WorkloadStatus {
   // Without a live instance the status stays until the grace ends.
   if (live.length === 0) return workload.status
-  const isBad = live.some((instance) =>
-    isDegrading(
-      {
-        verdict: judgeHealth(instance.health),
-        unhealthySinceMs: instance.unhealthySinceMs,
-        hasOutstandingOffer: hasOutstandingOffer(instance),
-      },
-      nowMs,
-    ),
-  )
-  return isBad ? 'degraded' : 'connected'
+  return live.some((instance) => isDegradingNow(instance, nowMs)) ? 'degraded' : 'connected'
 }
 
 const isSame = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
