@@ -90,6 +90,16 @@ async function packagesOfUserInterface() {
   return [...found]
 }
 
+/** Licences under which a package may be part of `dist/`; where one is offered beside others, it is chosen. */
+const COMPATIBLE = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Zlib'])
+
+/** Of the words of an SPDX expression, may one side of each OR, and every side of an AND, be distributed? */
+function isCompatible(license) {
+  return String(license)
+    .split(' OR ')
+    .some((choice) => choice.split(' AND ').every((name) => COMPATIBLE.has(name.replaceAll(/[()]/g, ''))))
+}
+
 /** Write what the licences of the bundled packages ask to be kept: their names and texts. */
 async function writeLicences(inputs) {
   const names = new Set([
@@ -102,6 +112,7 @@ async function writeLicences(inputs) {
   for (const name of [...names].sort()) {
     const folder = join(ROOT, 'node_modules', name)
     const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    if (!isCompatible(license)) throw new Error(`${name} may not be in dist: its licence is ${license}`)
     const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
     const text = file ? await readFile(join(folder, file), 'utf8') : ''
     parts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`)
