@@ -3,6 +3,7 @@ import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import { parseListenAddress } from './listen-address.ts'
 import type { Reply } from './reply.ts'
+import { Anchor } from './uws-anchor.ts'
 import {
   type HttpRequest,
   type HttpResponse,
@@ -282,6 +283,7 @@ function registerSocket(
   route: SocketRoute,
   open: Set<UwsSocket>,
   nextId: () => number,
+  anchor: Anchor,
 ): void {
   app.ws<SocketData>(route.path, {
     // Above the protocol's limit, so that our own answer (1009) is given instead of a bare cut.
@@ -317,7 +319,7 @@ function registerSocket(
           if (state.isAborted) return
           if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
           const entry: SocketEntry = { state: verdict.state, handle: null, isOpen: false, peerAddress }
-          response.cork(() => {
+          anchor.accept(response, () => {
             // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
             response.upgrade({ entry }, key, protocol, '', context)
           })
@@ -330,9 +332,7 @@ function registerSocket(
       )
     },
     open(ws) {
-      // Nothing but this: where the admission came later than its request's own turn, the library still looks at the
-      // memory that the HTTP connection had, a part of which is free by now. Whoever took that memory here could
-      // make it read "close" there, and the socket was cut right after the handshake.
+      // The route hears of it when the upgrade is over.
       const { entry } = ws.getUserData()
       entry.handle = new UwsSocket(nextId(), ws, entry.peerAddress)
       open.add(entry.handle)
@@ -368,8 +368,10 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   let inFlight = 0
   let lastSocketId = 0
   const nextId = () => ++lastSocketId
-  for (const route of handlers.sockets) registerSocket(app, route, openSockets, nextId)
+  const anchor = new Anchor()
+  for (const route of handlers.sockets) registerSocket(app, route, openSockets, nextId, anchor)
   app.any('/*', (response, request) => {
+    if (anchor.keep(request.getUrl(), response)) return
     const state: RequestState = { isAborted: false, isOverBudget: false, onAborted: () => undefined }
     const method = request.getMethod().toUpperCase()
     const path = request.getUrl()
@@ -409,6 +411,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
     throw new Error(`Cannot listen on "${address}": address already in use or not available`)
   }
   const bound: us_listen_socket = listenSocket
+  if (handlers.sockets.length > 0) anchor.connect(parsed.host, uws.us_socket_local_port(bound))
   let isListening = true
   return {
     port: uws.us_socket_local_port(bound),
@@ -419,6 +422,9 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
     inFlight: () => inFlight,
     bodyBytesFree: () => handlers.bodyBudget?.free() ?? null,
     sockets: () => [...openSockets],
-    destroy: () => void app.close(),
+    destroy() {
+      anchor.close()
+      app.close()
+    },
   }
 }
