@@ -147,6 +147,7 @@ export class WriteBehind {
   /** Write everything that waits now. Resolves when it is stored, or when the database is away. */
   async flush(): Promise<void> {
     while (this.#running !== null) await this.#running
+    if (this.#isStopped) return
     this.beforeFlush()
     const batch = this.#take()
     if (batch === null) return
@@ -165,6 +166,8 @@ export class WriteBehind {
     this.#seenFlushedAtMs = Number.NEGATIVE_INFINITY
     await this.flush()
     this.#isStopped = true
+    // A push that flushes at the same time may have taken what this flush put back.
+    while (this.#running !== null) await this.#running
     const lost = this.#events.length
     if (lost === 0) return
     // The database is away, or another process has become the active one.

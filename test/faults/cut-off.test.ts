@@ -72,7 +72,7 @@ test('a process that was cut off and comes back after another took over writes n
     while (!isOver) {
       const { status } = await call().catch(() => ({ status: 0 }))
       writes.push(status)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 15))
     }
   }
   const { api } = service
@@ -91,8 +91,11 @@ test('a process that was cut off and comes back after another took over writes n
   await Promise.all(hammers)
 
   expect(first.exitCode()).toBe(1)
-  expect(first.output().includes('another process became the active one')).toBe(true)
-  expect(writes.length).toBeGreaterThan(10)
+  // Its last words may come after its end.
+  await eventually('it says what is lost', async () => first.output().includes('they are lost'), {
+    withinMs: 5_000,
+  })
+  expect(writes.length).toBeGreaterThan(2)
   expect([...new Set(writes)].filter((status) => status !== 503 && status !== 0)).toEqual([])
   expect(await count('pushes')).toBe(0)
   expect(await count('push_targets')).toBe(0)
