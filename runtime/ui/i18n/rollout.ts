@@ -53,8 +53,9 @@ export const rolloutTexts = defineTexts({
       health: 'unhealthy instances',
       drift: 'drifted instances',
     } as Record<RolloutGateName, string>,
-    gateValue: (value: number, limit: number) => `${n(value, 1)}, at most ${n(limit, 1)}`,
-    gateLimit: (limit: number) => `at most ${n(limit, 1)}`,
+    gateValue: (gate: string, value: number, limit: number) =>
+      `${gate}: ${n(value, 1)}, at most ${n(limit, 1)}`,
+    gateLimit: (gate: string, limit: number) => `${gate}: at most ${n(limit, 1)}`,
     halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
       `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.`,
     more: (count: number) => `${n(count)} more`,
@@ -133,8 +134,9 @@ export const rolloutTexts = defineTexts({
       health: 'instances en défaut',
       drift: 'instances en écart',
     },
-    gateValue: (value: number, limit: number) => `${n(value, 1)}, au plus ${n(limit, 1)}`,
-    gateLimit: (limit: number) => `au plus ${n(limit, 1)}`,
+    gateValue: (gate: string, value: number, limit: number) =>
+      `${gate} : ${n(value, 1)}, au plus ${n(limit, 1)}`,
+    gateLimit: (gate: string, limit: number) => `${gate} : au plus ${n(limit, 1)}`,
     halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
       `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.`,
     more: (count: number) => `${n(count)} de plus`,

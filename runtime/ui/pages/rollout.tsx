@@ -215,13 +215,13 @@ function Gates({ stage }: { stage: RolloutStage }) {
         if (stage.status === 'waiting')
           return (
             <div key={gate.name} class="muted">
-              {name}: {words.gateLimit(gate.limit)}
+              {words.gateLimit(name, gate.limit)}
             </div>
           )
         return (
           <div key={gate.name}>
             <Mark tone={gate.passed ? 'ok' : 'bad'} shape={gate.passed ? 'tick' : 'cross'}>
-              {name}: {words.gateValue(gate.value, gate.limit)}
+              {words.gateValue(name, gate.value, gate.limit)}
             </Mark>
           </div>
         )

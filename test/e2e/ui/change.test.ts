@@ -4,7 +4,7 @@ import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import { type SimulatedAgent, SUPERVISED } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { launchBrowser, pasteInto, signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
 import { startComplete } from './support/service.ts'
 
@@ -46,18 +46,7 @@ async function workloadId(name: string): Promise<string> {
 /** Write a draft, ask for approval with a comment; leaves the browser on the review. */
 async function propose(page: Page, id: string, yaml: string, comment: string): Promise<void> {
   await page.goto(`/workloads/${id}/change`)
-  const editor = page.getByRole('textbox', { name: 'Draft' })
-  await editor.click()
-  await page.keyboard.press('Control+a')
-  await page.keyboard.press('Delete')
-  // Pasted, so that the editor's own indentation does not add to it.
-  await page.evaluate((text) => {
-    const data = new DataTransfer()
-    data.setData('text/plain', text)
-    document.activeElement?.dispatchEvent(
-      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
-    )
-  }, yaml)
+  await pasteInto(page, page.getByRole('textbox', { name: 'Draft' }), yaml)
   await page.getByRole('region', { name: 'Checks' }).getByText('YAML').waitFor()
   await page.getByLabel('Comment for the reviewer').fill(comment)
   const confirm = page.getByLabel('I know that this reaches production.')

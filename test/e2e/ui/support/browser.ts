@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { AxeResults } from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { ROOT } from '../../support/environment.ts'
 import { TEST_ADMIN } from './service.ts'
 
@@ -75,6 +75,20 @@ export async function signIn(
   await page.getByLabel(/Password|Mot de passe/).fill(who.password)
   await page.keyboard.press('Enter')
   await page.getByRole('navigation', { name: /Main|Principal/ }).waitFor()
+}
+
+/** Replace an editor's text. Pasted, so that the editor's own indentation does not add to it. */
+export async function pasteInto(page: Page, editor: Locator, text: string): Promise<void> {
+  await editor.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  await page.evaluate((pasted) => {
+    const data = new DataTransfer()
+    data.setData('text/plain', pasted)
+    document.activeElement?.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
+    )
+  }, text)
 }
 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
