@@ -21,6 +21,7 @@ const causeTexts = defineTexts({
     opamp_send_failed: 'L’envoi OpAMP a échoué',
     permission_or_policy: 'Une règle de l’agent a refusé la config',
     port_in_use: 'Un port est déjà utilisé',
+    rolled_back: 'Annulé par un opérateur',
     rollback_unavailable: 'Le retour est impossible',
     unknown: 'Erreur de configuration distante',
     yaml_invalid: 'La config n’est pas du YAML valide',

@@ -97,6 +97,8 @@ export const libraryTexts = defineTexts({
     warning: {
       partial_conversion: 'La conversion est partielle : relisez le brouillon.',
       parse_fallback: 'La source n’a pas pu être lue ; voici un squelette.',
+      answer_truncated: 'La réponse a été coupée : elle était trop longue.',
+      endpoint_invalid: 'L’adresse de destination n’est pas valide et n’a pas été reprise.',
       datadog_apm_partial: 'Les réglages APM ne sont repris qu’en partie.',
       datadog_site_not_exporter: 'Le site Datadog ne devient pas un exporteur.',
       fluentbit_kubernetes_filter_partial: 'Le filtre kubernetes n’est repris qu’en partie.',

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
+import { describeCause } from '../../../runtime/ui/i18n/causes.ts'
+import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
+import { language } from '../../../runtime/ui/i18n/define.ts'
+import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+
+/** Every text of the code's files under `folder` that the pattern's first group catches, once. */
+function collect(folder: string, pattern: RegExp, files = /\.ts$/): string[] {
+  const found = new Set<string>()
+  for (const entry of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+    if (!files.test(entry)) continue
+    const text = readFileSync(join(ROOT, folder, entry), 'utf8')
+    for (const match of text.matchAll(pattern)) found.add(match[1] ?? '')
+  }
+  return [...found].sort()
+}
+
+beforeAll(() => {
+  language.value = 'fr'
+})
+afterAll(() => {
+  language.value = 'en'
+})
+
+/** The API speaks English and sends a code beside it; a code that the UI does not know stays English in French. */
+describe('French', () => {
+  test('has a sentence for every finding of the checks', () => {
+    const structure = /\b(?:error|one)\(\s*'([a-z_]+)'/g
+    const codes = [
+      ...collect('lib/configs', structure, /^(structure|pipeline-structure|validate)\.ts$/),
+      ...collect('lib/configs', /\bcode: '([a-z_]+)'/g, /^(?!migration).*\.ts$/),
+    ].filter((code) => !/_(ok|passed|checked)$/.test(code))
+    expect(codes.length).toBeGreaterThan(25)
+    expect(codes.filter((code) => changeTexts.fr.finding[code] === undefined)).toEqual([])
+  })
+
+  test('has a sentence for every rule of the policies', () => {
+    const rules = collect('lib/configs', /'(community\.[a-z_.]+)'/g)
+    expect(rules.length).toBeGreaterThan(5)
+    expect(rules.filter((rule) => changeTexts.fr.rule[rule] === undefined)).toEqual([])
+  })
+
+  test('has a title for every cause of a failure', () => {
+    const causes = collect('lib/configs', /\brule\(\s*'([a-z_]+)'/g, /^agent-error\.ts$/)
+    const ours = collect('lib/fleet', /\bcause: '([a-z_]+)',\s*title/g)
+    expect(causes.length + ours.length).toBeGreaterThan(15)
+    expect([...causes, ...ours].filter((cause) => describeCause(cause, undefined) === cause)).toEqual([])
+  })
+
+  test('has a sentence for every warning of the migration assistant', () => {
+    const codes = collect('lib/configs', /\bwarn\(\s*'([a-z_]+)'/g, /^migration/)
+    expect(codes.length).toBeGreaterThan(5)
+    expect(codes.filter((code) => libraryTexts.fr.warning[code] === undefined)).toEqual([])
+  })
+
+  test('has words for every action of the audit log', () => {
+    const actions = ['lib', 'functions'].flatMap((folder) =>
+      collect(folder, /\baction: '([a-z_]+\.[a-z_.]+)'/g),
+    )
+    expect(actions.length).toBeGreaterThan(15)
+    expect(actions.filter((action) => describeAction(action) === action)).toEqual([])
+  })
+})
