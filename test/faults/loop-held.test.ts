@@ -34,6 +34,9 @@ test('the metrics say how long the event loop was held, and say it once', async 
   await eventually('it is forgotten', async () => (await metrics.read(HELD)) < 0.3)
 })
 
+/** A quiet machine holds it for 50 ms at most; this is for one that is shared. */
+const HELD_MS_MAX = 500
+
 /** What agents saw, and how long the loop was held at most, while this went on. */
 async function measure(work: () => Promise<void>): Promise<{ slowestMs: number; heldMs: number }> {
   await metrics.read(HELD)
@@ -71,8 +74,10 @@ test('200 logins a second from as many addresses stall no agent, and those that 
   expect(counts.get(401)).toBeGreaterThan(20)
   expect(queuedMost).toBeLessThanOrEqual(64)
   expect(seen.slowestMs).toBeLessThan(2_000)
+  // Two threads of Argon2id share the processors with it.
+  expect(seen.heldMs).toBeLessThan(2 * HELD_MS_MAX)
   console.info(
-    `logins: ${JSON.stringify([...counts])}, agents waited ${Math.round(seen.slowestMs)} ms at most`,
+    `logins: ${JSON.stringify([...counts])}, the loop was held ${Math.round(seen.heldMs)} ms at most`,
   )
 })
 
@@ -113,5 +118,7 @@ test.each([
     await pause(300)
   })
   expect(seen.slowestMs).toBeLessThan(2_000)
+  expect(seen.heldMs).toBeLessThan(HELD_MS_MAX)
+  console.info(`the loop was held ${Math.round(seen.heldMs)} ms at most`)
   expect(service.process().hasEnded()).toBe(false)
 })
