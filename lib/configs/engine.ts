@@ -55,8 +55,8 @@ export interface ConfigEngineParts {
   runtimeCheck: RuntimeCheck
 }
 
-/** Texts up to this many characters are read in place, which takes a few milliseconds. */
-const IN_PLACE_LENGTH_MAX = 4_096
+/** Texts up to this many characters are read in place, which takes a few milliseconds whatever they hold. */
+const IN_PLACE_LENGTH_MAX = 1_024
 /** Outlines that are kept; a fleet rarely runs so many configs. */
 const OUTLINES_MAX = 5_000
 /** Texts that are fetched in one statement. */
