@@ -134,7 +134,12 @@ export class WriteBehind {
     if (this.#cancelTimer !== null || this.#isStopped) return
     this.#cancelTimer = this.#deps.timers.after(delayMs, () => {
       this.#cancelTimer = null
-      void this.flush()
+      if (this.#running === null) void this.flush()
+      else {
+        // A database that takes its time does not keep browsers from the truth.
+        this.beforeFlush()
+        this.schedule()
+      }
     })
   }
 

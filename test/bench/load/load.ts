@@ -199,6 +199,7 @@ export class Load {
   async churn({ perSecond, seconds }: { perSecond: number; seconds: number }): Promise<OpenCounts[]> {
     const counts: OpenCounts[] = []
     const count = () => counts.push({ atMs: Date.now(), open: [...this.#openOf] })
+    count()
     const counting = setInterval(count, COUNT_EVERY_MS)
     let next = 0
     for (let second = 0; second < seconds; second++) {

@@ -1,4 +1,5 @@
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import { quantile } from '../histogram.ts'
 import type { Browsers, BrowsersOptions, Shown } from '../load/browsers.ts'
 import type { OpenCounts } from '../load/load.ts'
 import { startRole } from '../load/remote.ts'
@@ -14,8 +15,8 @@ const QUIET_SECONDS = 20
 const LAG_MAX_MS = 10_000
 /** How far the load's own clock may be behind: it hears of an open socket after the service does. */
 const AHEAD_MS = 250
-/** Counts of the load within a quarter of a second. */
-const AROUND = 5
+/** Counts of the load within four tenths of a second. */
+const AROUND = 8
 
 /** Measure 8: browsers that watch while a part of the fleet leaves and returns each second. */
 export async function measureHub(bench: Bench): Promise<MeasureResult> {
@@ -40,7 +41,7 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
     const quiet = (await load.stats()).replies
     await load.resetStats()
     const seconds = Math.max(5, CHURN_SECONDS * timeScale)
-    const slow = watchSlow(metricsPort)
+    const metrics = watchMetrics(metricsPort)
     const pids = { ...session.pids(), browsers: browsers.pid }
     const { value, percent } = await watchCpu(pids, () =>
       Promise.all([
@@ -53,7 +54,7 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
     const busy = (await load.stats()).replies
     const { frames, resyncs, closed } = await browsers.stats()
     const lags = measureLags(truth, shown)
-    const slowSeconds = await slow.end()
+    const { cutAfterSeconds, heldMs } = await metrics.end()
     return {
       ...{ id: '8', title: 'browser hub', agents, busy: percent },
       figures: [
@@ -64,13 +65,15 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
         { name: 'browsers cut that read', value: closed, unit: '', atMost: 0 },
         {
           name: 'the one that does not read was cut after',
-          value: slowSeconds === null ? -1 : round(slowSeconds),
+          value: cutAfterSeconds === null ? -1 : round(cutAfterSeconds),
           unit: 's',
           atLeast: 0,
         },
         { name: 'p99 of the beats, quiet', value: quiet.p99, unit: 'ms' },
         { name: 'p99 of the beats while they leave and return', value: busy.p99, unit: 'ms' },
         { name: 'times the quiet one', value: round(busy.p99 / quiet.p99), unit: '', atMost: 2 },
+        { name: 'loop of the service held, median of the seconds', value: quantile(heldMs, 0.5), unit: 'ms' },
+        { name: 'loop of the service held, longest', value: quantile(heldMs, 1), unit: 'ms', atMost: 50 },
         { name: 'frames a second and browser', value: round(frames / BROWSERS / seconds), unit: '' },
         { name: 'asked to fetch again', value: resyncs, unit: '' },
       ],
@@ -93,24 +96,34 @@ async function orderedWorkloads({ service }: FleetSession): Promise<string[]> {
   return records.sort((a, b) => numberOf(a) - numberOf(b)).map(({ id }) => id)
 }
 
-/** Asks the metrics each second whether a browser was cut; after how many seconds the first was. */
-function watchSlow(port: number): { end(): Promise<number | null> } {
+interface Watched {
+  /** After how many seconds the browser that does not read was cut; null when it was not. */
+  cutAfterSeconds: number | null
+  /** How long the service's loop was held at most in each second. */
+  heldMs: number[]
+}
+
+/** Asks the service's metrics each second. */
+function watchMetrics(port: number): { end(): Promise<Watched> } {
   const startedAt = performance.now()
+  const seen: Watched = { cutAfterSeconds: null, heldMs: [] }
   let isOver = false
-  let cutAfter: number | null = null
   const watching = (async () => {
-    while (!isOver && cutAfter === null) {
+    while (!isOver) {
       const text = await fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text())
-      const clients = Number(/^muster_hub_clients (\d+)/m.exec(text)?.[1])
-      if (clients <= BROWSERS) cutAfter = (performance.now() - startedAt) / 1_000
-      else await pause(1_000)
+      const read = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
+      seen.heldMs.push(read('muster_event_loop_held_seconds') * 1_000)
+      if (read('muster_hub_clients') <= BROWSERS)
+        seen.cutAfterSeconds ??= (performance.now() - startedAt) / 1_000
+      await pause(1_000)
     }
   })()
   return {
     async end() {
       isOver = true
       await watching
-      return cutAfter
+      // The first is from before.
+      return { ...seen, heldMs: seen.heldMs.slice(1) }
     },
   }
 }
@@ -124,7 +137,7 @@ interface Lags {
 /**
  * How far behind the truth the browsers were, in milliseconds. A number that is shown is as old as the last moment
  * when it was true. The service hears of a leaver and a comer in its own order, so around each count everything from
- * the least to the most within a quarter of a second was.
+ * the least to the most within four tenths of a second was.
  */
 export function measureLags(truth: readonly OpenCounts[], shown: readonly Shown[]): Lags {
   const lags: number[] = []
@@ -154,7 +167,9 @@ function lagOf(
     const count = truth[at]!
     if (atMs - count.atMs > LAG_MAX_MS) break
     const around = truth.slice(Math.max(0, at - AROUND), at + AROUND + 1).map(({ open }) => open[workload]!)
-    if (value >= Math.min(...around) && value <= Math.max(...around)) return Math.max(0, atMs - count.atMs)
+    const isTrue = value >= Math.min(...around) && value <= Math.max(...around)
+    // What was counted last stays true.
+    if (isTrue) return at === truth.length - 1 ? 0 : Math.max(0, atMs - count.atMs)
   }
   return LAG_MAX_MS
 }
