@@ -27,3 +27,38 @@ export async function mapInTurns<T, Result>(
   for await (const piece of inTurns(items, size)) for (const item of piece) results.push(map(item))
   return results
 }
+
+/** Sort a long list, a piece at a time. Equal items keep their order. */
+export async function sortInTurns<T>(
+  items: Iterable<T>,
+  size: number,
+  compare: (a: T, b: T) => number,
+): Promise<T[]> {
+  let runs: T[][] = []
+  for await (const piece of inTurns(items, size)) runs.push([...piece].sort(compare))
+  while (runs.length > 1) {
+    const merged: T[][] = []
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(
+        at + 1 < runs.length ? await mergeInTurns(runs[at]!, runs[at + 1]!, size, compare) : runs[at]!,
+      )
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+async function mergeInTurns<T>(
+  left: readonly T[],
+  right: readonly T[],
+  size: number,
+  compare: (a: T, b: T) => number,
+): Promise<T[]> {
+  const merged: T[] = []
+  let [l, r] = [0, 0]
+  while (l < left.length || r < right.length) {
+    const isLeft = r === right.length || (l < left.length && compare(left[l]!, right[r]!) <= 0)
+    merged.push(isLeft ? left[l++]! : right[r++]!)
+    if (merged.length % size === 0) await nextTurn()
+  }
+  return merged
+}

@@ -53,7 +53,7 @@ export interface Context {
   alerts: AlertEngine
   webhooks: WebhookDeliveries
   /** The OpenAPI document as JSON. */
-  openApi: string
+  openApi(): string
   /** Reads configs, large ones in worker threads. */
   configs: ConfigEngine
   configTargets: ConfigTargets

@@ -181,11 +181,13 @@ function openContext(
     heapMbMax: 2_048,
     log,
   })
+  // Made when somebody asks: the start need not wait for it.
+  let openApiText: string | null = null
   const ctx: Context = Object.freeze({
     ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
     ...{ alerts, webhooks, reportWorkers, reportTurns: new ReportTurns() },
     running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
-    openApi: JSON.stringify(buildOpenApi(functions.http, VERSION)),
+    openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
     configs,
     configTargets: openConfigTargets(fleet, pool),
     databaseStatistics: () => pool.statistics(),

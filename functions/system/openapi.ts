@@ -12,5 +12,5 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The OpenAPI 3.1 document.', contentType: 'application/json' }],
   errors: [],
-  handle: (_request, ctx) => jsonText(ctx.openApi),
+  handle: (_request, ctx) => jsonText(ctx.openApi()),
 })

@@ -1,4 +1,4 @@
-import { mapInTurns, nextTurn } from '../turns.ts'
+import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
 import { byBytes } from './collector-assessment.ts'
 
@@ -33,6 +33,8 @@ export interface DriftCollector {
 export const PENDING_TOO_LONG_MS = 15 * 60_000
 
 const UNKNOWN_ENV = 'unknown'
+/** Collectors looked at before others get their turn. */
+const CHUNK = 500
 
 function envOf(labels: DriftCollector['labels']): string {
   for (const key of ['env', 'environment', 'deployment.environment']) {
@@ -86,13 +88,14 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
 }
 
 /** The environments in which not all collectors are in the same state of config. */
-function mixedGroups(all: readonly Facts[]): Set<string> {
+async function mixedGroups(all: readonly Facts[]): Promise<Set<string>> {
   const states = new Map<string, Set<string>>()
-  for (const { env, expected, effective } of all) {
-    if (env === UNKNOWN_ENV) continue
-    const group = states.get(env) ?? new Set()
-    states.set(env, group.add(`${expected ?? ''}|${effective.join(',')}`))
-  }
+  for await (const piece of inTurns(all, CHUNK))
+    for (const { env, expected, effective } of piece) {
+      if (env === UNKNOWN_ENV) continue
+      const group = states.get(env) ?? new Set()
+      states.set(env, group.add(`${expected ?? ''}|${effective.join(',')}`))
+    }
   return new Set([...states].filter(([, group]) => group.size > 1).map(([env]) => env))
 }
 
@@ -165,16 +168,16 @@ function rankOf(item: DriftItem): number {
 }
 
 /** Worst first, then by name whatever its case, then by id. */
-function sortItems(items: readonly DriftItem[]): DriftItem[] {
-  const keyed = items.map((item) => ({ item, rank: rankOf(item), name: item.collector.toLowerCase() }))
-  keyed.sort(
+async function sortItems(items: readonly DriftItem[]): Promise<DriftItem[]> {
+  const toKeyed = (item: DriftItem) => ({ item, rank: rankOf(item), name: item.collector.toLowerCase() })
+  const keyed = await mapInTurns(items, CHUNK, toKeyed)
+  const sorted = await sortInTurns(
+    keyed,
+    CHUNK,
     (a, b) => a.rank - b.rank || byBytes(a.name, b.name) || byBytes(a.item.workload_id, b.item.workload_id),
   )
-  return keyed.map(({ item }) => item)
+  return sorted.map(({ item }) => item)
 }
-
-/** Collectors looked at before others get their turn. */
-const CHUNK = 500
 
 /** Which collectors do not run what they should, worst first. */
 export async function buildDriftOverview(
@@ -182,13 +185,13 @@ export async function buildDriftOverview(
   now: Date,
 ): Promise<DriftOverview> {
   const all = await mapInTurns(collectors, CHUNK, (collector) => factsOf(collector, now))
-  const mixed = mixedGroups(all)
+  const mixed = await mixedGroups(all)
   await nextTurn()
   const items = await mapInTurns(collectors.entries(), CHUNK, ([i, one]) =>
     itemOf(one, all[i]!, mixed.has(all[i]!.env), now),
   )
   await nextTurn()
-  const sorted = sortItems(items)
+  const sorted = await sortItems(items)
   await nextTurn()
   const count = <T>(list: readonly T[], holds: (one: T) => boolean) => list.filter(holds).length
   return {

@@ -1,4 +1,4 @@
-import { inTurns, mapInTurns, nextTurn } from '../turns.ts'
+import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import { isComparable } from '../versions.ts'
 import type { CompatibilityRow, VersionIntelligence } from '../wire/version-intelligence.ts'
 import {
@@ -19,9 +19,10 @@ async function versionMatrix(
   recommended: string,
 ): Promise<VersionIntelligence['version_matrix']> {
   const cells: Cells = new Map()
-  for await (const piece of inTurns(workloads, CHUNK))
+  // By id, so that each cell lists its workloads in that order.
+  const byId = await sortInTurns(workloads, CHUNK, (a, b) => byBytes(a.id, b.id))
+  for await (const piece of inTurns(byId, CHUNK))
     for (const workload of piece) addToCell(cells, workload, recommended)
-  for (const cell of cells.values()) cell.workload_ids.sort(byBytes)
   return [...cells.values()].sort(
     (a, b) =>
       byBytes(a.group, b.group) ||
@@ -101,7 +102,7 @@ export async function buildVersionIntelligence(
   recommended: string,
 ): Promise<VersionIntelligence> {
   const rows = assessments.map((assessment) => assessment.row)
-  const sorted = [...rows].sort((a, b) => byBytes(a.workload_id, b.workload_id))
+  const sorted = await sortInTurns(rows, CHUNK, (a, b) => byBytes(a.workload_id, b.workload_id))
   await nextTurn()
   const matrix = await versionMatrix(workloads, recommended)
   await nextTurn()

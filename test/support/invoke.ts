@@ -135,7 +135,7 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     databaseStatistics: () => database.pool.statistics(),
     identity,
     configs,
-    openApi: OPEN_API_TEXT,
+    openApi: () => OPEN_API_TEXT,
     // Without a fleet nothing waits to be written; see `createFleetContext` for a real one.
     fleet: { writer: { flush: async () => {} } },
     ...options,
