@@ -10,22 +10,32 @@ export async function* streamArray(items: Iterable<unknown>): AsyncIterable<stri
 }
 
 /**
- * The JSON of an object with long lists in it, piece by piece. A list may be an array, or a generator whose items are
- * made when they are due.
+ * The JSON of an object with long lists in it, also below other objects, piece by piece. A list may be an array, or a
+ * generator whose items are made when they are due.
  */
 export async function* streamObject(object: object): AsyncIterable<string> {
+  yield* objectPieces(object)
+  yield '\n'
+}
+
+async function* objectPieces(object: object): AsyncIterable<string> {
   let separator = '{'
   for (const [key, value] of Object.entries(object)) {
+    // What JSON leaves out.
+    if (value === undefined) continue
     yield `${separator}${JSON.stringify(key)}:`
     separator = ','
     if (isList(value)) yield* arrayPieces(value)
+    else if (typeof value === 'object' && value !== null && hasList(value)) yield* objectPieces(value)
     else yield JSON.stringify(value)
   }
-  yield separator === '{' ? '{}\n' : '}\n'
+  yield separator === '{' ? '{}' : '}'
 }
 
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value
+
+const hasList = (object: object) => Object.values(object).some(isList)
 
 async function* arrayPieces(items: Iterable<unknown>): AsyncIterable<string> {
   let separator = '['
