@@ -1,4 +1,4 @@
-import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
+import { inTurns, nextTurn, sortInTurns } from '../turns.ts'
 import { isComparable } from '../versions.ts'
 import type { CompatibilityRow, VersionIntelligence } from '../wire/version-intelligence.ts'
 import {
@@ -78,17 +78,17 @@ function recommend(assessment: Assessment, recommended: string): VersionIntellig
   return [...upgrade, ...replace]
 }
 
-function summarise(rows: readonly CompatibilityRow[]): VersionIntelligence['compatibility_summary'] {
-  const blocked = rows.filter((row) => !row.runnable)
+async function summarise(
+  rows: readonly CompatibilityRow[],
+): Promise<VersionIntelligence['compatibility_summary']> {
+  const blocked = await flatMapInTurns(rows, ({ runnable, workload_id, display_name, blocking_reasons }) =>
+    runnable ? [] : [{ workload_id, display_name, blocking_reasons }],
+  )
   return {
     total_collectors: rows.length,
     runnable_count: rows.length - blocked.length,
     not_runnable_count: blocked.length,
-    not_runnable_collectors: blocked.map(({ workload_id, display_name, blocking_reasons }) => ({
-      workload_id,
-      display_name,
-      blocking_reasons,
-    })),
+    not_runnable_collectors: blocked,
   }
 }
 
@@ -103,35 +103,53 @@ export async function buildVersionIntelligence(
 ): Promise<VersionIntelligence> {
   const rows = assessments.map((assessment) => assessment.row)
   const sorted = await sortInTurns(rows, CHUNK, (a, b) => byBytes(a.workload_id, b.workload_id))
-  await nextTurn()
   const matrix = await versionMatrix(workloads, recommended)
-  await nextTurn()
-  const recommendations = await mapInTurns(assessments, CHUNK, (one) => recommend(one, recommended))
-  const isJudged = isComparable(recommended)
+  const recommendations = await flatMapInTurns(assessments, (one) => recommend(one, recommended))
+  const unsupported = await flatMapInTurns(assessments, (one) => one.unsupported)
+  const below = await flatMapInTurns(rows, (row) => toBelow(row, recommended))
+  const invalid = isComparable(recommended) ? await flatMapInTurns(rows, toInvalid) : []
   return {
     schema_version: 'fleet-version-intelligence.v1',
     recommended_version: recommended,
     version_matrix: matrix,
-    compatibility_summary: summarise(sorted),
+    compatibility_summary: await summarise(sorted),
     compatibility_matrix: sorted,
-    collectors_below_recommended: rows
-      .filter((row) => row.version.status === 'below_recommended')
-      .map((row) => ({
-        workload_id: row.workload_id,
-        display_name: row.display_name,
-        group: row.group,
-        version: row.version.reported,
-        recommended_version: recommended,
-      })),
-    unsupported_config_components: assessments.flatMap((assessment) => assessment.unsupported),
-    invalid_versions: rows
-      .filter((row) => isJudged && !row.version.comparable)
-      .map((row) => ({
-        workload_id: row.workload_id,
-        display_name: row.display_name,
-        version: row.version.reason === 'unknown_version' ? '' : row.version.reported,
-        reason: row.version.reason === 'unknown_version' ? 'empty_version' : 'invalid_semver',
-      })),
-    recommendations: recommendations.flat(),
+    collectors_below_recommended: below,
+    unsupported_config_components: unsupported,
+    invalid_versions: invalid,
+    recommendations,
   }
+}
+
+async function flatMapInTurns<T, Result>(
+  items: Iterable<T>,
+  map: (item: T) => readonly Result[],
+): Promise<Result[]> {
+  const all: Result[] = []
+  for await (const piece of inTurns(items, CHUNK)) for (const item of piece) all.push(...map(item))
+  await nextTurn()
+  return all
+}
+
+function toBelow(
+  { workload_id, display_name, group, version }: CompatibilityRow,
+  recommended: string,
+): VersionIntelligence['collectors_below_recommended'] {
+  if (version.status !== 'below_recommended') return []
+  return [{ workload_id, display_name, group, version: version.reported, recommended_version: recommended }]
+}
+
+function toInvalid({
+  workload_id,
+  display_name,
+  version,
+}: CompatibilityRow): VersionIntelligence['invalid_versions'] {
+  if (version.comparable) return []
+  const isEmpty = version.reason === 'unknown_version'
+  return [
+    {
+      ...{ workload_id, display_name, version: isEmpty ? '' : version.reported },
+      reason: isEmpty ? 'empty_version' : 'invalid_semver',
+    },
+  ]
 }

@@ -1,14 +1,22 @@
+import { inTurns } from '../turns.ts'
 import type { Db } from './db.ts'
+
+/** Workloads asked for in one statement: whoever writes out thousands of ids holds everybody up. */
+const CHUNK = 2_000
 
 /** The hash of the newest applied push of each of these workloads that has one. */
 export async function listNewestAppliedHashes(
   db: Db,
   workloadIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const rows = await db.query<{ workload_id: string; config_hash: string }>(
-    `select distinct on (workload_id) workload_id, config_hash from pushes
-     where status = 'applied' and workload_id = any($1::text[]) order by workload_id, seq desc`,
-    [workloadIds],
-  )
-  return new Map(rows.map((row) => [row.workload_id, row.config_hash]))
+  const hashes = new Map<string, string>()
+  for await (const some of inTurns(workloadIds, CHUNK)) {
+    const rows = await db.query<{ workload_id: string; config_hash: string }>(
+      `select distinct on (workload_id) workload_id, config_hash from pushes
+       where status = 'applied' and workload_id = any($1::text[]) order by workload_id, seq desc`,
+      [some],
+    )
+    for (const row of rows) hashes.set(row.workload_id, row.config_hash)
+  }
+  return hashes
 }
