@@ -68,6 +68,10 @@ export interface BenchService {
    * is a POST.
    */
   download(path: string, body?: unknown): Promise<{ status: number; bytes: number }>
+  /** One of the service's metrics, as a number. */
+  metric(name: string): Promise<number>
+  /** How long the service's loop was held at most since this was asked last, by its own timer of 10 ms. */
+  takeHeldMs(): Promise<number>
   /** The administrator's. */
   token(): string
   /** Kill it and start it again on the same ports; resolves when it is ready, with the time from its exec. */
@@ -106,6 +110,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
   await db.query('create extension pg_stat_statements')
   const apiPort = await findFreePort('127.0.0.1')
   const opampPort = await findFreePort('127.0.0.1')
+  const metricsPort = await findFreePort('127.0.0.1')
   const url = `http://127.0.0.1:${apiPort}`
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -115,6 +120,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     OPAMP_ADDR: `127.0.0.1:${opampPort}`,
     SEED_ADMIN_EMAIL: EMAIL,
     SEED_ADMIN_PASSWORD: PASSWORD,
+    MUSTER_METRICS_ADDR: `127.0.0.1:${metricsPort}`,
     ...options.env,
   }
   let said = ''
@@ -146,6 +152,10 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     })
     return { status: response.status, text: await response.text() }
   }
+  const metric = async (name: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
+  }
   const login = await call('POST', '/api/auth/login', { email: EMAIL, password: PASSWORD })
   token = JSON.parse(login.text).token
   return {
@@ -164,6 +174,8 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     },
     call,
     download: (path, body) => readToEnd(url + path, token, body),
+    metric,
+    takeHeldMs: async () => (await metric('muster_event_loop_held_seconds')) * 1_000,
     token: () => token,
     async killAndRestart() {
       await endChild(child, 'SIGKILL')

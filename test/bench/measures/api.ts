@@ -74,15 +74,17 @@ async function timed(service: BenchService, path: string, body: unknown): Promis
   return performance.now() - startedAt
 }
 
-/** How long the loop was held at most while `work` ran, by the longest reply to a beat each 10 ms. */
+/** How long the service's loop was held while `work` ran, and the longest that a beat waited for its answer. */
 export async function watchLoop<T>(
-  load: RemoteLoad,
+  { service, load }: { service: BenchService; load: RemoteLoad },
   work: () => Promise<T>,
-): Promise<{ value: T; heldMs: number }> {
+): Promise<{ value: T; heldMs: number; replyMs: number }> {
   await load.resetStats()
+  await service.takeHeldMs()
   const value = await work()
+  const heldMs = await service.takeHeldMs()
   const { replies } = await load.stats()
-  return { value, heldMs: replies.max }
+  return { value, heldMs, replyMs: replies.max }
 }
 
 /** Measure 9: validate, diff and policy check of a config of 200 KB. */
@@ -107,14 +109,15 @@ export async function measureValidation(bench: Bench): Promise<MeasureResult> {
       for (const [name, call] of Object.entries(calls)) {
         await call()
         await call()
-        const { value, heldMs } = await watchLoop(load, async () => {
+        const { value, heldMs, replyMs } = await watchLoop(session, async () => {
           const times: number[] = []
           for (let n = 0; n < 5; n++) times.push(await call())
           return times
         })
         figures.push(
           { name, value: quantile(value, 0.5), unit: 'ms', atMost: 250 },
-          { name: `${name}: longest reply to a beat`, value: heldMs, unit: 'ms', atMost: 50 },
+          { name: `${name}: loop held`, value: heldMs, unit: 'ms', atMost: 50 },
+          { name: `${name}: longest reply to a beat`, value: replyMs, unit: 'ms' },
         )
       }
     })

@@ -1,10 +1,10 @@
-import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { quantile } from '../histogram.ts'
 import type { Browsers, BrowsersOptions, Shown } from '../load/browsers.ts'
 import type { OpenCounts } from '../load/load.ts'
 import { startRole } from '../load/remote.ts'
 import { pause, watchCpu } from '../machine.ts'
 import type { MeasureResult } from '../results.ts'
+import type { BenchService } from '../service.ts'
 import { type Bench, connectFleet, type FleetSession } from '../session.ts'
 
 const BEAT_MS = 30_000
@@ -21,10 +21,8 @@ const AROUND = 8
 /** Measure 8: browsers that watch while a part of the fleet leaves and returns each second. */
 export async function measureHub(bench: Bench): Promise<MeasureResult> {
   const { agents, timeScale } = bench
-  const metricsPort = await findFreePort('127.0.0.1')
   const session = await connectFleet(bench, {
     ...{ agents, workloads: Math.min(50, agents), name: 'hub' },
-    env: { MUSTER_METRICS_ADDR: `127.0.0.1:${metricsPort}` },
   })
   const { service, load } = session
   const workloadIds = await orderedWorkloads(session)
@@ -41,7 +39,7 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
     const quiet = (await load.stats()).replies
     await load.resetStats()
     const seconds = Math.max(5, CHURN_SECONDS * timeScale)
-    const metrics = watchMetrics(metricsPort)
+    const metrics = watchMetrics(service)
     const pids = { ...session.pids(), browsers: browsers.pid }
     const { value, percent } = await watchCpu(pids, () =>
       Promise.all([
@@ -104,16 +102,14 @@ interface Watched {
 }
 
 /** Asks the service's metrics each second. */
-function watchMetrics(port: number): { end(): Promise<Watched> } {
+function watchMetrics(service: BenchService): { end(): Promise<Watched> } {
   const startedAt = performance.now()
   const seen: Watched = { cutAfterSeconds: null, heldMs: [] }
   let isOver = false
   const watching = (async () => {
     while (!isOver) {
-      const text = await fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text())
-      const read = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
-      seen.heldMs.push(read('muster_event_loop_held_seconds') * 1_000)
-      if (read('muster_hub_clients') <= BROWSERS)
+      seen.heldMs.push(await service.takeHeldMs())
+      if ((await service.metric('muster_hub_clients')) <= BROWSERS)
         seen.cutAfterSeconds ??= (performance.now() - startedAt) / 1_000
       await pause(1_000)
     }

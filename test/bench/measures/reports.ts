@@ -39,7 +39,7 @@ export async function measureReports(bench: Bench): Promise<MeasureResult> {
         ['JSON', '/api/reports/evidence-pack'],
         ['PDF', '/api/reports/evidence-pack/export?format=pdf'],
       ] as const) {
-        const { value, heldMs } = await watchLoop(load, async () => {
+        const { value, heldMs, replyMs } = await watchLoop(session, async () => {
           const startedAt = performance.now()
           const { status, bytes } = await service.download(path, REQUEST)
           if (status !== 200) throw new Error(`POST ${path} answered ${status}`)
@@ -48,7 +48,8 @@ export async function measureReports(bench: Bench): Promise<MeasureResult> {
         figures.push(
           { name, value: value.seconds, unit: 's', atMost: 10 },
           { name: `${name}: size`, value: value.bytes / 1_048_576, unit: 'MiB' },
-          { name: `${name}: longest reply to a beat`, value: heldMs, unit: 'ms', atMost: 50 },
+          { name: `${name}: loop held`, value: heldMs, unit: 'ms', atMost: 50 },
+          { name: `${name}: longest reply to a beat`, value: replyMs, unit: 'ms' },
         )
       }
     })
