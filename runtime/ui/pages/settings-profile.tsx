@@ -90,7 +90,7 @@ export function ProfileSection() {
   if (!user) return null
   const { theme, language } = user.preferences
   const save = async (change: Partial<{ theme: typeof theme; language: typeof language }>) => {
-    const result = await savePreferences({ theme, language, ...change })
+    const result = await savePreferences(change)
     if (result.ok) toast(say(commonTexts).saved)
     else toastFailure(result)
   }

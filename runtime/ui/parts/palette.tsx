@@ -19,17 +19,15 @@ const WORKLOADS_MAX = 30
 
 function listActions(): Entry[] {
   const words = say(shellTexts)
-  const preferences = me.value?.preferences
-  if (!preferences) return []
+  if (!me.value) return []
   const action = (text: string, run: () => void): Entry => ({ text, kind: words.palette.action, run })
-  const { theme } = preferences
   return [
-    action(words.palette.light, () => void savePreferences({ ...preferences, theme: 'light' })),
-    action(words.palette.dark, () => void savePreferences({ ...preferences, theme: 'dark' })),
-    action(words.palette.system, () => void savePreferences({ ...preferences, theme: 'system' })),
+    action(words.palette.light, () => void savePreferences({ theme: 'light' })),
+    action(words.palette.dark, () => void savePreferences({ theme: 'dark' })),
+    action(words.palette.system, () => void savePreferences({ theme: 'system' })),
     action(
       words.palette.language,
-      () => void savePreferences({ theme, language: language.value === 'en' ? 'fr' : 'en' }),
+      () => void savePreferences({ language: language.value === 'en' ? 'fr' : 'en' }),
     ),
     action(words.palette.refresh, () => void loadFleet()),
     action(words.signOut, () => void signOut()),

@@ -19,6 +19,8 @@ interface RequestOptions {
   query?: Record<string, string | number | boolean | undefined>
   /** A 401 here says nothing about the session. */
   keepsSession?: boolean
+  /** Sent to the end though the page is closed meanwhile. */
+  outlivesPage?: boolean
 }
 
 const sessionEnded = new Set<() => void>()
@@ -69,6 +71,7 @@ async function send(method: string, path: string, options: RequestOptions): Prom
       method,
       headers,
       credentials: 'same-origin',
+      keepalive: options.outlivesPage === true,
       ...(body === undefined ? {} : { body }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     })

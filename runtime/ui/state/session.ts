@@ -98,12 +98,22 @@ export async function signOut(): Promise<void> {
   navigate('/login')
 }
 
-/** Store appearance and language for this user. */
-export async function savePreferences(next: PreferencesRequest): Promise<Result<Preferences>> {
-  applyPreferences(next)
-  const result = await call<Preferences>('PUT', '/api/me/preferences', { json: next })
-  if (result.ok && me.value) me.value = { ...me.value, preferences: result.value }
-  return result
+let lastSave: Promise<unknown> = Promise.resolve()
+
+/**
+ * Store a change of appearance or language for this user. It counts at once, so that the next change adds to it, and
+ * changes reach the server in their order.
+ */
+export async function savePreferences(change: Partial<PreferencesRequest>): Promise<Result<Preferences>> {
+  const { theme, language: chosen } = { ...me.value!.preferences, ...change }
+  const json: PreferencesRequest = { theme, language: chosen }
+  applyPreferences(json)
+  me.value = { ...me.value!, preferences: { ...me.value!.preferences, ...json } }
+  const saved = lastSave.then(() =>
+    call<Preferences>('PUT', '/api/me/preferences', { json, outlivesPage: true }),
+  )
+  lastSave = saved
+  return saved
 }
 
 /** Drop to the sign-in page and come back here afterwards. */

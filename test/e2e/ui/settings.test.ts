@@ -31,10 +31,16 @@ describe('one’s own settings', () => {
     await page.getByLabel('Language').selectOption('fr')
     await page.getByRole('heading', { name: 'Réglages' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('fr')
+    const stored = page.waitForResponse(
+      (response) =>
+        response.request().method() === 'PUT' && (response.request().postData() ?? '').includes('dark'),
+    )
     await page.getByLabel('Apparence').selectOption('dark')
     await expect
       .poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor))
       .toBe('rgb(17, 18, 20)')
+    // Both, though the second was chosen before the first was stored.
+    expect(JSON.parse((await stored).request().postData() ?? '')).toEqual({ theme: 'dark', language: 'fr' })
     await context.close()
     const elsewhere = await visit(browser, service.url)
     await signIn(elsewhere.page)
