@@ -39,8 +39,8 @@ function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent'
   ])
   let pendingPushes = 0
   let openAgents = 0
-  for (const { archivedAt, status, newestPush, liveCount } of state.workloads.values()) {
-    openAgents += liveCount
+  for (const { archivedAt, status, newestPush, live } of state.workloads.values()) {
+    openAgents += live.count
     if (newestPush?.status === 'pending') pendingPushes++
     if (archivedAt === null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
   }

@@ -1,4 +1,4 @@
-import { canReport, isCapable } from '../fleet/derive.ts'
+import { canReport, isCapable } from '../fleet/abilities.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/model.ts'
 import { assignmentOf } from '../fleet/state.ts'
 import type { InstanceFacts, ReportedConfig, WorkloadFacts } from './rules.ts'

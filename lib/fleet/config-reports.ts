@@ -1,6 +1,6 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../opamp/report.ts'
+import { canReport, isCapable } from './abilities.ts'
 import type { FleetDeps } from './deps.ts'
-import { canReport, isCapable } from './derive.ts'
 import { isOpen, moveTarget, noteLoss } from './followed-push.ts'
 import type { AgentError, FollowedPush, Instance, PushTarget } from './model.ts'
 import type { PushEngine } from './push-engine.ts'

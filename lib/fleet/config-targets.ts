@@ -2,7 +2,7 @@ import type { ConfigTarget, ConfigTargets, FleetPeer } from '../configs/target.t
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { listAppliedHashes } from '../store/pushes.ts'
-import { isCapable } from './derive.ts'
+import { isCapable } from './abilities.ts'
 import type { Fleet } from './fleet.ts'
 import type { Workload } from './model.ts'
 

@@ -1,5 +1,5 @@
 import type { RevisionRecord } from '../wire/revisions.ts'
-import { isCapable } from './derive.ts'
+import { isCapable } from './abilities.ts'
 import type { DriftCollector } from './drift-overview.ts'
 import type { Workload } from './model.ts'
 import { assignmentOf } from './state.ts'

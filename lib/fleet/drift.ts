@@ -1,4 +1,4 @@
-import { canReport, isCapable } from './derive.ts'
+import { canReport, isCapable } from './abilities.ts'
 import type { FollowedPush, Instance } from './model.ts'
 
 /**

@@ -161,7 +161,7 @@ export class Fleet implements FleetPort {
         return true
       })
       // It may have come back while this was written: then it lives, and its next write says so.
-      if (!isDone || workload.liveCount > 0) return { ok: false, code: 'workload-not-disconnected' }
+      if (!isDone || workload.live.count > 0) return { ok: false, code: 'workload-not-disconnected' }
       workload.archivedAt = now
       this.#deps.notices.workloadChanged(workload)
       return { ok: true }
@@ -204,7 +204,6 @@ export class Fleet implements FleetPort {
       Object.assign(instance, {
         workload: null,
         isDescribed: false,
-        isCounted: false,
         attributes: null,
         offer: null,
         reported: { isKnown: false },

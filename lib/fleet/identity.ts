@@ -79,12 +79,15 @@ export function classifyAgent(
 /** Labels under this prefix are set by operators and never taken from an agent. */
 export const TRUSTED_PREFIX = 'muster/'
 
+/** Does this attribute of a description label the workload? */
+export const isWorkloadLabel = (key: string): boolean =>
+  key !== 'service.name' && key !== 'service.version' && !key.startsWith(TRUSTED_PREFIX)
+
 /** The labels that a description gives its workload. */
 export function labelsOf(attributes: ReadonlyMap<string, string>): Record<string, string> {
   const labels: Record<string, string> = {}
   for (const key of [...attributes.keys()].sort()) {
-    if (key === 'service.name' || key === 'service.version' || key.startsWith(TRUSTED_PREFIX)) continue
-    labels[key] = attributes.get(key)!
+    if (isWorkloadLabel(key)) labels[key] = attributes.get(key)!
   }
   return labels
 }

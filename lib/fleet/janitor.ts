@@ -37,7 +37,7 @@ async function archiveExpired(parts: JanitorParts, signal: AbortSignal): Promise
   const expired = [...fleet.state.workloads.values()].filter(
     (workload) =>
       workload.status === 'disconnected' &&
-      workload.liveCount === 0 &&
+      workload.live.count === 0 &&
       workload.archivedAt === null &&
       workload.disconnectedAt !== null &&
       workload.disconnectedAt.getTime() < before,

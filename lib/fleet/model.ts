@@ -1,6 +1,7 @@
 import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { HealthNode } from '../opamp/report.ts'
 import type { StoredRollout } from '../store/rollouts.ts'
+import type { LiveTally } from './live-tally.ts'
 import type { Offer, Reported } from './offer-decision.ts'
 import type { PushPhase, PushStatus, TargetState } from './push-decision.ts'
 import type { WorkloadStatus } from './status-decision.ts'
@@ -17,6 +18,12 @@ export interface UsedComponent {
 export interface ComponentList {
   hash: string
   components: ReadonlyMap<string, readonly string[]>
+}
+
+/** What a workload's instances can all run, as it is stored and shown. */
+export interface AvailableComponents {
+  components: Record<string, readonly string[]>
+  hash: string
 }
 
 /** An agent's error in words that may be shown; the raw text is never kept. */
@@ -134,8 +141,6 @@ export interface Instance {
   /** A duplicate that was given a new uid and may still use this one. */
   evictedConnectionId: number | null
   sequenceNum: number | null
-  /** It is counted among the live ones of its workload. */
-  isCounted: boolean
   /** It described itself to this process. */
   isDescribed: boolean
   podName: string
@@ -197,7 +202,7 @@ export interface Workload {
     updatedAt: string
     error: AgentError | null
   } | null
-  availableComponents: { components: Record<string, readonly string[]>; hash: string } | null
+  availableComponents: AvailableComponents | null
   activeHash: string | null
   activePushId: string | null
   rolloutPushId: string | null
@@ -208,7 +213,8 @@ export interface Workload {
   createdAt: Date
   // From here on only in this process.
   instances: Set<Instance>
-  liveCount: number
+  /** Those of them that are connected and described. */
+  live: LiveTally
   /** The push that made the active assignment. */
   active: FollowedPush | null
   rollout: Rollout | null

@@ -14,7 +14,6 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     rival: null,
     evictedConnectionId: null,
     sequenceNum: null,
-    isCounted: false,
     isDescribed: false,
     podName: '',
     version: '',

@@ -38,8 +38,13 @@ export class Presence {
     writer.beforeFlush = () => this.derive()
   }
 
-  /** Something that a workload's record follows from has changed. */
-  touch(workload: Workload): void {
+  /** A live instance has changed in something that its workload's record follows from. */
+  touch(instance: Instance, workload: Workload): void {
+    if (workload.live.has(instance)) workload.live.put(instance)
+    this.#deriveSoon(workload)
+  }
+
+  #deriveSoon(workload: Workload): void {
     this.#dirty.add(workload)
     this.#writer.schedule()
   }
@@ -58,8 +63,8 @@ export class Presence {
 
   #watchHealth(workload: Workload, nowMs: number): void {
     let isWaiting = false
-    for (const { connection, unhealthySinceMs: since } of workload.instances)
-      isWaiting ||= connection !== null && since !== null && nowMs - since < DEGRADED_DELAY_MS
+    for (const { unhealthySinceMs: since } of workload.live.unhealthy)
+      isWaiting ||= since !== null && nowMs - since < DEGRADED_DELAY_MS
     if (isWaiting) this.#state.healthWatch.add(workload)
     else this.#state.healthWatch.delete(workload)
   }
@@ -98,10 +103,7 @@ export class Presence {
 
   /** Count a described instance as live in its workload. */
   arrive(instance: Instance, workload: Workload): void {
-    if (!instance.isCounted) {
-      instance.isCounted = true
-      workload.liveCount++
-    }
+    workload.live.put(instance)
     if (workload.graceUntilMs !== null) {
       workload.graceUntilMs = null
       this.#state.inGrace.delete(workload)
@@ -112,19 +114,16 @@ export class Presence {
       this.#writer.workload(workload)
     }
     // Whoever lists a new workload is to see at once what it is; with more instances it can wait its turn.
-    if (workload.liveCount === 1 && deriveWorkload(workload, this.#deps.clock.monotonicMs()))
+    if (workload.live.count === 1 && deriveWorkload(workload, this.#deps.clock.monotonicMs()))
       this.#writer.workload(workload)
-    this.touch(workload)
+    this.#deriveSoon(workload)
   }
 
   /** Take an instance out of the count of its workload; the grace begins when nobody is left. */
   uncount(instance: Instance, workload: Workload): void {
-    if (instance.isCounted) {
-      instance.isCounted = false
-      workload.liveCount--
-    }
-    if (workload.liveCount === 0) this.startGrace(workload)
-    this.touch(workload)
+    workload.live.remove(instance)
+    if (workload.live.count === 0) this.startGrace(workload)
+    this.#deriveSoon(workload)
   }
 
   /** An instance is no longer here: its connection ended, or it said goodbye. */
@@ -174,7 +173,7 @@ export class Presence {
       this.#reports.becomeNone(instance)
       this.#offers.consider(instance)
     }
-    for (const workload of this.#state.healthWatch) this.touch(workload)
+    for (const workload of this.#state.healthWatch) this.#deriveSoon(workload)
   }
 
   #endGraces(nowMs: number): void {
@@ -182,7 +181,7 @@ export class Presence {
       if (workload.graceUntilMs === null || nowMs < workload.graceUntilMs) continue
       this.#state.inGrace.delete(workload)
       workload.graceUntilMs = null
-      if (workload.liveCount > 0) continue
+      if (workload.live.count > 0) continue
       workload.status = 'disconnected'
       workload.disconnectedAt = this.#deps.clock.now()
       this.#writer.workload(workload)

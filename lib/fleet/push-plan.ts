@@ -1,5 +1,5 @@
+import { canReport, isCapable } from './abilities.ts'
 import type { FleetDeps } from './deps.ts'
-import { canReport, isCapable } from './derive.ts'
 import { newTarget } from './followed-push.ts'
 import type { Instance, PushTarget, UsedComponent, Workload } from './model.ts'
 import { hasFailed } from './offer-engine.ts'

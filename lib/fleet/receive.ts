@@ -8,10 +8,10 @@ import {
   SERVER_CAPABILITIES,
   type ServerMessage,
 } from '../opamp/report.ts'
+import { canReport, isCapable } from './abilities.ts'
 import { HOMES_MAX } from './agent-limits.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
-import { canReport, isCapable } from './derive.ts'
 import type { EffectiveConfigs } from './effective-configs.ts'
 import { classifyAgent, identifyWorkload, isExcludedFromConfigs } from './identity.ts'
 import type { ComponentList, Instance, Workload } from './model.ts'
@@ -203,7 +203,7 @@ export class Receiver implements FleetPort {
     if (isNews) this.#deps.notices.configStatusReported(workload, instance)
     if (hasNewCapabilities && instance.isDescribed) this.#reports.capabilitiesChanged(instance)
     if (isNews || hasNewCapabilities || report.health !== null || report.components !== null)
-      this.#presence.touch(workload)
+      this.#presence.touch(instance, workload)
   }
 
   #takeComponents(instance: Instance, reported: ReportedComponents): void {
@@ -233,7 +233,7 @@ export class Receiver implements FleetPort {
       reportsComponents: instance.components !== null,
       runsPipelines: instance.runsPipelines,
     })
-    if (instance.workload !== null) this.#presence.touch(instance.workload)
+    if (instance.workload !== null) this.#presence.touch(instance, instance.workload)
   }
 
   #describe(instance: Instance, attributes: ReadonlyMap<string, string>, wasLive: boolean): void {
@@ -310,7 +310,7 @@ export class Receiver implements FleetPort {
     former.instances.delete(instance)
     instance.offer = null
     if (wasLive) this.#event(instance, former, 'disconnected', '')
-    if (wasLive || instance.isCounted) this.#presence.uncount(instance, former)
+    if (wasLive || former.live.has(instance)) this.#presence.uncount(instance, former)
   }
 
   #arriveAgain(instance: Instance): void {

@@ -1,4 +1,5 @@
 import type { StoredWorkload } from '../store/workloads.ts'
+import { LiveTally } from './live-tally.ts'
 import type { ComponentList, FollowedPush, Instance, Rollout, Workload } from './model.ts'
 import { NameOrder } from './name-order.ts'
 
@@ -65,7 +66,7 @@ export function toWorkload(stored: StoredWorkload): Workload {
   return {
     ...stored,
     instances: new Set(),
-    liveCount: 0,
+    live: new LiveTally(),
     active: null,
     rollout: null,
     newestPush: null,

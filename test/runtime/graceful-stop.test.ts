@@ -24,7 +24,7 @@ it('says goodbye to browsers, cuts agents without a Close frame, and writes down
     },
   })
   const { fleet } = running.service.ctx
-  expect([...fleet.state.workloads.values()]).toMatchObject([{ liveCount: 1 }])
+  expect([...fleet.state.workloads.values()]).toMatchObject([{ live: { count: 1 } }])
 
   await running.stop()
   expect(await closed).toMatchObject([1001, Buffer.from('server is stopping')])

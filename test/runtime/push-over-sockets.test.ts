@@ -40,7 +40,7 @@ describe('a config pushed to real sockets', () => {
     )
     const fleet = () => running.service.ctx.fleet
     const workloadId = await eventually(
-      () => [...fleet().state.workloads.values()].find((workload) => workload.liveCount === 2)?.id ?? '',
+      () => [...fleet().state.workloads.values()].find((workload) => workload.live.count === 2)?.id ?? '',
       (id) => id !== '',
     )
 
@@ -60,7 +60,7 @@ describe('a config pushed to real sockets', () => {
     await running.stop()
     running = await startTestService(database, { opampAddress })
     await eventually(
-      () => fleet().workload(workloadId)?.liveCount,
+      () => fleet().workload(workloadId)?.live.count,
       (count) => count === 2,
     )
     await eventually(

@@ -1,9 +1,10 @@
-import { canReport, isCapable } from '../../lib/fleet/derive.ts'
+import { canReport, isCapable } from '../../lib/fleet/abilities.ts'
 import type { Instance, Push, Workload } from '../../lib/fleet/model.ts'
 import type { Offer, OfferCause } from '../../lib/fleet/offer-decision.ts'
 import { APPLYING_MS, NO_STATUS_MS, SENDS_MAX } from '../../lib/fleet/offer-decision.ts'
 import { assignmentOf } from '../../lib/fleet/state.ts'
 import type { Connection } from '../../lib/store/connection.ts'
+import { tallyFault } from '../support/recount.ts'
 import type { World } from './world.ts'
 
 interface Sent {
@@ -80,8 +81,19 @@ export class Watch {
   }
 
   async afterStep(): Promise<void> {
+    this.#checkTallies()
     if (this.frames.length > 0) await this.#checkFrames()
     if (++this.#steps % 40 === 0) await this.checkPushes()
+  }
+
+  /** What a workload counts of its live instances is what they are. */
+  #checkTallies(): void {
+    const workloads = this.#world.service()?.fleet.state.workloads.values() ?? []
+    for (const { id, live, instances, activeHash } of workloads) {
+      const there = [...instances].filter(({ connection, isDescribed }) => connection !== null && isDescribed)
+      const fault = tallyFault(live, there, activeHash ?? '')
+      if (fault !== '') this.problem(`the tally of ${id}: ${fault}`)
+    }
   }
 
   /** Every config frame has its stored offer, and none is of a config that failed. */

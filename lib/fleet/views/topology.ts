@@ -4,7 +4,7 @@ import {
   type RemoteConfigCounter,
   type TopologySummary,
 } from '../../wire/topology.ts'
-import { hasOutstandingOffer, isCapable } from '../derive.ts'
+import { hasOutstandingOffer, isCapable } from '../abilities.ts'
 import type { Instance } from '../model.ts'
 import { isHealthy } from './instance.ts'
 

@@ -113,7 +113,7 @@ describe('workload_down', () => {
     const { told, run } = engineOf()
     const wire = await join()
     wire.cut()
-    await eventually('the agent is gone', () => only().liveCount === 0)
+    await eventually('the agent is gone', () => only().live.count === 0)
     clock.advance(GRACE_MS - 1)
     expect(await run()).toEqual({ fired: 0, resolved: 0 })
     clock.advance(1)
@@ -137,7 +137,7 @@ describe('workload_down', () => {
     const { run } = engineOf()
     const goDown = async () => {
       wires.pop()!.cut()
-      await eventually('the agent is gone', () => only().liveCount === 0)
+      await eventually('the agent is gone', () => only().live.count === 0)
       clock.advance(GRACE_MS)
       await eventually('the grace has ended', () => only().status === 'disconnected')
     }
@@ -156,7 +156,7 @@ describe('workload_down', () => {
     const { clock } = await start()
     await join()
     wires.pop()!.cut()
-    await eventually('the agent is gone', () => only().liveCount === 0)
+    await eventually('the agent is gone', () => only().live.count === 0)
     clock.advance(GRACE_MS)
     await eventually('the grace has ended', () => only().status === 'disconnected')
     await engineOf().run()
@@ -222,7 +222,7 @@ describe('config_drift', () => {
     clock.advance(180_000)
     await run()
     wires.pop()!.cut()
-    await eventually('the agent is gone', () => only().liveCount === 0)
+    await eventually('the agent is gone', () => only().live.count === 0)
     expect(await run()).toEqual({ fired: 0, resolved: 0 })
     expect(await open()).toHaveLength(1)
   })
@@ -297,7 +297,7 @@ describe('the janitor', () => {
 
   const goDown = async () => {
     wires.pop()!.cut()
-    await eventually('the agent is gone', () => only().liveCount === 0)
+    await eventually('the agent is gone', () => only().live.count === 0)
     server.clock.advance(GRACE_MS)
     await eventually('the grace has ended', () => only().status === 'disconnected')
     await server.fleet.writer.flush()

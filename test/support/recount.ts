@@ -1,0 +1,79 @@
+import { canReport, isCapable } from '../../lib/fleet/abilities.ts'
+import { labelsOf } from '../../lib/fleet/identity.ts'
+import type { LiveTally } from '../../lib/fleet/live-tally.ts'
+import type { AvailableComponents, Instance, RemoteConfigReport } from '../../lib/fleet/model.ts'
+
+const WORST_FIRST = ['failed', 'applying', 'applied'] as const
+
+/** What a tally must say, by looking at every live instance. */
+function recount(live: readonly Instance[], hash: string) {
+  const expected = live.filter((instance) => isCapable(instance) && canReport(instance))
+  const about = (instance: Instance) => (instance.report?.hash === hash ? instance.report.status : null)
+  const hasSilent = expected.some((instance) => about(instance) === null)
+  const statuses = expected.map(about)
+  const worst = WORST_FIRST.find((status) => statuses.includes(status)) ?? null
+  const lists = live.flatMap(({ components }) => (components === null ? [] : [components.components]))
+  const categories = [...(lists[0]?.keys() ?? [])].filter((key) => lists.every((list) => list.has(key)))
+  return {
+    count: live.length,
+    unhealthy: live.filter(({ unhealthySinceMs }) => unhealthySinceMs !== null).map(({ uid }) => uid),
+    hasCollector: live.some(({ type }) => type === 'collector'),
+    hasCapable: live.some(isCapable),
+    versions: new Set(live.map(({ version }) => version)),
+    labels: commonEntries(live.map(({ attributes }) => labelsOf(attributes ?? new Map()))),
+    components:
+      lists.length === 0
+        ? null
+        : Object.fromEntries(
+            categories.map((key) => [
+              key,
+              lists[0]!.get(key)!.filter((type) => lists.every((list) => list.get(key)!.includes(type))),
+            ]),
+          ),
+    worst: worst === 'applied' && hasSilent ? null : worst,
+    newestAt: newestOf(live.flatMap(({ report }) => (report === null ? [] : [report]))),
+  }
+}
+
+function commonEntries(all: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const [first = {}, ...others] = all
+  return Object.fromEntries(
+    Object.entries(first).filter(([key, value]) => others.every((labels) => labels[key] === value)),
+  )
+}
+
+const newestOf = (reports: readonly RemoteConfigReport[]) =>
+  reports.length === 0 ? null : Math.max(...reports.map(({ at }) => at.getTime()))
+
+/** What a tally says, in the same words. */
+function told(
+  tally: LiveTally,
+  hash: string,
+): Omit<ReturnType<typeof recount>, 'versions' | 'components'> & {
+  components: AvailableComponents['components'] | null
+} {
+  return {
+    count: tally.count,
+    unhealthy: [...tally.unhealthy].map(({ uid }) => uid),
+    hasCollector: tally.hasCollector,
+    hasCapable: tally.hasCapable,
+    labels: tally.commonLabels(),
+    components: tally.commonComponents()?.components ?? null,
+    worst: tally.worstReport(hash)?.status ?? null,
+    newestAt: tally.newestReport()?.at.getTime() ?? null,
+  }
+}
+
+/** Where a tally is not what its live instances make it; '' when it is right. */
+export function tallyFault(tally: LiveTally, live: readonly Instance[], hash: string): string {
+  const { versions, ...wanted } = recount(live, hash)
+  const found = told(tally, hash)
+  wanted.unhealthy.sort()
+  found.unhealthy.sort()
+  const keys = Object.keys(wanted) as (keyof typeof wanted)[]
+  const wrong = keys.filter((key) => JSON.stringify(wanted[key]) !== JSON.stringify(found[key]))
+  if (live.length > 0 && !versions.has(tally.lowestVersion())) wrong.push('count')
+  return wrong
+    .map((key) => `${key} is ${JSON.stringify(found[key])}, not ${JSON.stringify(wanted[key])}`)
+    .join('; ')
+}
