@@ -33,6 +33,13 @@ beforeAll(async () => {
   const url = service.opampHttpUrl.replace('http://', '')
   wordy = await Promise.all(Array.from({ length: WORDY }, () => openWire(url)))
   await talk(0)
+  // All at once they would be more than a browser is sent: it would be told to fetch again instead.
+  await eventually('they are stored and told', async () => {
+    const [found] = await fleet.rows<{ n: number }>(
+      `select count(*)::int as n from workloads where display_name like 'wordy-%' and labels ? 'label.0'`,
+    )
+    return found!.n === WORDY
+  })
 })
 afterAll(async () => {
   for (const wire of wordy ?? []) wire.cut()

@@ -129,8 +129,10 @@ async function untilSettled(hash: string): Promise<void> {
     'everybody runs what is assigned, and it is stored',
     async () => {
       const [row] = await rows<Record<string, unknown>>(
-        `select w.active_config_hash as hash, p.status, p.applied_count as applied, p.phase from workloads w
-         join pushes p on p.push_id = w.active_push_id`,
+        // Whoever was not back yet when a rollback began is among those who join it.
+        `select w.active_config_hash as hash, p.status, p.phase, (select count(*)::int from push_targets t
+           where t.push_id = p.push_id and t.state = 'applied') as applied
+         from workloads w join pushes p on p.push_id = w.active_push_id`,
       )
       const isRunning = fleet.agents.every(
         ({ collector: { storage } }) => storage.remoteConfigHash === hash && storage.status === 'applied',
