@@ -44,14 +44,15 @@ const toEvent = (row: Row): StoredWorkloadEvent => ({
 
 /** Append many events in one statement, in order; those of workloads that are gone meanwhile are passed over. */
 export async function insertEvents(tx: Db, events: readonly WorkloadEvent[]): Promise<StoredWorkloadEvent[]> {
-  const rows = await tx.query<Row>(
+  // Only what is not known comes back: thousands of rows a second would cost more to read than to write.
+  const rows = await tx.query<{ id: number; workload_id: string }>(
     `insert into workload_events (workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at)
      select w.id, e.uid, e.pod, e.type, e.version, e.prev, e.at
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
        with ordinality as e (workload_id, uid, pod, type, version, prev, at, n)
      join workloads w on w.id = e.workload_id
      order by e.n
-     returning ${COLUMNS}`,
+     returning id, workload_id`,
     [
       events.map((e) => e.workloadId),
       events.map((e) => e.instanceUid),
@@ -59,10 +60,15 @@ export async function insertEvents(tx: Db, events: readonly WorkloadEvent[]): Pr
       events.map((e) => e.eventType),
       events.map((e) => e.version),
       events.map((e) => e.prevVersion),
-      events.map((e) => e.occurredAt),
+      events.map((e) => e.occurredAt.toISOString()),
     ],
   )
-  return rows.map(toEvent)
+  // Ids are given in the order of the events, and a workload is there for all of its events or for none.
+  const ids = rows.map(({ id }) => id).sort((a, b) => a - b)
+  const stored = new Set(rows.map(({ workload_id }) => workload_id))
+  return events
+    .filter(({ workloadId }) => stored.has(workloadId))
+    .map((event, n) => ({ ...event, id: ids[n]! }))
 }
 
 /** A workload's events, newest first: after `since` (exclusive), before `cursor` in that order. */
