@@ -1,17 +1,19 @@
-import { quantile } from '../histogram.ts'
+import { quantile, type Summary } from '../histogram.ts'
 import type { Browsers, BrowsersOptions, Shown } from '../load/browsers.ts'
 import type { OpenCounts } from '../load/load.ts'
+import type { RemoteLoad } from '../load/process.ts'
 import { startRole } from '../load/remote.ts'
 import { pause, watchCpu } from '../machine.ts'
 import type { MeasureResult } from '../results.ts'
 import type { BenchService } from '../service.ts'
-import { type Bench, connectFleet, type FleetSession } from '../session.ts'
+import { type Bench, connectFleet, connectFloor, type FleetSession } from '../session.ts'
 
 const BEAT_MS = 30_000
 const BROWSERS = 200
 const CHURN_PER_SECOND = 1_000
 const CHURN_SECONDS = 60
 const QUIET_SECONDS = 20
+const FLOOR_SECONDS = 20
 const LAG_MAX_MS = 10_000
 /** How far the load's own clock may be behind: it hears of an open socket after the service does. */
 const AHEAD_MS = 250
@@ -21,9 +23,9 @@ const AROUND = 8
 /** Measure 8: browsers that watch while a part of the fleet leaves and returns each second. */
 export async function measureHub(bench: Bench): Promise<MeasureResult> {
   const { agents, timeScale } = bench
-  const session = await connectFleet(bench, {
-    ...{ agents, workloads: Math.min(50, agents), name: 'hub' },
-  })
+  const workloads = Math.min(50, agents)
+  const floor = await measureFloor(bench, workloads)
+  const session = await connectFleet(bench, { agents, workloads, name: 'hub' })
   const { service, load } = session
   const workloadIds = await orderedWorkloads(session)
   const browsers = startRole<Browsers>('browsers', {
@@ -31,13 +33,7 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
   } satisfies BrowsersOptions)
   try {
     await browsers.connect()
-    await load.reconnectAfter({ ms: 1_000 })
-    await load.beats({ intervalMs: BEAT_MS })
-    await pause(2_000)
-    await load.resetStats()
-    await pause(QUIET_SECONDS * 1_000 * timeScale)
-    const quiet = (await load.stats()).replies
-    await load.resetStats()
+    const quiet = await beatQuietly(load, timeScale)
     const seconds = Math.max(5, CHURN_SECONDS * timeScale)
     const metrics = watchMetrics(service)
     const pids = { ...session.pids(), browsers: browsers.pid }
@@ -70,6 +66,10 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
         { name: 'p99 of the beats, quiet', value: quiet.p99, unit: 'ms' },
         { name: 'p99 of the beats while they leave and return', value: busy.p99, unit: 'ms' },
         { name: 'times the quiet one', value: round(busy.p99 / quiet.p99), unit: '', atMost: 2 },
+        { name: 'p50 of the beats while they leave and return', value: busy.p50, unit: 'ms' },
+        { name: 'floor: p99 of the beats, quiet', value: floor.quiet.p99, unit: 'ms' },
+        { name: 'floor: p99 while they leave and return', value: floor.busy.p99, unit: 'ms' },
+        { name: 'floor: times the quiet one', value: round(floor.busy.p99 / floor.quiet.p99), unit: '' },
         { name: 'loop of the service held, median of the seconds', value: quantile(heldMs, 0.5), unit: 'ms' },
         { name: 'loop of the service held, longest', value: quantile(heldMs, 1), unit: 'ms', atMost: 50 },
         { name: 'frames a second and browser', value: round(frames / BROWSERS / seconds), unit: '' },
@@ -80,6 +80,35 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
   } finally {
     await browsers.stop()
     await session.end()
+  }
+}
+
+/** Beats with nobody leaving: what they wait for their answers then. */
+async function beatQuietly(load: RemoteLoad, timeScale: number): Promise<Summary> {
+  await load.reconnectAfter({ ms: 1_000 })
+  await load.beats({ intervalMs: BEAT_MS })
+  await pause(2_000)
+  await load.resetStats()
+  await pause(QUIET_SECONDS * 1_000 * timeScale)
+  const { replies } = await load.stats()
+  await load.resetStats()
+  return replies
+}
+
+/** The same comings and goings at a server that only acknowledges, without browsers and a database. */
+async function measureFloor(
+  { agents, timeScale }: Bench,
+  workloads: number,
+): Promise<{ quiet: Summary; busy: Summary }> {
+  const { floor, load } = await connectFloor(agents, workloads)
+  try {
+    const quiet = await beatQuietly(load, timeScale)
+    const seconds = Math.max(5, FLOOR_SECONDS * timeScale)
+    await load.churn({ perSecond: CHURN_PER_SECOND, seconds })
+    return { quiet, busy: (await load.stats()).replies }
+  } finally {
+    await load.stop()
+    await floor.end()
   }
 }
 
