@@ -14,6 +14,15 @@ const DIST = out ? resolve(out.slice('--out='.length)) : join(ROOT, 'dist')
 /** Node's version of its native interface, by Node's own major version. */
 const NODE_ABI = { 20: 115, 22: 127, 24: 137, 26: 147 }
 
+/**
+ * Packages written for `require` need one in an ES module. And pg asks Node 20, which has no `navigator`, in another
+ * way whether it is Cloudflare: one that loads all of `fetch` at each start.
+ */
+const BANNER = [
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+  "globalThis.navigator ??= { userAgent: 'Node.js/' + process.versions.node.split('.')[0] };",
+].join('\n')
+
 /** Bundle the service and its worker threads, packages included. Returns the inputs' paths. */
 async function bundleService() {
   const { metafile } = await build({
@@ -30,10 +39,7 @@ async function bundleService() {
     // Native code is copied beside the bundle; pg asks for its native twin only where it is installed.
     external: ['uws-node-20-22', 'uws-node-22-26', 'pg-native'],
     define: { 'process.env.NODE_ENV': '"production"' },
-    // Packages written for `require` need one in an ES module.
-    banner: {
-      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-    },
+    banner: { js: BANNER },
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
