@@ -28,8 +28,13 @@ export function createProxyPolicy(
   onBadEntry: (entry: string) => void = () => {},
 ): ProxyPolicy {
   const list = new BlockList()
-  for (const entry of trusted) if (!add(list, entry)) onBadEntry(entry)
+  let hasEntries = false
+  for (const entry of trusted)
+    if (add(list, entry)) hasEntries = true
+    else onBadEntry(entry)
   const isTrusted = (address: string) => {
+    // Asking the list makes a native object each time, for every connection of a fleet that comes back.
+    if (!hasEntries) return false
     const family = isIP(address)
     return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
   }

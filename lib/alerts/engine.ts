@@ -41,7 +41,7 @@ export interface AlertEngineParts {
   notices: AlertNotices
 }
 
-/** Workloads judged, and actions stored, before others get their turn. */
+/** Workloads and instances judged, and actions stored, before others get their turn. */
 const CHUNK = 500
 
 /** Looks at the whole fleet in memory and stores what the three rules say about it. */
@@ -79,7 +79,11 @@ export class AlertEngine {
     const actions: AlertAction[] = []
     let judged = 0
     for (const workload of [...fleet.state.workloads.values()]) {
-      if (++judged % CHUNK === 0) await nextTurn()
+      judged += 1 + workload.live.count
+      if (judged >= CHUNK) {
+        judged = 0
+        await nextTurn()
+      }
       if (workload.isDeleted) continue
       const stored = current.get(workload.id) ?? []
       if (workload.archivedAt !== null) {

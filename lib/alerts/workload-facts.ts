@@ -63,8 +63,7 @@ export function toWorkloadFacts(
   moment: Moment,
 ): WorkloadFacts {
   const instances: InstanceFacts[] = []
-  for (const instance of workload.instances) {
-    if (instance.connection === null || !instance.isDescribed) continue
+  for (const instance of workload.live.instances()) {
     const assigned = assignmentOf(instance)
     instances.push({
       isCompatible: isCapable(instance) && (assigned === null || isCompatible(instance, assigned)),

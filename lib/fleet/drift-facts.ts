@@ -56,12 +56,10 @@ export function toDriftCollector(
             sentAt: push.sentAt,
             record: revision === undefined ? {} : toShown(revision),
           },
-    instances: [...workload.instances]
-      .filter((instance) => instance.connection !== null && instance.isDescribed && isCapable(instance))
-      .map((instance) => ({
-        hash: instance.appliedHash || instance.reportedConfigHash,
-        assignedHash: assignmentOf(instance)?.push.hash ?? null,
-      })),
+    instances: [...workload.live.instances()].filter(isCapable).map((instance) => ({
+      hash: instance.appliedHash || instance.reportedConfigHash,
+      assignedHash: assignmentOf(instance)?.push.hash ?? null,
+    })),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',
     availableComponents: workload.availableComponents?.components ?? null,
     ...alerts,

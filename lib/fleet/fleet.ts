@@ -128,10 +128,7 @@ export class Fleet implements FleetPort {
 
   /** Live instances, by pod, connection time and uid. */
   liveInstances(workload: Workload): Instance[] {
-    return this.state
-      .liveInstances(workload)
-      .filter((instance) => instance.isDescribed)
-      .sort(compareInstances)
+    return [...workload.live.instances()].sort(compareInstances)
   }
 
   /** Make a config a workload's assignment; see `PushEngine.push`. */

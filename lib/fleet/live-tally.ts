@@ -15,6 +15,8 @@ interface Share {
   attributes: ReadonlyMap<string, string> | null
   components: ComponentList | null
   report: RemoteConfigReport | null
+  /** The config that it reports; '' when none. */
+  reportedHash: string
 }
 
 /** The values of one label. Nearly always there is one for all, or a different one for each. */
@@ -35,6 +37,7 @@ export class LiveTally {
   readonly #shares = new Map<Instance, Share>()
   readonly #versions = new Map<string, number>()
   readonly #labels = new Map<string, LabelValues>()
+  readonly #reportedHashes = new Map<string, number>()
   readonly #components = new Map<ComponentList, number>()
   /** By the hash that they report. */
   readonly #reporters = new Map<string, Reporters>()
@@ -42,6 +45,7 @@ export class LiveTally {
   #collectors = 0
   #capable = 0
   #expected = 0
+  #applying = 0
   /** The newest report of all; undefined when it is to be looked for. */
   #newest: RemoteConfigReport | null | undefined = null
   /** What all lists hold; undefined when the lists are others now. */
@@ -69,6 +73,16 @@ export class LiveTally {
     return this.#capable > 0
   }
 
+  /** Those that say that they apply a config. */
+  get applyingCount(): number {
+    return this.#applying
+  }
+
+  /** The instances themselves, in no particular order. */
+  instances(): IterableIterator<Instance> {
+    return this.#shares.keys()
+  }
+
   /** Count an instance that is live, or count it anew after it changed. */
   put(instance: Instance): void {
     const before = this.#shares.get(instance) ?? null
@@ -81,6 +95,7 @@ export class LiveTally {
       attributes: instance.attributes,
       components: instance.components,
       report: instance.report,
+      reportedHash: instance.reportedConfigHash,
     }
     this.#shares.set(instance, after)
     this.#move(instance, before, after)
@@ -98,12 +113,11 @@ export class LiveTally {
     this.#collectors += Number(after?.isCollector ?? false) - Number(before?.isCollector ?? false)
     this.#capable += Number(after?.isCapable ?? false) - Number(before?.isCapable ?? false)
     this.#expected += Number(after?.isExpected ?? false) - Number(before?.isExpected ?? false)
+    this.#applying += isApplying(after) - isApplying(before)
     if (after?.isUnhealthy === true) this.#unhealthy.add(instance)
     else this.#unhealthy.delete(instance)
-    if (before?.version !== after?.version) {
-      if (before !== null) addTo(this.#versions, before.version, -1)
-      if (after !== null) addTo(this.#versions, after.version, 1)
-    }
+    moveText(this.#versions, before?.version ?? '', after?.version ?? '')
+    moveText(this.#reportedHashes, before?.reportedHash ?? '', after?.reportedHash ?? '')
     if (before?.attributes !== after?.attributes) {
       if (before !== null) this.#moveLabels(before.attributes, -1)
       if (after !== null) this.#moveLabels(after.attributes, 1)
@@ -175,13 +189,18 @@ export class LiveTally {
   lowestVersion(): string {
     let lowest = ''
     for (const version of this.#versions.keys()) {
-      if (version === '') continue
       if (lowest === '') lowest = version
       else if (isComparable(version) !== isComparable(lowest))
         lowest = isComparable(version) ? version : lowest
       else if ((compareVersions(version, lowest) ?? (version < lowest ? -1 : 1)) < 0) lowest = version
     }
     return lowest
+  }
+
+  /** The config that all who report one agree on; '' when they do not. */
+  commonReportedHash(): string {
+    const [common = ''] = this.#reportedHashes.size === 1 ? this.#reportedHashes.keys() : []
+    return common
   }
 
   /** The labels that all agree on, by key in byte order. */
@@ -219,6 +238,15 @@ export class LiveTally {
     this.#newest = newest
     return newest
   }
+}
+
+const isApplying = (share: Share | null): number => Number(share?.report?.status === 'applying')
+
+/** One instance says another text than before; '' is none and not counted. */
+function moveText(counts: Map<string, number>, before: string, after: string): void {
+  if (before === after) return
+  if (before !== '') addTo(counts, before, -1)
+  if (after !== '') addTo(counts, after, 1)
 }
 
 function addTo<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {

@@ -14,6 +14,8 @@ const FLUSH_MS = 200
 const RETRY_MS = 1_000
 /** Past this many waiting events the oldest are lost, and counted. */
 export const EVENTS_MAX = 100_000
+/** Events in one statement: what it takes to write and read back thousands would hold up agents. */
+const EVENTS_AT_ONCE = 200
 /** How often being alive is written down when nothing else changes. */
 export const PRESENCE_MS = 30_000
 
@@ -266,7 +268,9 @@ export class WriteBehind {
     if (workloads.length > 0) await upsertReportedWorkloads(tx, workloads)
     if (batch.seen.length > 0) await touchWorkloads(tx, batch.seen)
     if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)
-    const events = batch.events.length > 0 ? await insertEvents(tx, batch.events) : []
+    const events: StoredWorkloadEvent[] = []
+    for (let at = 0; at < batch.events.length; at += EVENTS_AT_ONCE)
+      events.push(...(await insertEvents(tx, batch.events.slice(at, at + EVENTS_AT_ONCE))))
     if (batch.targets.length > 0) await updateTargets(tx, batch.targets)
     if (batch.pushes.length > 0)
       await updatePushProgress(

@@ -11,11 +11,15 @@ export const BURST_MAX = 400
 export const OCCURRENCES_MAX = 100
 /** How long a burst is let pass before browsers are told to fetch again. */
 export const BURST_QUIET_MS = 3_000
-const TICK_MS = 250
+/** States are told a few at a time, so that building and sending them holds nobody up. */
+const STEP_MS = 20
+const STEP_TOLD_MIN = 8
+/** Steps in which what waits is told, however much it is. */
+const STEPS = 25
 /** Frames of this long go out together: a write for each browser costs more than what it carries. */
 const GATHER_MS = 20
-/** Browsers served before agents and requests get their turn. */
-const SERVED_AT_ONCE = 50
+/** Browsers served before agents and requests get their turn: what waits for one may take 16 writes. */
+const SERVED_AT_ONCE = 5
 const POLICY_VIOLATION = 1008
 
 /** How busy the hub is, for the metrics. */
@@ -53,7 +57,9 @@ export class Hub {
   readonly #waiting = new Map<string, () => HubFrame>()
   /** When each coalesced key was told last; emptied as the second passes. */
   readonly #toldAtMs = new Map<string, number>()
-  #isTicking = false
+  #isStepping = false
+  #stepStartMs = Number.NEGATIVE_INFINITY
+  #stepTold = 0
   #windowStartMs = Number.NEGATIVE_INFINITY
   #windowFrames = 0
   #windowOccurrences = 0
@@ -133,12 +139,14 @@ export class Hub {
   update(key: string, build: () => HubFrame): void {
     if (this.#members.size === 0 || this.#burstUntilMs !== null) return
     const nowMs = this.#clock.monotonicMs()
-    const toldAtMs = this.#toldAtMs.get(key)
-    if (toldAtMs !== undefined && nowMs - toldAtMs < COALESCE_MS) {
-      this.#waiting.set(key, build)
+    if (nowMs - this.#stepStartMs >= STEP_MS) this.#enterStep(nowMs)
+    if (this.#isDue(key, nowMs) && this.#stepTold < STEP_TOLD_MIN) {
+      this.#tell(key, build, nowMs)
       return
     }
-    this.#tell(key, build, nowMs)
+    this.#waiting.set(key, build)
+    if (this.#waiting.size > BURST_MAX) this.#beginBurst()
+    else this.#keepStepping()
   }
 
   /**
@@ -156,11 +164,21 @@ export class Hub {
     }
   }
 
+  #isDue(key: string, nowMs: number): boolean {
+    const toldAtMs = this.#toldAtMs.get(key)
+    return toldAtMs === undefined || nowMs - toldAtMs >= COALESCE_MS
+  }
+
   #tell(key: string, build: () => HubFrame, nowMs: number): void {
+    this.#waiting.delete(key)
     if (!this.#mayTell()) return
-    this.#toldAtMs.delete(key)
+    this.#stepTold++
+    // In the order of their telling: the first that is young enough ends the walk.
+    for (const [told, toldAtMs] of this.#toldAtMs) {
+      if (nowMs - toldAtMs < COALESCE_MS) break
+      this.#toldAtMs.delete(told)
+    }
     this.#toldAtMs.set(key, nowMs)
-    this.#keepTicking()
     this.#send(build())
   }
 
@@ -169,12 +187,25 @@ export class Hub {
     if (this.#burstUntilMs !== null) return false
     this.#enterWindow()
     this.#windowFrames++
-    if (this.#windowFrames <= BURST_MAX) return true
+    if (this.#windowFrames > BURST_MAX) this.#beginBurst()
+    return this.#burstUntilMs === null
+  }
+
+  #beginBurst(): void {
     this.#burstUntilMs = this.#clock.monotonicMs() + BURST_QUIET_MS
     this.#waiting.clear()
     this.#toldAtMs.clear()
-    this.#keepTicking()
-    return false
+    this.#timers.after(BURST_QUIET_MS, () => this.#endBurst())
+  }
+
+  #endBurst(): void {
+    // The one that this was to end may be over, and another have begun.
+    if (this.#burstUntilMs === null || this.#clock.monotonicMs() < this.#burstUntilMs) return
+    this.#burstUntilMs = null
+    this.#windowStartMs = Number.NEGATIVE_INFINITY
+    if (this.#members.size === 0) return
+    this.stats.resyncs++
+    this.#send({ type: 'resync' })
   }
 
   /** Count from nothing where the last second is over. */
@@ -221,32 +252,29 @@ export class Hub {
     return false
   }
 
-  #keepTicking(): void {
-    if (this.#isTicking) return
-    this.#isTicking = true
-    this.#timers.after(TICK_MS, () => {
-      this.#isTicking = false
-      this.#tick()
+  #keepStepping(): void {
+    if (this.#isStepping) return
+    this.#isStepping = true
+    this.#timers.after(STEP_MS, () => {
+      this.#isStepping = false
+      this.#step()
+      if (this.#waiting.size > 0) this.#keepStepping()
     })
   }
 
-  #tick(): void {
+  #enterStep(nowMs: number): void {
+    this.#stepStartMs = nowMs
+    this.#stepTold = 0
+  }
+
+  /** Tell the next few of those whose second has passed. */
+  #step(): void {
     const nowMs = this.#clock.monotonicMs()
-    if (this.#burstUntilMs !== null && nowMs >= this.#burstUntilMs) {
-      this.#burstUntilMs = null
-      this.#windowStartMs = Number.NEGATIVE_INFINITY
-      this.stats.resyncs++
-      if (this.#members.size > 0) this.#send({ type: 'resync' })
+    this.#enterStep(nowMs)
+    const toldMax = Math.max(STEP_TOLD_MIN, Math.ceil(this.#waiting.size / STEPS))
+    for (const [key, build] of this.#waiting) {
+      if (this.#stepTold >= toldMax) return
+      if (this.#isDue(key, nowMs)) this.#tell(key, build, nowMs)
     }
-    for (const [key, toldAtMs] of this.#toldAtMs) {
-      // In the order of their telling: the first that is too young ends the walk.
-      if (nowMs - toldAtMs < COALESCE_MS) break
-      this.#toldAtMs.delete(key)
-      const build = this.#waiting.get(key)
-      if (build === undefined) continue
-      this.#waiting.delete(key)
-      this.#tell(key, build, nowMs)
-    }
-    if (this.#toldAtMs.size > 0 || this.#burstUntilMs !== null) this.#keepTicking()
   }
 }

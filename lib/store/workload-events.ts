@@ -42,34 +42,44 @@ const toEvent = (row: Row): StoredWorkloadEvent => ({
   occurredAt: row.occurred_at,
 })
 
-/** Append many events in one statement, in order; those of workloads that are gone meanwhile are passed over. */
+/**
+ * Append many events in one statement, in order; those of workloads that are gone meanwhile are passed over.
+ *
+ * Events come by the thousand a second where a fleet is restless: they go in as one JSON text, and only what is not
+ * known comes back.
+ */
 export async function insertEvents(tx: Db, events: readonly WorkloadEvent[]): Promise<StoredWorkloadEvent[]> {
-  // Only what is not known comes back: thousands of rows a second would cost more to read than to write.
-  const rows = await tx.query<{ id: number; workload_id: string }>(
-    `insert into workload_events (workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at)
-     select w.id, e.uid, e.pod, e.type, e.version, e.prev, e.at
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-       with ordinality as e (workload_id, uid, pod, type, version, prev, at, n)
-     join workloads w on w.id = e.workload_id
-     order by e.n
-     returning id, workload_id`,
-    [
-      events.map((e) => e.workloadId),
-      events.map((e) => e.instanceUid),
-      events.map((e) => e.podName),
-      events.map((e) => e.eventType),
-      events.map((e) => e.version),
-      events.map((e) => e.prevVersion),
-      events.map((e) => e.occurredAt.toISOString()),
-    ],
+  const [stored] = await tx.query<{ ids: number[] | null; workload_ids: string[] | null }>(
+    `with stored as (
+       insert into workload_events (workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at)
+       select w.id, e.uid, e.pod, e.type, e.version, e.prev, e.at
+       from rows from (
+           json_to_recordset($1) as (w text, u text, p text, t text, v text, f text, a timestamptz)
+         ) with ordinality as e (workload_id, uid, pod, type, version, prev, at, n)
+       join workloads w on w.id = e.workload_id
+       order by e.n
+       returning id, workload_id)
+     select json_agg(id order by id) as ids, json_agg(distinct workload_id) as workload_ids from stored`,
+    [JSON.stringify(events.map(toJson))],
   )
   // Ids are given in the order of the events, and a workload is there for all of its events or for none.
-  const ids = rows.map(({ id }) => id).sort((a, b) => a - b)
-  const stored = new Set(rows.map(({ workload_id }) => workload_id))
+  const ids = stored?.ids ?? []
+  const workloadIds = new Set(stored?.workload_ids)
   return events
-    .filter(({ workloadId }) => stored.has(workloadId))
+    .filter(({ workloadId }) => workloadIds.has(workloadId))
     .map((event, n) => ({ ...event, id: ids[n]! }))
 }
+
+/** Texts of agents are cut somewhere, perhaps in the middle of a character, which is no JSON for PostgreSQL. */
+const toJson = (event: WorkloadEvent) => ({
+  w: event.workloadId,
+  u: event.instanceUid,
+  p: event.podName.toWellFormed(),
+  t: event.eventType,
+  v: event.version.toWellFormed(),
+  f: event.prevVersion.toWellFormed(),
+  a: event.occurredAt,
+})
 
 /** A workload's events, newest first: after `since` (exclusive), before `cursor` in that order. */
 export async function listEvents(

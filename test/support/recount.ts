@@ -31,6 +31,8 @@ function recount(live: readonly Instance[], hash: string) {
             ]),
           ),
     worst: worst === 'applied' && hasSilent ? null : worst,
+    applyingCount: live.filter(({ report }) => report?.status === 'applying').length,
+    reportedHash: onlyOf(live.map(({ reportedConfigHash }) => reportedConfigHash)),
     newestAt: newestOf(live.flatMap(({ report }) => (report === null ? [] : [report]))),
   }
 }
@@ -40,6 +42,12 @@ function commonEntries(all: readonly Readonly<Record<string, string>>[]): Record
   return Object.fromEntries(
     Object.entries(first).filter(([key, value]) => others.every((labels) => labels[key] === value)),
   )
+}
+
+/** What is the same wherever it is there; '' when it is not. */
+function onlyOf(texts: readonly string[]): string {
+  const different = new Set(texts.filter((text) => text !== ''))
+  return different.size === 1 ? [...different][0]! : ''
 }
 
 const newestOf = (reports: readonly RemoteConfigReport[]) =>
@@ -60,6 +68,8 @@ function told(
     labels: tally.commonLabels(),
     components: tally.commonComponents()?.components ?? null,
     worst: tally.worstReport(hash)?.status ?? null,
+    applyingCount: tally.applyingCount,
+    reportedHash: tally.commonReportedHash(),
     newestAt: tally.newestReport()?.at.getTime() ?? null,
   }
 }

@@ -100,13 +100,11 @@ export class FleetViews {
 
   #record(workload: Workload, sight: Sight): SettledRecord {
     const { counters, minAgentVersion, retentionMs } = this.#parts
-    const live = this.#liveUnsorted(workload)
     const order = minAgentVersion === '' ? null : compareVersions(workload.version, minAgentVersion)
     return toWorkloadRecord(
       workload,
       {
-        live,
-        driftedCount: this.#countDrifted(live),
+        driftedCount: this.#countDrifted(workload),
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
         isVersionOutdated: order !== null && order < 0,
@@ -117,15 +115,14 @@ export class FleetViews {
     )
   }
 
-  /** What counts need: no order. */
-  #liveUnsorted(workload: Workload): Instance[] {
-    return this.#parts.fleet.state.liveInstances(workload).filter((instance) => instance.isDescribed)
-  }
-
-  #countDrifted(live: readonly Instance[]): number {
+  #countDrifted(workload: Workload): number {
+    if (workload.active === null && workload.rollout === null) return 0
     const { offers } = this.#parts.fleet
     const isCompatible: Parameters<typeof isDrifted>[2] = (i, assigned) => offers.isCompatible(i, assigned)
-    return live.filter((instance) => isDrifted(instance, assignmentOf(instance), isCompatible)).length
+    let drifted = 0
+    for (const instance of workload.live.instances())
+      if (isDrifted(instance, assignmentOf(instance), isCompatible)) drifted++
+    return drifted
   }
 
   /** A push that the fleet holds in memory, with its failures. */
@@ -171,7 +168,7 @@ export class FleetViews {
   /** The live instances of a workload, in their order; each is made when it is taken. */
   async instances(workload: Workload, sight: Sight): Promise<Iterable<LiveInstance>> {
     const { fleet, matches } = this.#parts
-    await matches.prepare(fleet.state.liveInstances(workload), assignmentOf)
+    await matches.prepare([...workload.live.instances()], assignmentOf)
     return this.#toWire(fleet.liveInstances(workload), sight)
   }
 
@@ -203,12 +200,12 @@ export class FleetViews {
     sight: Sight,
   ): Promise<Omit<WorkloadTopology, 'instances'> & { instances: Iterable<LiveInstance> }> {
     const instances = await this.instances(workload, sight)
-    const live = this.#liveUnsorted(workload)
+    const live = [...workload.live.instances()]
     return {
       schema_version: 'workload-topology.v1',
       workload_id: workload.id,
       instances,
-      summary: summariseTopology(live, this.#countDrifted(live)),
+      summary: summariseTopology(live, this.#countDrifted(workload)),
     }
   }
 }

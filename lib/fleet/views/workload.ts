@@ -1,6 +1,6 @@
 import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord } from '../../wire/workloads.ts'
-import type { Instance, Workload } from '../model.ts'
+import type { Workload } from '../model.ts'
 import { errorFields, type Sight } from './errors.ts'
 
 /** The prefix under which labels set by operators are shown. Agents cannot use it. */
@@ -8,7 +8,6 @@ export const TRUSTED_PREFIX = 'muster/'
 
 /** What a record is made of beside the workload itself. */
 export interface WorkloadSurroundings {
-  live: readonly Instance[]
   driftedCount: number
   openAlerts: number
   waitingApprovals: number
@@ -57,7 +56,7 @@ export function toWorkloadRecord(
   const status = toWorkloadConfigStatus(workload, sight)
   const until = retentionUntil(workload, around.retentionMs)
   const hash = workload.activeHash
-  const reported = commonReportedHash(around.live)
+  const reported = workload.live.commonReportedHash()
   return {
     id: workload.id,
     fingerprint_source: workload.fingerprintSource,
@@ -75,9 +74,9 @@ export function toWorkloadRecord(
     ...(until === null ? {} : { retention_until: until.toISOString() }),
     ...(workload.archivedAt === null ? {} : { archived_at: workload.archivedAt.toISOString() }),
     ...(reported === '' ? {} : { reported_config_hash: reported }),
-    connected_instance_count: around.live.length,
+    connected_instance_count: workload.live.count,
     drifted_instance_count: around.driftedCount,
-    applying_instance_count: around.live.filter((instance) => instance.report?.status === 'applying').length,
+    applying_instance_count: workload.live.applyingCount,
     open_alert_count: around.openAlerts,
     waiting_approval_count: around.waitingApprovals,
     version_outdated: around.isVersionOutdated,
@@ -92,17 +91,6 @@ function toComponents({ availableComponents }: Workload): WorkloadRecord['availa
     ),
     ...(hash === '' ? {} : { hash }),
   }
-}
-
-/** What all instances that report a config agree on; '' when they do not. */
-function commonReportedHash(live: readonly Instance[]): string {
-  let common = ''
-  for (const { reportedConfigHash } of live) {
-    if (reportedConfigHash === '') continue
-    if (common !== '' && common !== reportedConfigHash) return ''
-    common = reportedConfigHash
-  }
-  return common
 }
 
 /** The fields of a record that may be absent; a hub frame says null for them. */

@@ -1,3 +1,5 @@
+import { systemClock } from '../../../lib/clock.ts'
+import { watchLoop } from '../../../runtime/loop-watch.ts'
 import { Histogram, type Summary } from '../histogram.ts'
 import { LoadAgent } from './agent.ts'
 import { Frames, readServerWord, type Shape, uidOf } from './frames.ts'
@@ -7,6 +9,8 @@ export interface LoadOptions extends Shape {
   host: string
   port: number
   agents: number
+  /** The number of the first of them, where others connect the ones before; 0 by default. */
+  first?: number
 }
 
 /** How many agents of each workload were connected at a moment; times are milliseconds since 1970. */
@@ -30,6 +34,8 @@ export interface LoadStats {
   replies: Summary
   /** User and system CPU of this process, in seconds. */
   cpuSeconds: number
+  /** How long the loop of this process was held at most: nothing shorter can be said of whom it measures. */
+  heldMs: number
 }
 
 const DIALS = 64
@@ -41,6 +47,7 @@ export class Load {
   readonly #frames = new Frames()
   readonly #agents: LoadAgent[] = []
   readonly #replies = new Histogram()
+  readonly #loop = watchLoop(systemClock)
   #errors = 0
   #answered = 0
   #next = 0
@@ -56,7 +63,8 @@ export class Load {
   constructor(options: LoadOptions) {
     this.#options = options
     this.#openOf = Array.from({ length: options.workloads }, () => 0)
-    for (let index = 0; index < options.agents; index++) {
+    const first = options.first ?? 0
+    for (let index = first; index < first + options.agents; index++) {
       this.#agents.push(
         new LoadAgent(index, uidOf(index), {
           opened: (agent) => this.#opened(agent),
@@ -240,6 +248,7 @@ export class Load {
 
   resetStats(): void {
     this.#replies.reset()
+    this.#loop.takeLongestMs()
     this.#errors = 0
     for (const agent of this.#agents) {
       agent.offers = 0
@@ -254,6 +263,7 @@ export class Load {
       answered: this.#answered,
       errors: this.#errors,
       replies: this.#replies.summary(),
+      heldMs: this.#loop.takeLongestMs(),
       cpuSeconds: (user + system) / 1e6,
     }
     for (const agent of this.#agents) {

@@ -1,7 +1,7 @@
 import { quantile, type Summary } from '../histogram.ts'
 import type { Browsers, BrowsersOptions, Shown } from '../load/browsers.ts'
 import type { OpenCounts } from '../load/load.ts'
-import type { RemoteLoad } from '../load/process.ts'
+import { type RemoteLoad, startLoad } from '../load/process.ts'
 import { startRole } from '../load/remote.ts'
 import { pause, watchCpu } from '../machine.ts'
 import type { MeasureResult } from '../results.ts'
@@ -14,6 +14,9 @@ const CHURN_PER_SECOND = 1_000
 const CHURN_SECONDS = 60
 const QUIET_SECONDS = 20
 const FLOOR_SECONDS = 20
+/** Agents that stay: as many beats a second as all the others send. */
+const WITNESSES = 1_000
+const WITNESS_BEAT_MS = 2_000
 const LAG_MAX_MS = 10_000
 /** How far the load's own clock may be behind: it hears of an open socket after the service does. */
 const AHEAD_MS = 250
@@ -25,18 +28,19 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
   const { agents, timeScale } = bench
   const workloads = Math.min(50, agents)
   const floor = await measureFloor(bench, workloads)
-  const session = await connectFleet(bench, { agents, workloads, name: 'hub' })
+  const session = await connectFleet(bench, { agents: agents - WITNESSES, workloads, name: 'hub' })
   const { service, load } = session
+  const witnesses = await connectWitnesses(service.opampPort, agents, workloads)
   const workloadIds = await orderedWorkloads(session)
   const browsers = startRole<Browsers>('browsers', {
     ...{ url: service.url, token: service.token(), browsers: BROWSERS, workloadIds },
   } satisfies BrowsersOptions)
   try {
     await browsers.connect()
-    const quiet = await beatQuietly(load, timeScale)
+    const quiet = await beatQuietly(load, witnesses, timeScale)
     const seconds = Math.max(5, CHURN_SECONDS * timeScale)
     const metrics = watchMetrics(service)
-    const pids = { ...session.pids(), browsers: browsers.pid }
+    const pids = { ...session.pids(), witnesses: witnesses.pid, browsers: browsers.pid }
     const { value, percent } = await watchCpu(pids, () =>
       Promise.all([
         load.churn({ perSecond: CHURN_PER_SECOND, seconds }),
@@ -45,9 +49,9 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
       ]),
     )
     const [truth, shown] = value
-    const busy = (await load.stats()).replies
+    const { replies: busy, heldMs: witnessHeldMs } = await witnesses.stats()
     const { frames, resyncs, closed } = await browsers.stats()
-    const lags = measureLags(truth, shown)
+    const lags = measureLags(truth, shown, WITNESSES / workloads)
     const { cutAfterSeconds, heldMs } = await metrics.end()
     return {
       ...{ id: '8', title: 'browser hub', agents, busy: percent },
@@ -67,6 +71,7 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
         { name: 'p99 of the beats while they leave and return', value: busy.p99, unit: 'ms' },
         { name: 'times the quiet one', value: round(busy.p99 / quiet.p99), unit: '', atMost: 2 },
         { name: 'p50 of the beats while they leave and return', value: busy.p50, unit: 'ms' },
+        { name: 'loop of the witnesses held, longest', value: round(witnessHeldMs), unit: 'ms' },
         { name: 'floor: p99 of the beats, quiet', value: floor.quiet.p99, unit: 'ms' },
         { name: 'floor: p99 while they leave and return', value: floor.busy.p99, unit: 'ms' },
         { name: 'floor: times the quiet one', value: round(floor.busy.p99 / floor.quiet.p99), unit: '' },
@@ -75,23 +80,38 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
         { name: 'frames a second and browser', value: round(frames / BROWSERS / seconds), unit: '' },
         { name: 'asked to fetch again', value: resyncs, unit: '' },
       ],
-      note: `about ${CHURN_PER_SECOND} agents are cut each second and come back a second later`,
+      note: `about ${CHURN_PER_SECOND} of ${agents - WITNESSES} agents are cut each second and come back a second later; the beats are those of ${WITNESSES} more, in a process that does nothing else`,
     }
   } finally {
     await browsers.stop()
+    await witnesses.stop()
     await session.end()
   }
 }
 
+/**
+ * Agents that stay and beat, in a process of their own: that which lets thousands leave and return is held by it, and
+ * would measure itself.
+ */
+async function connectWitnesses(port: number, agents: number, workloads: number): Promise<RemoteLoad> {
+  const witnesses = startLoad({
+    ...{ host: '127.0.0.1', port, workloads },
+    ...{ agents: WITNESSES, first: agents - WITNESSES },
+  })
+  await witnesses.connect()
+  return witnesses
+}
+
 /** Beats with nobody leaving: what they wait for their answers then. */
-async function beatQuietly(load: RemoteLoad, timeScale: number): Promise<Summary> {
+async function beatQuietly(load: RemoteLoad, witnesses: RemoteLoad, timeScale: number): Promise<Summary> {
   await load.reconnectAfter({ ms: 1_000 })
   await load.beats({ intervalMs: BEAT_MS })
+  await witnesses.beats({ intervalMs: WITNESS_BEAT_MS })
   await pause(2_000)
-  await load.resetStats()
+  await witnesses.resetStats()
   await pause(QUIET_SECONDS * 1_000 * timeScale)
-  const { replies } = await load.stats()
-  await load.resetStats()
+  const { replies } = await witnesses.stats()
+  await witnesses.resetStats()
   return replies
 }
 
@@ -100,13 +120,15 @@ async function measureFloor(
   { agents, timeScale }: Bench,
   workloads: number,
 ): Promise<{ quiet: Summary; busy: Summary }> {
-  const { floor, load } = await connectFloor(agents, workloads)
+  const { floor, load } = await connectFloor(agents - WITNESSES, workloads)
+  const witnesses = await connectWitnesses(floor.port, agents, workloads)
   try {
-    const quiet = await beatQuietly(load, timeScale)
+    const quiet = await beatQuietly(load, witnesses, timeScale)
     const seconds = Math.max(5, FLOOR_SECONDS * timeScale)
     await load.churn({ perSecond: CHURN_PER_SECOND, seconds })
-    return { quiet, busy: (await load.stats()).replies }
+    return { quiet, busy: (await witnesses.stats()).replies }
   } finally {
+    await witnesses.stop()
     await load.stop()
     await floor.end()
   }
@@ -162,16 +184,16 @@ interface Lags {
 /**
  * How far behind the truth the browsers were, in milliseconds. A number that is shown is as old as the last moment
  * when it was true. The service hears of a leaver and a comer in its own order, so around each count everything from
- * the least to the most within four tenths of a second was.
+ * the least to the most within four tenths of a second was. `staying` agents of each workload are not in the truth.
  */
-export function measureLags(truth: readonly OpenCounts[], shown: readonly Shown[]): Lags {
+export function measureLags(truth: readonly OpenCounts[], shown: readonly Shown[], staying = 0): Lags {
   const lags: number[] = []
   const began = truth[0]?.atMs ?? 0
   for (const { atMs, counts } of shown) {
     if (atMs < began) continue
     const newest = truth.findLastIndex((count) => count.atMs <= atMs + AHEAD_MS)
     for (const [workload, different] of counts.entries())
-      for (const value of different) lags.push(lagOf(truth, newest, workload, value, atMs))
+      for (const value of different) lags.push(lagOf(truth, newest, workload, value - staying, atMs))
   }
   lags.sort((a, b) => a - b)
   return {

@@ -129,6 +129,9 @@ describe('what live instances have in common', () => {
           i.unhealthySinceMs = pick([null, 5])
         },
         (i) => {
+          i.reportedConfigHash = pick(['', 'one', 'two'])
+        },
+        (i) => {
           i.components = pick([null, ...lists])
         },
         (i) => {

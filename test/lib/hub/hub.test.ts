@@ -239,11 +239,47 @@ describe('what happens to thousands at once', () => {
   })
 })
 
+describe('many states at once', () => {
+  it('are told a few at a time, each of them, the first at once', () => {
+    const browser = connect()
+    for (let n = 0; n < 200; n++) hub.update(`key-${n}`, () => removed(`${n}`))
+    const first = ids(browser).length
+    expect(first).toBeGreaterThan(0)
+    expect(first).toBeLessThan(20)
+    timers.advance(20)
+    expect(ids(browser).length).toBeLessThan(40)
+    timers.advance(COALESCE_MS)
+    expect(ids(browser)).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`))
+  })
+})
+
 describe('a burst', () => {
+  it('of frames that are told at once becomes one resync, too', () => {
+    const browser = connect()
+    for (let n = 0; n < BURST_MAX * 3; n++) hub.broadcast(removed(`${n}`))
+    expect(ids(browser)).toHaveLength(BURST_MAX)
+    timers.advance(BURST_QUIET_MS)
+    expect(ids(browser).slice(BURST_MAX)).toEqual(['resync'])
+  })
+
+  it('after one that nobody saw the end of lasts as long as any', () => {
+    const gone = connect()
+    for (let n = 0; n < BURST_MAX * 3; n++) hub.broadcast(removed(`${n}`))
+    hub.remove(gone.client)
+    const browser = connect()
+    timers.advance(BURST_QUIET_MS / 2)
+    for (let n = 0; n < BURST_MAX * 3; n++) hub.broadcast(removed(`${n}`))
+    timers.advance(BURST_QUIET_MS / 2)
+    expect(ids(browser)).not.toContain('resync')
+    timers.advance(BURST_QUIET_MS / 2)
+    expect(ids(browser).filter((id) => id === 'resync')).toHaveLength(1)
+  })
+
   it('becomes one resync, and only a rollback is told meanwhile', () => {
     const browser = connect()
     for (let n = 0; n < BURST_MAX * 3; n++) hub.update(`key-${n}`, () => removed(`${n}`))
-    expect(ids(browser)).toHaveLength(BURST_MAX)
+    timers.advance(1_000)
+    expect(ids(browser).length).toBeLessThan(BURST_MAX)
     hub.announce(removed('told anyway'))
     expect(ids(browser).at(-1)).toBe('told anyway')
     timers.advance(BURST_QUIET_MS + 300)
