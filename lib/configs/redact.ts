@@ -77,9 +77,21 @@ function isCamelSecret(name: string): boolean {
   return /(api|access|account|license|private|shared|signing)key/.test(joined)
 }
 
+/** What the last keys were judged to be: a config has a few dozen of them, thousands of times. */
+const judgedKeys = new Map<string, boolean>()
+const JUDGED_KEYS_MAX = 2_000
+const JUDGED_LENGTH_MAX = 64
+
 /** Whether the values below a key are secret: it is a secret name itself, or holds headers. */
 export function isSecretKey(key: string): boolean {
-  return SECRET_PARENTS.has(key.toLowerCase().replaceAll('-', '_')) || key.split(/[./[\]]/).some(isSecretName)
+  const known = judgedKeys.get(key)
+  if (known !== undefined) return known
+  const isSecret =
+    SECRET_PARENTS.has(key.toLowerCase().replaceAll('-', '_')) || key.split(/[./[\]]/).some(isSecretName)
+  if (key.length > JUDGED_LENGTH_MAX) return isSecret
+  if (judgedKeys.size >= JUDGED_KEYS_MAX) judgedKeys.clear()
+  judgedKeys.set(key, isSecret)
+  return isSecret
 }
 
 const PEM = /-----BEGIN [A-Z0-9 ]{0,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g
