@@ -4,12 +4,12 @@ import {
   countReportActions,
   countReportRows,
   listReportAlerts,
-  listReportEvents,
   listReportRollbacks,
   listReportUsers,
   listReportWorkloads,
   type ReportPeriod,
   type ReportSlice,
+  readReportEvents,
 } from '../store/report-data.ts'
 import { listReportPlans } from '../store/report-plans.ts'
 import { listReportPushes } from '../store/report-pushes.ts'
@@ -41,7 +41,8 @@ interface DatedKind {
   section: DatedSection
   kind: PageKind
   isIncluded(include: NormalRequest['include']): boolean
-  list(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<object[]>
+  /** Rows, or the JSON text of their list. */
+  list(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<object[] | string>
 }
 
 const DATED: readonly DatedKind[] = [
@@ -62,7 +63,7 @@ const DATED: readonly DatedKind[] = [
     section: 'workload_events',
     kind: 'events',
     isIncluded: (include) => include.workload_events,
-    list: listReportEvents,
+    list: readReportEvents,
   },
 ]
 
@@ -176,7 +177,11 @@ class Pages {
   readonly all: MaterialPage[] = []
   readonly #encoder = new TextEncoder()
 
-  async add<Row extends object>(kind: PageKind, rows: readonly Row[]): Promise<void> {
+  async add<Row extends object>(kind: PageKind, rows: readonly Row[] | string): Promise<void> {
+    if (typeof rows === 'string') {
+      this.all.push({ kind, bytes: this.#encoder.encode(rows) })
+      return
+    }
     for (const page of slicesOf(rows, ROWS_PER_PAGE)) {
       this.all.push({ kind, bytes: this.#encoder.encode(JSON.stringify(page)) })
       await nextTurn()

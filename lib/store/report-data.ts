@@ -1,4 +1,4 @@
-import type { AlertRow, EventRow, RollbackRow, WorkloadRow } from '../reports/material.ts'
+import type { AlertRow, RollbackRow, WorkloadRow } from '../reports/material.ts'
 import type { Db } from './db.ts'
 
 /** What a report's dated sections are bounded by, both ends included. */
@@ -127,39 +127,24 @@ export async function listReportAlerts(
   }))
 }
 
-/** Lifecycle events, newest first. */
-export async function listReportEvents(
-  db: Db,
-  slice: ReportSlice,
-  period: ReportPeriod,
-): Promise<EventRow[]> {
-  const rows = await db.query<{
-    id: number
-    workload_id: string
-    event_type: string
-    instance_uid: string
-    pod_name: string
-    version: string
-    prev_version: string
-    occurred_at: Date
-  }>(
-    `select e.* from ${REPORT_SCOPE} cross join lateral (
+/**
+ * Lifecycle events, newest first, as the JSON text of `EventRow`s: by far the most rows of a report, which are only
+ * handed on.
+ */
+export async function readReportEvents(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<string> {
+  const [row] = await db.query<{ events: string }>(
+    `select coalesce(json_agg(json_build_object(
+         'id', e.id, 'workloadId', e.workload_id, 'eventType', e.event_type, 'instanceUid', e.instance_uid,
+         'podName', e.pod_name, 'version', e.version, 'prevVersion', e.prev_version,
+         'occurredAt', floor(extract(epoch from e.occurred_at) * 1000)::bigint)
+       order by scope.n, e.occurred_at desc, e.id desc), '[]')::text as events
+     from ${REPORT_SCOPE} cross join lateral (
        select id, workload_id, event_type, instance_uid, pod_name, version, prev_version, occurred_at
        from workload_events where workload_id = scope.id and ${withinPeriod('occurred_at')}
-       order by occurred_at desc, id desc limit $4) as e
-     order by scope.n, e.occurred_at desc, e.id desc`,
+       order by occurred_at desc, id desc limit $4) as e`,
     sliceParameters(slice, period),
   )
-  return rows.map((row) => ({
-    id: row.id,
-    workloadId: row.workload_id,
-    eventType: row.event_type,
-    instanceUid: row.instance_uid,
-    podName: row.pod_name,
-    version: row.version,
-    prevVersion: row.prev_version,
-    occurredAt: row.occurred_at.getTime(),
-  }))
+  return row!.events
 }
 
 /** A hash that could be gone back to: not the present one, not quarantined, of components that are there. */
