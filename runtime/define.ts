@@ -159,8 +159,6 @@ export interface Socket {
    * to send after `drain`.
    */
   sendTexts(texts: readonly Uint8Array[]): number
-  /** Bytes waiting for the peer to read. */
-  bufferedBytes(): number
   /** Say goodbye with a Close frame. */
   close(code: number, reason: string): void
   /** Cut the connection without a Close frame. */

@@ -4,7 +4,7 @@ import type { Listener } from './uws.ts'
 
 /** What fills up under load, besides what the context holds. */
 export interface PressureSources {
-  listeners: Readonly<Record<'api' | 'opamp', Pick<Listener, 'inFlight' | 'sockets' | 'bodyBytesFree'>>>
+  listeners: Readonly<Record<'api' | 'opamp', Pick<Listener, 'inFlight' | 'bufferedBytes' | 'bodyBytesFree'>>>
   workers: Readonly<Record<'password' | 'config' | 'report', { load(): { threads: number; queued: number } }>>
 }
 
@@ -20,11 +20,6 @@ export function pressureMetrics(
 ): Metric[] {
   const listeners = Object.entries(sources.listeners)
   const workers = Object.entries(sources.workers)
-  const buffered = (listener: PressureSources['listeners']['api']) => {
-    let bytes = 0
-    for (const socket of listener.sockets()) bytes += socket.bufferedBytes()
-    return bytes
-  }
   return [
     gauge(
       'muster_http_requests_in_flight',
@@ -42,7 +37,10 @@ export function pressureMetrics(
     gauge(
       'muster_socket_buffered_bytes',
       'Bytes sent to WebSockets that their peers have not read, by listener.',
-      listeners.map(([name, listener]) => ({ labels: `listener="${name}"`, value: buffered(listener) })),
+      listeners.map(([name, listener]) => ({
+        labels: `listener="${name}"`,
+        value: listener.bufferedBytes(),
+      })),
     ),
     gauge(
       'muster_worker_threads',

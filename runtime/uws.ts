@@ -68,6 +68,8 @@ export interface Listener {
   bodyBytesFree(): number | null
   /** Sockets that are open now. */
   sockets(): Iterable<Socket>
+  /** Bytes sent to sockets that their peers have not read. */
+  bufferedBytes(): number
   /** Cut every connection that is left. */
   destroy(): void
 }
@@ -85,6 +87,14 @@ interface SocketEntry {
   peerAddress: string
 }
 
+/** The sockets of one listener. */
+interface SocketsOfListener {
+  open: Set<UwsSocket>
+  /** Those whose peers have not read all that they were sent. */
+  behind: Set<UwsSocket>
+  nextId(): number
+}
+
 /** The library takes options beside a host, too; its types leave that form out. */
 type ListenWithHost = (
   this: TemplatedApp,
@@ -99,15 +109,20 @@ class UwsSocket implements Socket {
   readonly remoteAddress: string
   #ws: WebSocket<SocketData> | null
 
-  constructor(id: number, ws: WebSocket<SocketData>, remoteAddress: string) {
+  /** Sockets of the listener whose peers are behind. */
+  readonly #behind: Set<UwsSocket>
+
+  constructor(id: number, ws: WebSocket<SocketData>, remoteAddress: string, behind: Set<UwsSocket>) {
     this.id = id
     this.#ws = ws
     this.remoteAddress = remoteAddress
+    this.#behind = behind
   }
 
   send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped' {
     if (this.#ws === null) return 'dropped'
     const outcome = this.#ws.send(data, typeof data !== 'string', false)
+    if (outcome !== 1) this.noteBehind()
     return outcome === 1 ? 'sent' : outcome === 0 ? 'buffered' : 'dropped'
   }
 
@@ -120,11 +135,16 @@ class UwsSocket implements Socket {
         taken++
       }
     })
+    this.noteBehind()
     return taken
   }
 
-  bufferedBytes(): number {
-    return this.#ws?.getBufferedAmount() ?? 0
+  /** Bytes that the peer has not read. Those that read are not asked again until they are sent more. */
+  noteBehind(): number {
+    const bytes = this.#ws?.getBufferedAmount() ?? 0
+    if (bytes > 0) this.#behind.add(this)
+    else this.#behind.delete(this)
+    return bytes
   }
 
   close(code: number, reason: string): void {
@@ -138,6 +158,7 @@ class UwsSocket implements Socket {
   /** The native object is invalid from here on. */
   markClosed(): void {
     this.#ws = null
+    this.#behind.delete(this)
   }
 
   isClosed(): boolean {
@@ -281,8 +302,7 @@ async function streamBody(
 function registerSocket(
   app: TemplatedApp,
   route: SocketRoute,
-  open: Set<UwsSocket>,
-  nextId: () => number,
+  { open, behind, nextId }: SocketsOfListener,
   anchor: Anchor,
 ): void {
   app.ws<SocketData>(route.path, {
@@ -334,7 +354,7 @@ function registerSocket(
     open(ws) {
       // The route hears of it when the upgrade is over.
       const { entry } = ws.getUserData()
-      entry.handle = new UwsSocket(nextId(), ws, entry.peerAddress)
+      entry.handle = new UwsSocket(nextId(), ws, entry.peerAddress, behind)
       open.add(entry.handle)
     },
     message(ws, message, isBinary) {
@@ -364,12 +384,11 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   if (parsed === null) throw new Error(`Cannot listen on "${address}": expected host:port`)
   const uws = loadUwsLibrary()
   const app = uws.App()
-  const openSockets = new Set<UwsSocket>()
   let inFlight = 0
   let lastSocketId = 0
-  const nextId = () => ++lastSocketId
+  const sockets: SocketsOfListener = { open: new Set(), behind: new Set(), nextId: () => ++lastSocketId }
   const anchor = new Anchor()
-  for (const route of handlers.sockets) registerSocket(app, route, openSockets, nextId, anchor)
+  for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
   app.any('/*', (response, request) => {
     if (anchor.keep(request.getUrl(), response)) return
     const state: RequestState = { isAborted: false, isOverBudget: false, onAborted: () => undefined }
@@ -421,7 +440,8 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
     },
     inFlight: () => inFlight,
     bodyBytesFree: () => handlers.bodyBudget?.free() ?? null,
-    sockets: () => [...openSockets],
+    sockets: () => [...sockets.open],
+    bufferedBytes: () => [...sockets.behind].reduce((sum, socket) => sum + socket.noteBehind(), 0),
     destroy() {
       anchor.close()
       app.close()

@@ -1,10 +1,12 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import { watchLoop } from '../../runtime/loop-watch.ts'
 import { startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
 import { useTestDatabase } from '../support/postgres.ts'
-import { useTestService } from '../support/service.ts'
+import { eventually, useTestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const started = await useTestService(database, { metricsAddress: '127.0.0.1:0' })
@@ -77,6 +79,34 @@ describe('the metrics', () => {
     for (const name of empty) expect(samples.get(name), name).toBe(0)
     for (const listener of ['api', 'opamp'])
       expect(samples.get(`muster_http_body_free_bytes{listener="${listener}"}`)).toBeGreaterThan(1_000_000)
+  })
+
+  test('say what a browser has not read, until it has, and when it has left', async () => {
+    const { hub } = started.service.ctx
+    const buffered = async () => (await scrape()).get('muster_socket_buffered_bytes{listener="api"}')!
+    const open = async () => {
+      const browser = new WebSocket(`${started.url.replace('http', 'ws')}/ws?token=${await started.token()}`)
+      await once(browser, 'open')
+      return browser
+    }
+    const fallBehind = async (browser: WebSocket) => {
+      browser.pause()
+      const id = 'x'.repeat(500_000)
+      await eventually(
+        () => {
+          hub.announce({ type: 'workload_removed', workload_id: id, reason: 'deleted' })
+          return buffered()
+        },
+        (bytes) => bytes > 0,
+      )
+    }
+    const reader = await open()
+    await fallBehind(reader)
+    reader.resume()
+    await eventually(buffered, (bytes) => bytes === 0)
+    await fallBehind(reader)
+    reader.terminate()
+    await eventually(buffered, (bytes) => bytes === 0)
   })
 
   test('are on an address of their own, which answers nothing else', async () => {
