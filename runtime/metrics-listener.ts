@@ -33,7 +33,7 @@ export function startMetricsListener(
       if (path !== '/metrics') return text('not found\n', 404)
       if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
       return {
-        ...text(renderMetrics(ctx, { loop, offersSent, pressure })),
+        ...text(await renderMetrics(ctx, { loop, offersSent, pressure })),
         headers: { 'Content-Type': CONTENT_TYPE },
       }
     },

@@ -1,5 +1,6 @@
 import { AGENT_LIMITS } from '../lib/fleet/agent-limits.ts'
 import type { OfferCause } from '../lib/fleet/offer-decision.ts'
+import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
 import { type PressureSources, pressureMetrics } from './metrics-pressure.ts'
@@ -30,7 +31,10 @@ export interface MetricSources {
   pressure: PressureSources
 }
 
-function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent']): Metric[] {
+/** Workloads counted before agents get their turn: each is a place of its own in memory. */
+const CHUNK = 1_000
+
+async function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent']): Promise<Metric[]> {
   const { state } = fleet
   const byStatus = new Map([
     ['connected', 0],
@@ -39,11 +43,12 @@ function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent'
   ])
   let pendingPushes = 0
   let openAgents = 0
-  for (const { archivedAt, status, newestPush, live } of state.workloads.values()) {
-    openAgents += live.count
-    if (newestPush?.status === 'pending') pendingPushes++
-    if (archivedAt === null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
-  }
+  for await (const piece of inTurns(state.workloads.values(), CHUNK))
+    for (const { archivedAt, status, newestPush, live } of piece) {
+      openAgents += live.count
+      if (newestPush?.status === 'pending') pendingPushes++
+      if (archivedAt === null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
+    }
   return [
     gauge('muster_agents', 'Agents that are connected and belong to a workload.', openAgents),
     gauge(
@@ -161,10 +166,11 @@ function processMetrics({ config, counters }: Context, loop: LoopWatch): Metric[
 }
 
 /** Everything that is measured, in Prometheus' text format (version 0.0.4). */
-export function renderMetrics(ctx: Context, sources: MetricSources): string {
+export async function renderMetrics(ctx: Context, sources: MetricSources): Promise<string> {
+  const fleet = await fleetMetrics(ctx, sources.offersSent)
   const metrics = [
     ...processMetrics(ctx, sources.loop),
-    ...fleetMetrics(ctx, sources.offersSent),
+    ...fleet,
     ...listenerMetrics(ctx),
     ...databaseMetrics(ctx),
     ...pressureMetrics(ctx, sources.pressure),
