@@ -170,14 +170,27 @@ function blockingReasons(
   return reasons
 }
 
-function reportedComponents(workload: PostureWorkload): CompatibilityRow['available_components'] {
-  const available = workload.availableComponents
-  const categories = Object.keys(available?.components ?? {}).sort(byBytes)
+type Available = NonNullable<PostureWorkload['availableComponents']>
+type ShownComponents = CompatibilityRow['available_components']
+/** Workloads that report the same list share it, and what is shown of it. */
+const shown = new WeakMap<Available, ShownComponents>()
+
+function reportedComponents({ availableComponents: available }: PostureWorkload): ShownComponents {
+  if (available === null) return { categories: [], component_types: {} }
+  const known = shown.get(available)
+  if (known !== undefined) return known
+  const made = showComponents(available)
+  shown.set(available, made)
+  return made
+}
+
+function showComponents(available: Available): ShownComponents {
+  const categories = Object.keys(available.components).sort(byBytes)
   return {
-    ...(available === null || available.hash === '' ? {} : { hash: available.hash }),
+    ...(available.hash === '' ? {} : { hash: available.hash }),
     categories,
     component_types: Object.fromEntries(
-      categories.map((category) => [category, [...(available?.components[category] ?? [])]]),
+      categories.map((category) => [category, [...(available.components[category] ?? [])]]),
     ),
   }
 }

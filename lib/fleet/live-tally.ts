@@ -255,8 +255,20 @@ function addTo<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
   else counts.set(key, count)
 }
 
+/** Nearly all instances of a fleet report one of a few lists: workloads share what is made of it. */
+const made = new WeakMap<ComponentList, AvailableComponents>()
+
+function allOf(list: ComponentList): AvailableComponents {
+  const known = made.get(list)
+  if (known !== undefined) return known
+  const all = { components: Object.fromEntries(list.components), hash: list.hash }
+  made.set(list, all)
+  return all
+}
+
 function intersect([first, ...others]: readonly ComponentList[]): AvailableComponents | null {
   if (first === undefined) return null
+  if (others.length === 0) return allOf(first)
   const components: Record<string, readonly string[]> = {}
   for (const [category, types] of first.components) {
     if (!others.every((list) => list.components.has(category))) continue
@@ -264,6 +276,5 @@ function intersect([first, ...others]: readonly ComponentList[]): AvailableCompo
       others.every((list) => list.components.get(category)!.includes(type)),
     )
   }
-  if (others.length === 0) return { components, hash: first.hash }
   return { components, hash: createHash('sha256').update(JSON.stringify(components)).digest('hex') }
 }

@@ -22,8 +22,8 @@ export interface ComponentList {
 
 /** What a workload's instances can all run, as it is stored and shown. */
 export interface AvailableComponents {
-  components: Record<string, readonly string[]>
-  hash: string
+  readonly components: Readonly<Record<string, readonly string[]>>
+  readonly hash: string
 }
 
 /** An agent's error in words that may be shown; the raw text is never kept. */
