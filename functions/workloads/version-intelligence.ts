@@ -4,7 +4,7 @@ import type { Workload } from '../../lib/fleet/model.ts'
 import { buildVersionIntelligence } from '../../lib/fleet/version-intelligence.ts'
 import { listNewestAppliedHashes } from '../../lib/store/applied-hashes.ts'
 import { findContents } from '../../lib/store/config-contents.ts'
-import { mapInTurns, nextTurn } from '../../lib/turns.ts'
+import { inTurns, mapInTurns } from '../../lib/turns.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { streamObject } from '../../runtime/json-stream.ts'
@@ -35,17 +35,22 @@ export default defineHttp({
 
 /** All workloads that are not archived, in list order, each with the outline of the config it should run. */
 async function readPosture(ctx: Context): Promise<PostureWorkload[]> {
-  const listed = ctx.fleet.state.workloadsByName().filter((workload) => workload.archivedAt === null)
-  const unassigned = listed.filter((one) => one.type === 'collector' && one.activeHash === null)
-  const applied = await listNewestAppliedHashes(
-    ctx.db,
-    unassigned.map((one) => one.id),
-  )
-  await nextTurn()
+  const listed: Workload[] = []
+  const unassigned: string[] = []
+  for await (const piece of inTurns(ctx.fleet.state.workloadsByName(), CHUNK))
+    for (const one of piece) {
+      if (one.archivedAt !== null) continue
+      listed.push(one)
+      if (one.type === 'collector' && one.activeHash === null) unassigned.push(one.id)
+    }
+  const applied = await listNewestAppliedHashes(ctx.db, unassigned)
   const hashOf = (one: Workload) =>
     one.type === 'collector' ? (one.activeHash ?? applied.get(one.id) ?? null) : null
-  const hashes = new Set(listed.map(hashOf).filter((hash) => hash !== null))
-  const outlines = await ctx.configs.outlines([...hashes], (missing) => findContents(ctx.db, missing))
+  const hashes = new Set(await mapInTurns(listed, CHUNK, hashOf))
+  hashes.delete(null)
+  const outlines = await ctx.configs.outlines([...hashes] as string[], (missing) =>
+    findContents(ctx.db, missing),
+  )
   return mapInTurns(listed, CHUNK, (one) => {
     const hash = hashOf(one)
     const outline = hash === null ? undefined : outlines.get(hash)
