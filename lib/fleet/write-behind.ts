@@ -15,7 +15,7 @@ const RETRY_MS = 1_000
 /** Past this many waiting events the oldest are lost, and counted. */
 export const EVENTS_MAX = 100_000
 /** Events in one statement: what it takes to write and read back thousands would hold up agents. */
-const EVENTS_AT_ONCE = 200
+const EVENTS_AT_ONCE = 1_000
 /** How often being alive is written down when nothing else changes. */
 export const PRESENCE_MS = 30_000
 
