@@ -97,7 +97,7 @@ function listenerMetrics({ fleet, opamp, hub }: Context): Metric[] {
     counter('muster_opamp_turned_away_total', 'Messages turned away for want of room to decode.', turnedAway),
     counter(
       'muster_opamp_agents_refused_total',
-      `Messages of agents that found no room: a connection carries ${AGENT_LIMITS.perConnection} agents at most, and the process holds ${AGENT_LIMITS.inAll}.`,
+      `Messages of agents that found no room: a connection carries ${AGENT_LIMITS.perConnection} agents at most, and the process holds ${AGENT_LIMITS.inAll} and ${AGENT_LIMITS.workloads} workloads.`,
       fleet.refusedAgents,
     ),
     counter(

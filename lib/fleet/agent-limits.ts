@@ -1,13 +1,15 @@
-/** How many agents may be held in memory: each uid that somebody makes up costs an instance while it is there. */
+/** How much agents may make up: each uid costs an instance while it is there, each identity a workload that stays. */
 export interface AgentLimits {
   /** On one WebSocket. Extensions that speak for a whole gateway carry many, one that invents uids even more. */
   perConnection: number
   /** In the process, those that are away for less than the grace included. */
   inAll: number
+  /** Workloads, disconnected and archived ones included. Deleting one makes room. */
+  workloads: number
 }
 
 /** Far above what a fleet needs, and about 1 KB of memory for each uid that was never described. */
-export const AGENT_LIMITS: AgentLimits = { perConnection: 10_000, inAll: 200_000 }
+export const AGENT_LIMITS: AgentLimits = { perConnection: 10_000, inAll: 200_000, workloads: 200_000 }
 
 /** Agents whose workload is remembered for their next bare message; the one described longest ago is asked again. */
 export const HOMES_MAX = 500_000

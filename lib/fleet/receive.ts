@@ -82,7 +82,7 @@ export class Receiver implements FleetPort {
     const known = this.#state.instances.get(report.uid)
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
     if (known?.hasDeparted && isEcho(known, report)) return plain({ capabilities: OUR_CAPABILITIES })
-    const noRoom = this.#checkRoom(known, connection)
+    const noRoom = this.#checkRoom(known, connection) ?? this.#checkWorkloadRoom(report)
     if (noRoom !== null) return plain(noRoom)
     const instance = known ?? this.#meet(report)
     const duplicate = this.#checkRival(instance, connection, report)
@@ -105,10 +105,24 @@ export class Receiver implements FleetPort {
     const carried = this.#state.byConnection.get(connection.id)?.size ?? 0
     const isFull = carried >= perConnection
     if (!isFull && (known !== undefined || this.#state.instances.size < inAll)) return null
+    return this.#refuse(
+      isFull
+        ? `Cannot take another agent on this connection: it carries ${perConnection}, use one more`
+        : `Cannot take another agent: there are ${inAll}`,
+    )
+  }
+
+  /** A description that names a workload that is not there must find room for it: it stays when the agent is gone. */
+  #checkWorkloadRoom({ attributes, uid }: AgentReport): ServerMessage | null {
+    const { workloads } = this.#state
+    const { workloads: most } = this.#deps.agentLimits
+    if (attributes === null || workloads.size < most) return null
+    if (workloads.has(identifyWorkload(attributes, uid).id)) return null
+    return this.#refuse(`Cannot take another workload: there are ${most}, delete some that are gone`)
+  }
+
+  #refuse(message: string): ServerMessage {
     this.refusedCount++
-    const message = isFull
-      ? `Cannot take another agent on this connection: it carries ${perConnection}, use one more`
-      : `Cannot take another agent: there are ${inAll}`
     return { errorResponse: { type: 'unavailable', message, retryAfterMs: NO_ROOM_RETRY_MS } }
   }
 

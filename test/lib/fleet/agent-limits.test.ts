@@ -5,7 +5,7 @@ import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const ctx = await createFleetContext(await useTestDatabase(), {
-  agentLimits: { perConnection: 3, inAll: 5 },
+  agentLimits: { perConnection: 3, inAll: 5, workloads: 2 },
 })
 afterAll(() => ctx.close())
 
@@ -13,7 +13,7 @@ const connectionOf = (id: number): AgentConnection => ({ id, transport: 'ws', se
 const uidOf = (n: number) => n.toString(16).padStart(32, '0')
 
 /** One bare message; the refusal it was answered, or undefined. */
-function say(connection: AgentConnection, n: number): string | undefined {
+function say(connection: AgentConnection, n: number, host: string | null = null): string | undefined {
   const report: AgentReport = {
     uid: uidOf(n),
     uidOnWire: new Uint8Array(Buffer.from(uidOf(n), 'hex')),
@@ -22,7 +22,7 @@ function say(connection: AgentConnection, n: number): string | undefined {
     hasCapabilities: false,
     requestsInstanceUid: false,
     isDisconnect: false,
-    attributes: null,
+    attributes: host === null ? null : new Map([['host.name', host]]),
     health: null,
     effectiveConfig: null,
     remoteConfigStatus: null,
@@ -53,4 +53,25 @@ test('a connection carries so many agents, the process holds so many, and those 
   honest.lose()
   expect([...ctx.fleet.state.instances.keys()]).toEqual([honest.uid])
   expect(say(one, 4)).toBeUndefined()
+})
+
+test('so many workloads are made up and no more; agents of those that are there go on, and one deleted makes room', async () => {
+  const connection = connectionOf(1_003)
+  for (const id of [...ctx.fleet.state.workloads.keys()]) await ctx.fleet.remove(id, async () => undefined)
+  const before = ctx.fleet.refusedAgents
+  for (const host of ['a', 'b']) expect(say(connection, 7, host)).toBeUndefined()
+  expect(say(connection, 7, 'c')).toBe(
+    'unavailable: Cannot take another workload: there are 2, delete some that are gone',
+  )
+  expect(ctx.fleet.refusedAgents).toBe(before + 1)
+  // It stays where it was, and may go where there is something.
+  expect(ctx.fleet.state.instances.get(uidOf(7))?.workload?.fingerprintKeys).toMatchObject({
+    'host.name': 'b',
+  })
+  expect(say(connection, 7, 'a')).toBeUndefined()
+  expect(ctx.fleet.state.workloads.size).toBe(2)
+
+  const left = [...ctx.fleet.state.workloads.values()].find(({ live }) => live.count === 0)!
+  await ctx.fleet.remove(left.id, async () => undefined)
+  expect(say(connection, 7, 'c')).toBeUndefined()
 })
