@@ -31,7 +31,8 @@ function bodyLimitOf(match: RouteMatch): number {
 /** One reply for whatever a function threw: nothing of the cause leaves the process but an id to find it by. */
 function replyToFault(error: unknown, functionId: string, ctx: Context): Reply {
   if (error instanceof DatabaseUnavailable) {
-    ctx.log.warn({ function: functionId, err: error }, 'database unavailable')
+    // One line a request: while the database is away there are as many of these as of requests.
+    ctx.log.warn({ function: functionId, cause: error.message }, 'database unavailable')
     return problem('database-unavailable')
   }
   const requestId = randomBytes(8).toString('hex')
