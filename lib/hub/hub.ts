@@ -46,8 +46,8 @@ interface Delivery {
 
 /**
  * Tells every connected browser what happens. Pure fan-out: it keeps no history, a frame is serialised once,
- * states of one thing are told once a second with the last one winning, and who
- * does not read is cut.
+ * states of one thing are told once a second with the last one winning, a few at a time, and who does not read is
+ * cut.
  */
 export class Hub {
   readonly #clock: Clock
@@ -199,8 +199,13 @@ export class Hub {
   }
 
   #endBurst(): void {
-    // The one that this was to end may be over, and another have begun.
-    if (this.#burstUntilMs === null || this.#clock.monotonicMs() < this.#burstUntilMs) return
+    // The burst that this was to end may be over, and another have begun; and timers are early by a little.
+    if (this.#burstUntilMs === null) return
+    const leftMs = this.#burstUntilMs - this.#clock.monotonicMs()
+    if (leftMs > 0) {
+      this.#timers.after(leftMs, () => this.#endBurst())
+      return
+    }
     this.#burstUntilMs = null
     this.#windowStartMs = Number.NEGATIVE_INFINITY
     if (this.#members.size === 0) return

@@ -262,6 +262,17 @@ describe('a burst', () => {
     expect(ids(browser).slice(BURST_MAX)).toEqual(['resync'])
   })
 
+  it('ends although its timer is early by a little', () => {
+    hub = new Hub({ clock, timers: { after: (ms, run) => timers.after(ms > 1 ? ms - 0.5 : ms, run) } })
+    const browser = connect()
+    for (let n = 0; n < BURST_MAX * 3; n++) hub.broadcast(removed(`${n}`))
+    timers.advance(BURST_QUIET_MS - 0.5)
+    timers.advance(5)
+    expect(ids(browser).at(-1)).toBe('resync')
+    hub.broadcast(removed('after'))
+    expect(ids(browser).at(-1)).toBe('after')
+  })
+
   it('after one that nobody saw the end of lasts as long as any', () => {
     const gone = connect()
     for (let n = 0; n < BURST_MAX * 3; n++) hub.broadcast(removed(`${n}`))
