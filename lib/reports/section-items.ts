@@ -30,28 +30,8 @@ export interface ItemDraft {
   hasRemoved?: boolean
 }
 
-const DAY_MS = 86_400_000
-const digits = (count: number, length: number) =>
-  Array.from({ length: count }, (_, n) => String(n).padStart(length, '0'))
-const TWO = digits(60, 2)
-const THREE = digits(1_000, 3)
-/** The day that was written last, up to the `T`: rows come by their time. */
-let writtenDay = Number.NaN
-let writtenDate = ''
-
-/** RFC 3339 in UTC. A pack has a time a row, and what `Date` needs for one is ten times this. */
-export function toTime(ms: number): string {
-  const day = Math.floor(ms / DAY_MS)
-  if (day !== writtenDay) {
-    writtenDate = new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length)
-    writtenDay = day
-  }
-  const rest = ms - day * DAY_MS
-  const hours = TWO[Math.floor(rest / 3_600_000)]
-  const minutes = TWO[Math.floor(rest / 60_000) % 60]
-  const seconds = TWO[Math.floor(rest / 1_000) % 60]
-  return `${writtenDate}${hours}:${minutes}:${seconds}.${THREE[rest % 1_000]}Z`
-}
+/** RFC 3339 in UTC. */
+export const toTime = (ms: number): string => new Date(ms).toISOString()
 export const toOptionalTime = (ms: number | null): string | null => (ms === null ? null : toTime(ms))
 
 /** A user by id, in the form that e-mail addresses take as well. */
