@@ -72,7 +72,7 @@ class AdvisoryProcessLock implements ProcessLock {
     await checkServerVersion(connection)
     let isStandby = false
     let lastHolder = ''
-    while (!(await this.#tryLock(connection))) {
+    while (!((await this.#tryLock(connection)) && (await this.#takeOver(connection, isStandby)))) {
       if (!isStandby) onStandby()
       isStandby = true
       if (connection.isBroken) {
@@ -85,10 +85,20 @@ class AdvisoryProcessLock implements ProcessLock {
       lastHolder = await this.#logHolder(connection, lastHolder)
       await pause(this.#options.pollMs ?? 300, ended)
     }
-    await this.#refuseTransactionPooler(connection)
-    this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
+  }
+
+  /** Become the active process with the lock just taken; false when a standby's connection broke over it. */
+  async #takeOver(connection: Connection, isStandby: boolean): Promise<boolean> {
+    try {
+      await this.#refuseTransactionPooler(connection)
+      this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
+    } catch (error) {
+      if (isStandby && connection.isBroken) return false
+      throw error
+    }
     this.#hold(connection)
     this.#options.log.info({ epoch: this.#epoch }, 'this process is the active one')
+    return true
   }
 
   isHeld(): boolean {

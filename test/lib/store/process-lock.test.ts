@@ -122,6 +122,42 @@ describe('process lock', () => {
     expect(first.lost).toBe(1)
   })
 
+  it('stays a standby whose connection breaks in the moment in which it gets the lock', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    await acquire(first)
+    const pool = database.openPool({ applicationName: 'second' })
+    const log = recordingLog()
+    let hasBroken = false
+    const lock = openProcessLock({
+      async connect() {
+        const connection = await pool.openReserved('control')
+        const query = connection.query.bind(connection)
+        connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
+          const rows = await query<Row>(text, params)
+          if (hasBroken || !text.includes('pg_try_advisory_lock')) return rows
+          if (!(rows[0] as { taken?: boolean }).taken) return rows
+          hasBroken = true
+          await endSessions(database, 'second')
+          return rows
+        }
+        return connection
+      },
+      ...{ clock: systemClock, log, onLost: () => undefined, pollMs: 20, standbyPatienceMs: 50 },
+    })
+    cleanups.push(() => lock.release())
+    let hasStoodBy = false
+    const waiting = lock.acquire(new AbortController().signal, () => {
+      hasStoodBy = true
+    })
+    await expect.poll(() => hasStoodBy).toBe(true)
+    await first.lock.release()
+    await waiting
+    expect(hasBroken).toBe(true)
+    expect(lock.isHeld()).toBe(true)
+    expect(JSON.stringify(log.lines)).toContain('standby lost its database connection')
+  })
+
   it('lets the active process come first when the database dropped everybody', async () => {
     const database = await freshDatabase()
     const first = startProcess(database, 'first')
