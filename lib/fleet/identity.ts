@@ -82,12 +82,3 @@ export const TRUSTED_PREFIX = 'muster/'
 /** Does this attribute of a description label the workload? */
 export const isWorkloadLabel = (key: string): boolean =>
   key !== 'service.name' && key !== 'service.version' && !key.startsWith(TRUSTED_PREFIX)
-
-/** The labels that a description gives its workload. */
-export function labelsOf(attributes: ReadonlyMap<string, string>): Record<string, string> {
-  const labels: Record<string, string> = {}
-  for (const key of [...attributes.keys()].sort()) {
-    if (isWorkloadLabel(key)) labels[key] = attributes.get(key)!
-  }
-  return labels
-}

@@ -1,5 +1,5 @@
 import { canReport, isCapable } from '../../lib/fleet/abilities.ts'
-import { labelsOf } from '../../lib/fleet/identity.ts'
+import { isWorkloadLabel } from '../../lib/fleet/identity.ts'
 import type { LiveTally } from '../../lib/fleet/live-tally.ts'
 import type { AvailableComponents, Instance, RemoteConfigReport } from '../../lib/fleet/model.ts'
 
@@ -20,7 +20,7 @@ function recount(live: readonly Instance[], hash: string) {
     hasCollector: live.some(({ type }) => type === 'collector'),
     hasCapable: live.some(isCapable),
     versions: new Set(live.map(({ version }) => version)),
-    labels: commonEntries(live.map(({ attributes }) => labelsOf(attributes ?? new Map()))),
+    labels: commonEntries(live.map(labelsOf)),
     components:
       lists.length === 0
         ? null
@@ -35,6 +35,12 @@ function recount(live: readonly Instance[], hash: string) {
     reportedHash: onlyOf(live.map(({ reportedConfigHash }) => reportedConfigHash)),
     newestAt: newestOf(live.flatMap(({ report }) => (report === null ? [] : [report]))),
   }
+}
+
+/** What an instance's description gives its workload, by key. */
+function labelsOf({ attributes }: Instance): Record<string, string> {
+  const labels = [...(attributes ?? [])].filter(([key]) => isWorkloadLabel(key))
+  return Object.fromEntries(labels.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function commonEntries(all: readonly Readonly<Record<string, string>>[]): Record<string, string> {
@@ -82,8 +88,10 @@ export function tallyFault(tally: LiveTally, live: readonly Instance[], hash: st
   found.unhealthy.sort()
   const keys = Object.keys(wanted) as (keyof typeof wanted)[]
   const wrong = keys.filter((key) => JSON.stringify(wanted[key]) !== JSON.stringify(found[key]))
-  if (live.length > 0 && !versions.has(tally.lowestVersion())) wrong.push('count')
-  return wrong
-    .map((key) => `${key} is ${JSON.stringify(found[key])}, not ${JSON.stringify(wanted[key])}`)
-    .join('; ')
+  const faults = wrong.map(
+    (key) => `${key} is ${JSON.stringify(found[key])}, not ${JSON.stringify(wanted[key])}`,
+  )
+  const lowest = tally.lowestVersion()
+  if (live.length > 0 && !versions.has(lowest)) faults.push(`version is ${lowest}, which nobody has`)
+  return faults.join('; ')
 }

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  classifyAgent,
-  identifyWorkload,
-  isExcludedFromConfigs,
-  labelsOf,
-} from '../../../lib/fleet/identity.ts'
+import { classifyAgent, identifyWorkload, isExcludedFromConfigs } from '../../../lib/fleet/identity.ts'
 
 const UID = '000102030405060708090a0b0c0d0e0f'
 const idOf = (attributes: Record<string, string>) =>
@@ -83,16 +78,4 @@ describe('the type of an agent', () => {
     expect(isExcluded({ 'service.name': 'shop', 'telemetry.distro.name': 'elastic' })).toBe(true)
     expect(isExcluded({ 'service.name': 'shop' })).toBe(false)
   })
-})
-
-it('takes labels from every attribute but name, version and the trusted prefix', () => {
-  const labels = labelsOf(
-    new Map([
-      ['service.name', 'otelcol'],
-      ['service.version', '1'],
-      ['muster/env', 'prod'],
-      ['os.type', 'linux'],
-    ]),
-  )
-  expect(labels).toEqual({ 'os.type': 'linux' })
 })

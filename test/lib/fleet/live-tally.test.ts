@@ -33,6 +33,18 @@ describe('what live instances have in common', () => {
     expect(tally.lowestVersion()).toBe('0.150.0')
   })
 
+  test('labels come from every attribute but name, version and the trusted prefix', () => {
+    const tally = new LiveTally()
+    const attributes = new Map([
+      ['service.name', 'otelcol'],
+      ['service.version', '1'],
+      ['muster/env', 'prod'],
+      ['os.type', 'linux'],
+    ])
+    tally.put(someone('a', { attributes }))
+    expect(tally.commonLabels()).toEqual({ 'os.type': 'linux' })
+  })
+
   test('a label that one of them has otherwise, or not at all, is none of the workload', () => {
     const tally = new LiveTally()
     const eu = { 'service.name': 'gateway', region: 'eu', zone: 'a' }
