@@ -47,7 +47,11 @@ export async function insertDeliveries(
 /**
  * Take the delivery that has been due longest, its attempt counted; null when none is due. It is due again
  * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on. One that is due
- * later than any delay can be is due now: the clock was put back.
+ * over a minute later than any delay can be is due now: the clock was put back. Less than that proves nothing, as
+ * whoever claimed it may have looked at the clock a little later than we did.
+ *
+ * The one that is due is looked for once: in a plain subquery a planner that takes the table to be nearly empty would
+ * look again for each of its rows, and count attempts that nobody makes.
  */
 export async function claimDelivery(
   db: Db,
@@ -55,15 +59,17 @@ export async function claimDelivery(
   delaysSeconds: readonly number[],
 ): Promise<WebhookDelivery | null> {
   const rows = await db.query<Row>(
-    `update webhook_deliveries d
-     set attempts = d.attempts + 1,
-       next_attempt_at = $1::timestamptz + make_interval(secs => ($2::int[])[d.attempts + 1])
-     from (
+    `with due as materialized (
        select id from webhook_deliveries
        where attempts < 3 and
-         (next_attempt_at <= $1 or next_attempt_at > $1::timestamptz + make_interval(secs => (select max(s) from unnest($2::int[]) s)))
+         (next_attempt_at <= $1 or
+          next_attempt_at > $1::timestamptz + make_interval(mins => 1, secs => (select max(s) from unnest($2::int[]) s)))
        order by next_attempt_at, id limit 1 for update skip locked
-     ) due
+     )
+     update webhook_deliveries d
+     set attempts = d.attempts + 1,
+       next_attempt_at = $1::timestamptz + make_interval(secs => ($2::int[])[d.attempts + 1])
+     from due
      where d.id = due.id
      returning d.id, d.alert_id, d.body, d.attempts, d.created_at`,
     [now, delaysSeconds],

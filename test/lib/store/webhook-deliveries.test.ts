@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { claimDelivery, insertDeliveries } from '../../../lib/store/webhook-deliveries.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+const NOW = new Date('2026-01-01T00:00:00Z')
+
+const DELAYS = [60, 300, 0]
+const later = (ms: number) => new Date(NOW.getTime() + ms)
+
+// What PostgreSQL takes the size of a table to be decides how it joins, and it looks again only now and then.
+test.each([1, 2, 7])('takes one delivery at a time from a table last seen with %i', async (seen) => {
+  const { pool } = database
+  await pool.execute('truncate webhook_deliveries')
+  const owed = Array.from({ length: 7 }, (_, n) => ({ id: randomUUID(), alertId: `a${n}`, body: '{}' })).sort(
+    (a, b) => (a.id < b.id ? -1 : 1),
+  )
+  await insertDeliveries(pool, owed.slice(0, seen), NOW)
+  await pool.execute('vacuum analyze webhook_deliveries')
+  await insertDeliveries(pool, owed.slice(seen), NOW)
+
+  const taken: (string | undefined)[] = []
+  for (let n = 0; n <= owed.length; n++) taken.push((await claimDelivery(pool, NOW, DELAYS))?.id)
+  expect(taken).toEqual([...owed.map(({ id }) => id), undefined])
+})
+
+test('does not take one that another worker, whose clock read a little later, has just taken', async () => {
+  const { pool } = database
+  await pool.execute('truncate webhook_deliveries')
+  await insertDeliveries(pool, [{ id: randomUUID(), alertId: 'a', body: '{}' }], NOW)
+  expect((await claimDelivery(pool, NOW, DELAYS))?.attempts).toBe(1)
+
+  expect((await claimDelivery(pool, later(60_002), DELAYS))?.attempts).toBe(2)
+  expect(await claimDelivery(pool, later(60_000), DELAYS)).toBeNull()
+  expect(await claimDelivery(pool, later(300_000), DELAYS)).toBeNull()
+  expect((await claimDelivery(pool, later(360_002), DELAYS))?.attempts).toBe(3)
+})
+
+test('takes one at once when the clock was put back by far', async () => {
+  const { pool } = database
+  await pool.execute('truncate webhook_deliveries')
+  await insertDeliveries(pool, [{ id: randomUUID(), alertId: 'a', body: '{}' }], NOW)
+  expect((await claimDelivery(pool, later(-3_600_000), DELAYS))?.attempts).toBe(1)
+})
