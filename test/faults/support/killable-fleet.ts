@@ -1,0 +1,240 @@
+import pg from 'pg'
+import { expect } from 'vitest'
+import { configHash } from '../../../lib/configs/hash.ts'
+import { eventually } from '../../e2e/support/eventually.ts'
+import {
+  type ApiAnswer,
+  BUNDLE,
+  createDatabase,
+  type Service,
+  startService,
+} from '../../e2e/support/service.ts'
+import { type StatementProxy, startStatementProxy, type Verdict } from './statement-proxy.ts'
+import { runnableConfig, type SupervisedAgents, startSupervisedAgents } from './supervised-agents.ts'
+
+/** Whether a transaction, up to and with its COMMIT, is the one that is meant. */
+export type NamesTransaction = (statements: readonly string[]) => boolean
+
+/** A transaction that holds each of these statements. */
+export const holding =
+  (...statements: readonly RegExp[]): NamesTransaction =>
+  (said) =>
+    statements.every((one) => said.some((text) => one.test(text)))
+
+/** What kills at a commit, and whether the transaction is then in the database. */
+export const COMMITS = [
+  ['before', 'kill-before'],
+  ['after', 'kill-after'],
+] as const satisfies readonly (readonly [string, Verdict])[]
+
+/** Nothing of what was counted is broken. */
+export function expectNoneOf(broken: Record<string, number>): void {
+  expect(broken).toEqual(Object.fromEntries(Object.keys(broken).map((what) => [what, 0])))
+}
+
+/** One workload of supervised agents and a service that is killed at a named step, and started again. */
+export class KillableFleet {
+  readonly agentCount: number
+  readonly service: Service
+  readonly agents: SupervisedAgents
+  /** What everybody runs at first. */
+  readonly firstHash: string
+  /** The hashes that were offered from the last call until the process was dead, oldest first. */
+  offeredUntilDeath: string[] = []
+  readonly #db: pg.Client
+  readonly #proxy: StatementProxy
+  readonly #kills: { hasKilled: boolean; now(): void }
+  #workload = ''
+
+  private constructor(
+    parts: { service: Service; agents: SupervisedAgents; db: pg.Client; proxy: StatementProxy },
+    kills: { hasKilled: boolean; now(): void },
+    agentCount: number,
+    firstHash: string,
+  ) {
+    this.service = parts.service
+    this.agents = parts.agents
+    this.#db = parts.db
+    this.#proxy = parts.proxy
+    this.#kills = kills
+    this.agentCount = agentCount
+    this.firstHash = firstHash
+  }
+
+  /** Start all of it, and let everybody run a first config. */
+  static async start(agentCount: number): Promise<KillableFleet> {
+    const dsn = await createDatabase()
+    const kills = { hasKilled: true, now: () => {} }
+    const proxy = await startStatementProxy(dsn, () => kills.now())
+    const service = await startService({
+      args: [BUNDLE, '--edition', 'complete'],
+      env: { OPAMP_SHARED_SECRET: '', DB_DSN: proxy.dsn },
+    })
+    const db = new pg.Client(dsn)
+    await db.connect()
+    const agents = startSupervisedAgents(service.opampUrl, agentCount)
+    kills.now = () => {
+      if (kills.hasKilled) return
+      kills.hasKilled = true
+      agents.onOffer = null
+      proxy.judge = null
+      process.kill(service.process().pid, 'SIGKILL')
+    }
+    const yaml = runnableConfig('the first')
+    const fleet = new KillableFleet({ service, agents, db, proxy }, kills, agentCount, configHash(yaml))
+    await fleet.#settleIn(yaml)
+    return fleet
+  }
+
+  async #settleIn(yaml: string): Promise<void> {
+    this.#workload = await eventually('every agent is stored', async () => {
+      const [found] = await this.rows<{ n: number; id: string }>(
+        'select count(*)::int as n, min(workload_id) as id from agent_workloads',
+      )
+      return found!.n === this.agentCount && found!.id
+    })
+    expect((await this.push(await this.approved(yaml))).status).toBe(202)
+    await this.untilSettled(this.firstHash)
+  }
+
+  async end(): Promise<void> {
+    this.agents.end()
+    await this.#db.end()
+    await this.service.stop()
+    await this.#proxy.close()
+  }
+
+  async rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.#db.query<Row>(text, values)).rows
+  }
+
+  /** How many rows there are of this: a table or a join, with its condition. */
+  async count(from: string, values: unknown[] = []): Promise<number> {
+    return (await this.rows<{ n: number }>(`select count(*)::int as n from ${from}`, values))[0]!.n
+  }
+
+  /** POST to a path under the workload. */
+  post(path: string, body?: unknown): Promise<ApiAnswer> {
+    return this.service.api.call('POST', `/api/workloads/${this.#workload}${path}`, body)
+  }
+
+  request(yaml: string): Promise<ApiAnswer> {
+    return this.post('/config/approvals', {
+      ...{ draft_yaml: yaml, target_group: 'single', target_env: 'test', comment: 'step by step' },
+    })
+  }
+
+  approve(id: string): Promise<ApiAnswer> {
+    return this.post(`/config/approvals/${id}/approve`, { comment: 'yes' })
+  }
+
+  push(id: string, stages?: readonly object[]): Promise<ApiAnswer> {
+    return this.post(`/config/approvals/${id}/push`, { comment: 'go', ...(stages && { stages }) })
+  }
+
+  /** Request and approve a config; the request's id. */
+  async approved(yaml: string): Promise<string> {
+    const { body } = await this.request(yaml)
+    expect((await this.approve(body.id)).status).toBe(200)
+    return body.id
+  }
+
+  /** Kill at the commit of a transaction: before the database sees it, or before the service sees the answer. */
+  killAtCommit(isMeant: NamesTransaction, verdict: Exclude<Verdict, 'pass'>): void {
+    this.#kills.hasKilled = false
+    this.#proxy.judge = ({ text, transaction }) =>
+      text === 'COMMIT' && isMeant(transaction) ? verdict : 'pass'
+  }
+
+  /** Kill as the n-th frame that offers this hash arrives. */
+  killAtOffer(hash: string, n: number): void {
+    this.#kills.hasKilled = false
+    let left = n
+    this.agents.onOffer = (offered) => {
+      if (offered === hash && --left === 0) this.#kills.now()
+    }
+  }
+
+  /** Wait for the kill, start it again; what the call was answered, null for nothing. */
+  async afterTheKill(calling: Promise<{ status: number }> | null): Promise<number | null> {
+    const heardBefore = this.agents.heard.length
+    const answered = calling?.then(
+      ({ status }) => status,
+      () => null,
+    )
+    await eventually('it is killed', async () => this.#kills.hasKilled && this.service.process().hasEnded(), {
+      everyMs: 5,
+    })
+    const status = (await answered) ?? null
+    await eventually('agents have read all there was', async () =>
+      this.agents.agents.every((agent) => !agent.isConnected()),
+    )
+    this.offeredUntilDeath = this.agents.heard.slice(heardBefore).map(({ hash }) => hash)
+    await this.service.restart('SIGKILL')
+    return status
+  }
+
+  /** The agents that run a config and have said so. */
+  running(hash: string): string[] {
+    return this.agents.agents
+      .filter(
+        ({ collector: { storage } }) => storage.remoteConfigHash === hash && storage.status === 'applied',
+      )
+      .map((agent) => agent.uidHex())
+  }
+
+  /** Everybody runs what the workload is assigned, and the newest push says so. */
+  async untilSettled(hash: string): Promise<void> {
+    await eventually(
+      'everybody runs what is assigned, and it is stored',
+      async () => {
+        const [row] = await this.rows<Record<string, unknown>>(
+          // Whoever was not back yet when a rollback began is among those who join it.
+          `select w.active_config_hash as hash, p.status, p.phase, (select count(*)::int from push_targets t
+             where t.push_id = p.push_id and t.state = 'applied') as applied
+           from workloads w join pushes p on p.push_id = w.active_push_id`,
+        )
+        return (
+          this.running(hash).length === this.agents.agents.length &&
+          row!['hash'] === hash &&
+          row!['status'] === 'applied' &&
+          row!['applied'] === this.agentCount
+        )
+      },
+      { explain: () => this.service.output().slice(-2_000) },
+    )
+  }
+
+  /** What decisions §10 promises of any push, counted: nothing committed is missing, and nothing is half there. */
+  async countBroken(): Promise<Record<string, number>> {
+    const offered = this.agents.heard.map(({ uid, hash }) => `${uid}/${hash}`)
+    return {
+      'offers without a row': await this.count(
+        `unnest($1::text[]) o where not exists (select from push_targets t join pushes p using (push_id)
+           where t.instance_uid || '/' || p.config_hash = o)`,
+        [offered],
+      ),
+      'approvals and pushes that do not agree': await this.count(
+        `approvals a full join pushes p on p.push_id = a.push_id
+           where (a.status = 'pushed' and p.push_id is null) or (p.kind = 'approval' and a.status is distinct from 'pushed')`,
+      ),
+      'pushes without exactly one audit row': await this.count(
+        `pushes p where (select count(*) from audit_events e where e.config_hash = p.config_hash and
+           (e.action like '%push%' or e.action in ('config.rollback', 'config.auto_rollback', 'config.canary.rollback')))
+           <> (select count(*) from pushes q where q.config_hash = p.config_hash)`,
+      ),
+      'requests without an audit row': await this.count(
+        `approvals a where not exists (select from audit_events e where e.action = 'config.approval.request'
+           and position(a.id in e.resource_id || e.detail) > 0)`,
+      ),
+      'failed pushes not rolled back once': await this.count(
+        `pushes p where p.status = 'failed' and
+           (select count(*) from pushes r where r.rollback_of_push_id = p.push_id) <> 1`,
+      ),
+      'failed pushes that are not in quarantine': await this.count(
+        `pushes p where p.status = 'failed' and not exists (select from quarantines q where q.push_id = p.push_id)`,
+      ),
+      'audit chains that are cut': (await this.service.api.get('/api/audit/verify')).valid ? 0 : 1,
+    }
+  }
+}
