@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Service } from '../support/service.ts'
+import { Api, type Service } from '../support/service.ts'
 import { findBarriers, launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
 import { openScene, type Scene } from './support/scene.ts'
 import { startComplete } from './support/service.ts'
@@ -22,7 +22,8 @@ afterAll(async () => {
   await service?.stop()
 })
 
-describe.each([
+// Side by side, as each mostly waits; theme and language are a user's own, so each look is a user.
+describe.concurrent.each([
   { theme: 'light', width: 1440, language: 'en' },
   { theme: 'dark', width: 1440, language: 'fr' },
   { theme: 'light', width: 320, language: 'fr' },
@@ -36,8 +37,12 @@ describe.each([
     await page.locator('input[type=email]').waitFor()
     await page.screenshot({ path: join(SHOTS, `login-${width}-${theme}-${language}.png`) })
     found.push(...(await findBarriers(page)).map((line) => `login ${line}`))
-    await service.api.call('PUT', '/api/me/preferences', { theme, language })
-    await signIn(page)
+    const who = { email: `${theme}-${width}@example.com`, password: 'a password of this look' }
+    await service.api.post('/api/users', { ...who, groups: ['administrator'] }, 201)
+    const api = new Api(service.url)
+    await api.login(who)
+    expect((await api.call('PUT', '/api/me/preferences', { theme, language })).status).toBe(200)
+    await signIn(page, who)
     for (const { name, path, act } of scene.pages) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).first().waitFor()

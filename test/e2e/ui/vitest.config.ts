@@ -11,6 +11,7 @@ export default defineConfig({
     globalSetup: [join(here, 'global-setup.ts')],
     pool: 'forks',
     fileParallelism: false,
+    maxConcurrency: 2,
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },
