@@ -16,9 +16,14 @@ export const fleetFailure = signal<Failure | null>(null)
 
 const PAGE_ROWS = 1000
 const LARGE_FLEET = 3000
+/** Every browser is told at once that it may have missed something; tens of megabytes each are asked for in turns. */
+const LARGE_RELOAD_SPREAD_MS = 3_000
 let withArchived = false
 let run = 0
 let timer: ReturnType<typeof setTimeout> | null = null
+let reloadTimer: ReturnType<typeof setTimeout> | undefined
+/** What came while the list was being fetched, oldest first: a page may be older than it. */
+let meanwhile: HubFrame[] | null = null
 
 let byName: WorkloadRecord[] = []
 let byNameVersion = -1
@@ -56,8 +61,10 @@ function publishSoon(): void {
 /** Fetch the list page by page, so that the first rows show at once. */
 export async function loadFleet(options: { withArchived?: boolean } = {}): Promise<void> {
   const mine = ++run
+  clearTimeout(reloadTimer)
   withArchived = options.withArchived ?? withArchived
   fleetLoading.value = true
+  meanwhile = []
   const seen = new Set<string>()
   let address: string | null =
     `/api/workloads?limit=${PAGE_ROWS}${withArchived ? '&include_archived=true' : ''}`
@@ -70,6 +77,7 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
     if (!page.ok) {
       fleetFailure.value = page
       fleetLoading.value = false
+      meanwhile = null
       return
     }
     for (const workload of page.value ?? []) {
@@ -81,6 +89,8 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
     address = nextPage(page.headers)
   }
   for (const id of workloads.keys()) if (!seen.has(id)) workloads.delete(id)
+  for (const frame of meanwhile ?? []) apply(frame)
+  meanwhile = null
   fleetFailure.value = null
   fleetLoading.value = false
   fleetLoaded.value = true
@@ -107,8 +117,8 @@ function patch(id: string, change: (workload: WorkloadRecord) => Partial<Workloa
   if (workload !== undefined) workloads.set(id, { ...workload, ...change(workload) })
 }
 
-function handleFrame(frame: HubFrame): void {
-  if (!fleetLoaded.value && !fleetLoading.value) return
+/** Take a frame into the list; false when it says nothing of it. */
+function apply(frame: HubFrame): boolean {
   if (frame.type === 'workload_update') mergeUpdate(frame)
   else if (frame.type === 'workload_removed') {
     if (frame.reason === 'deleted' || !withArchived) workloads.delete(frame.workload_id)
@@ -120,8 +130,22 @@ function handleFrame(frame: HubFrame): void {
     patch(frame.workload_id, (workload) =>
       (workload.current_config_push?.seq ?? 0) > frame.push.seq ? {} : { current_config_push: frame.push },
     )
-  else return
+  else return false
+  return true
+}
+
+function handleFrame(frame: HubFrame): void {
+  if (!fleetLoaded.value && !fleetLoading.value) return
+  if (!apply(frame)) return
+  meanwhile?.push(frame)
   publishSoon()
+}
+
+/** Fetch the list again: a small one at once, a large one within a while. */
+function reloadFleet(): void {
+  clearTimeout(reloadTimer)
+  if (workloads.size <= LARGE_FLEET) void loadFleet()
+  else reloadTimer = setTimeout(() => void loadFleet(), Math.random() * LARGE_RELOAD_SPREAD_MS)
 }
 
 /** Keep the fleet up to date for as long as somebody is signed in. */
@@ -129,7 +153,7 @@ export function followFleet(): void {
   onFrame(handleFrame)
   let seen = resyncCount.peek()
   resyncCount.subscribe((count) => {
-    if (count !== seen && (fleetLoaded.peek() || fleetFailure.peek() !== null)) void loadFleet()
+    if (count !== seen && (fleetLoaded.peek() || fleetFailure.peek() !== null)) reloadFleet()
     seen = count
   })
 }
@@ -137,6 +161,8 @@ export function followFleet(): void {
 /** Forget everything, as on signing out. */
 export function forgetFleet(): void {
   run++
+  clearTimeout(reloadTimer)
+  meanwhile = null
   workloads.clear()
   fleetLoaded.value = false
   fleetLoading.value = false

@@ -21,6 +21,13 @@ afterAll(async () => {
   await service?.stop()
 })
 
+/** Delete a workload, whatever its state, so that the counts of the other tests hold. */
+async function forget(name: string): Promise<void> {
+  const all: { id: string; display_name: string }[] = await service.api.get('/api/workloads')
+  const { id } = all.find(({ display_name }) => display_name === name)!
+  expect((await service.api.call('DELETE', `/api/workloads/${id}`)).status).toBe(204)
+}
+
 describe('the fleet', () => {
   test('an empty one shows how to connect, and sees the first collector come', async () => {
     const { page, context } = await visit(browser, service.url)
@@ -31,6 +38,37 @@ describe('the fleet', () => {
     const agent = connect(service, 'the-first', 'the-first-1')
     await page.getByRole('link', { name: 'the-first' }).waitFor()
     await agent.stop()
+    await context.close()
+  })
+
+  test('what happens while the list is on its way is not undone by it', async () => {
+    const leaver = connect(service, 'the-leaver', 'the-leaver-1')
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'the-leaver' }).waitFor()
+
+    const told: string[] = []
+    page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => told.push(String(payload))))
+    const untilTold = (...words: string[]) =>
+      expect.poll(() => told.some((frame) => words.every((word) => frame.includes(word)))).toBe(true)
+    let newcomer: ReturnType<typeof connect> | undefined
+    await page.route(
+      '**/api/workloads?limit=*',
+      async (route) => {
+        const response = await route.fetch()
+        await leaver.stop()
+        newcomer = connect(service, 'the-newcomer', 'the-newcomer-1')
+        await untilTold('"workload_update"', 'the-newcomer')
+        await untilTold('"workload_update"', 'the-leaver', '"connected_instance_count":0')
+        await route.fulfill({ response })
+      },
+      { times: 1 },
+    )
+    await page.reload()
+    await page.getByRole('link', { name: 'the-newcomer' }).waitFor()
+    await page.getByRole('row', { name: /disconnected.*the-leaver/i }).waitFor()
+    await newcomer?.stop()
+    for (const name of ['the-leaver', 'the-newcomer']) await forget(name)
     await context.close()
   })
 
