@@ -33,11 +33,10 @@ export default defineHttp({
         ? null
         : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
     const sight = sightOf(actor.permissions)
-    const rollout = await findRolloutOfPush(ctx.db, push.pushId)
     const about = {
       groups: groupErrors(targets),
       isPrevious: previous?.pushId === push.pushId,
-      rolloutId: rollout?.id ?? null,
+      rollout: await findRolloutOfPush(ctx.db, push.pushId),
     }
     return json({
       ...ctx.views.revision(workload, push, about, sight),

@@ -34,7 +34,7 @@ export default defineHttp({
         ? null
         : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
     const rollouts = new Map(
-      (await listRollouts(ctx.db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout.id]),
+      (await listRollouts(ctx.db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout]),
     )
     const sight = sightOf(actor.permissions)
     return listReply<{ push: Push; groups: StoredErrorGroup[] }>(query, target, {
@@ -52,8 +52,8 @@ export default defineHttp({
       },
       keyOf: ({ push }) => [push.seq],
       toWire: ({ push, groups }) => {
-        const rolloutId = rollouts.get(push.pushId) ?? null
-        const about = { groups, isPrevious: push.pushId === previous?.pushId, rolloutId }
+        const rollout = rollouts.get(push.pushId) ?? null
+        const about = { groups, isPrevious: push.pushId === previous?.pushId, rollout }
         return ctx.views.revision(workload, push, about, sight)
       },
     })

@@ -1,3 +1,5 @@
+import type { RolloutStatus } from './rollouts.ts'
+
 /** What a revision's status may be; never back from a later one to an earlier one. */
 export const REVISION_STATUSES = ['pending', 'applied', 'failed'] as const
 export type RevisionStatus = (typeof REVISION_STATUSES)[number]
@@ -90,7 +92,9 @@ export interface RevisionRecord {
   /** The hash whose failure this rollback answers. */
   failed_config_hash?: string
   approval_id?: string
+  /** The staged rollout that it is, and how that stands. */
   rollout_id?: string
+  rollout_status?: RolloutStatus
   target_count: number
   applied_count: number
   failed_count: number

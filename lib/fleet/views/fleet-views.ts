@@ -11,10 +11,10 @@ import type { Fleet } from '../fleet.ts'
 import type { AgentError, Instance, Push, Workload } from '../model.ts'
 import { assignmentOf, followedOf } from '../state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
-import { type ErrorGroup, groupErrors, type Sight } from './errors.ts'
+import { groupErrors, type Sight } from './errors.ts'
 import { toInstanceDetail, toLiveInstance } from './instance.ts'
 import { RecordBytes } from './record-bytes.ts'
-import { timeoutAt, toRevision } from './revision.ts'
+import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
 import { CLEARABLE, type SettledRecord, toWorkloadRecord } from './workload.ts'
 
@@ -130,18 +130,18 @@ export class FleetViews {
     const followed = followedOf(workload, push.pushId)
     const hasFailures = followed !== null && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
-    return this.revision(workload, push, { groups, isPrevious: false, rolloutId: null }, sight)
+    return this.revision(workload, push, { groups, isPrevious: false, rollout: null }, sight)
   }
 
   /** A push with what is known around it. */
   revision(
     workload: Workload,
     push: Push,
-    about: { groups: readonly ErrorGroup[]; isPrevious: boolean; rolloutId: string | null },
+    about: Pick<RevisionSurroundings, 'groups' | 'isPrevious' | 'rollout'>,
     sight: Sight,
   ): RevisionRecord {
     const { counters, clock } = this.#parts
-    const rollout = workload.rollout?.stored
+    const rollout = workload.rollout?.stored ?? null
     return toRevision(
       push,
       {
@@ -149,7 +149,7 @@ export class FleetViews {
         label: counters.label(workload.id, push.hash),
         isCurrent: workload.activeHash === push.hash,
         isLastKnownGood: workload.knownGoodHash === push.hash,
-        rolloutId: rollout?.pushId === push.pushId ? rollout.id : about.rolloutId,
+        rollout: rollout?.pushId === push.pushId ? rollout : about.rollout,
         now: clock.now(),
       },
       sight,

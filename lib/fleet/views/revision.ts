@@ -1,3 +1,4 @@
+import type { StoredRollout } from '../../store/rollouts.ts'
 import type {
   PushInstanceState,
   RevisionInstanceStatus,
@@ -28,7 +29,7 @@ export interface RevisionSurroundings {
   isPrevious: boolean
   isLastKnownGood: boolean
   /** The staged rollout that it is, as far as that is known; else null. */
-  rolloutId: string | null
+  rollout: Pick<StoredRollout, 'id' | 'status'> | null
   groups: readonly ErrorGroup[]
   now: Date
 }
@@ -76,7 +77,9 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
     ...(push.rollbackOfPushId === null ? {} : { rollback_of_push_id: push.rollbackOfPushId }),
     ...(push.failedHash === null ? {} : { failed_config_hash: push.failedHash }),
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
-    ...(around.rolloutId === null ? {} : { rollout_id: around.rolloutId }),
+    ...(around.rollout === null
+      ? {}
+      : { rollout_id: around.rollout.id, rollout_status: around.rollout.status }),
     target_count: counts.target,
     applied_count: counts.applied,
     failed_count: counts.failed,

@@ -45,6 +45,7 @@ export const fleetTexts = defineTexts({
       not_managed: 'not managed',
       none: 'none assigned',
       failed: 'failed',
+      halted: 'halted',
       applying: 'applying',
       drifted: 'drifted',
       in_sync: 'in sync',
@@ -53,6 +54,7 @@ export const fleetTexts = defineTexts({
     failedCount: (n: number) => `${formatNumber(n)} failed`,
     applyingCount: (done: number, all: number) => `applying ${formatNumber(done)} of ${formatNumber(all)}`,
     stagedCount: (done: number, all: number) => `in stages: ${formatNumber(done)} of ${formatNumber(all)}`,
+    haltedCount: (done: number, all: number) => `halted: ${formatNumber(done)} of ${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} drifted`,
     readOnly: { not_a_collector: 'read-only: not a collector', no_remote_config: 'read-only: no supervisor' },
     readOnlyLong: {
@@ -120,6 +122,7 @@ export const fleetTexts = defineTexts({
       not_managed: 'non géré',
       none: 'aucune assignée',
       failed: 'échouée',
+      halted: 'arrêtée',
       applying: 'en application',
       drifted: 'en écart',
       in_sync: 'conforme',
@@ -128,6 +131,7 @@ export const fleetTexts = defineTexts({
     failedCount: (n: number) => `${formatNumber(n)} ${plural(n, 'échec', 'échecs')}`,
     applyingCount: (done: number, all: number) => `${formatNumber(done)} sur ${formatNumber(all)} à jour`,
     stagedCount: (done: number, all: number) => `étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
+    haltedCount: (done: number, all: number) => `arrêtée : ${formatNumber(done)} sur ${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} en écart`,
     readOnly: {
       not_a_collector: 'lecture seule : pas un collecteur',

@@ -3,6 +3,7 @@ import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { instanceName } from './instances.ts'
+import { isOpen } from './pushes.ts'
 import { readOnlyReason } from './workloads.ts'
 
 /** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
@@ -57,9 +58,9 @@ function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord
   }
   if (push.status === 'failed') return { kind: 'push_failed', push }
   if (push.failed_count > 0) return { kind: 'some_failed', push }
-  const isOpen = push.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
-  if (isOpen && push.rollout_id) return { kind: 'rollout', push }
-  if (isOpen && push.applied_count < push.target_count) return { kind: 'applying', push }
+  if (!isOpen(push)) return null
+  if (push.rollout_id) return { kind: 'rollout', push }
+  if (push.applied_count < push.target_count) return { kind: 'applying', push }
   return null
 }
 

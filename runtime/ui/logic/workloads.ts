@@ -1,4 +1,5 @@
 import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { isOpen } from './pushes.ts'
 
 const ENVIRONMENT_KEYS = [
   'muster/selector.env',
@@ -40,14 +41,25 @@ export function readOnlyReason(workload: WorkloadRecord): ReadOnlyReason | null 
 }
 
 /** The state of a workload's config in one word. */
-export type ConfigState = 'not_managed' | 'none' | 'failed' | 'applying' | 'drifted' | 'in_sync' | 'unknown'
+export type ConfigState =
+  | 'not_managed'
+  | 'none'
+  | 'failed'
+  | 'halted'
+  | 'applying'
+  | 'drifted'
+  | 'in_sync'
+  | 'unknown'
 
 /** What the config column says. */
 export function configStateOf(workload: WorkloadRecord): ConfigState {
   if (readOnlyReason(workload) !== null) return 'not_managed'
   const push = workload.current_config_push
   if (push?.status === 'failed' && push.config_hash === workload.active_config_hash) return 'failed'
-  if (push?.status === 'pending' && push.phase !== 'superseded' && push.target_count > 0) return 'applying'
+  if (push !== undefined && isOpen(push)) {
+    if (push.rollout_status === 'halted') return 'halted'
+    if (push.target_count > 0) return 'applying'
+  }
   if (!workload.active_config_hash)
     return workload.remote_config_status?.status === 'failed' ? 'failed' : 'none'
   if (workload.applying_instance_count > 0) return 'applying'
@@ -72,12 +84,13 @@ export type FleetFilter = keyof typeof FLEET_FILTERS
 const STATUS_RANK = { disconnected: 0, degraded: 1, connected: 2 } as const
 const CONFIG_RANK: Record<ConfigState, number> = {
   failed: 0,
-  drifted: 1,
-  applying: 2,
-  unknown: 3,
-  in_sync: 4,
-  none: 5,
-  not_managed: 6,
+  halted: 1,
+  drifted: 2,
+  applying: 3,
+  unknown: 4,
+  in_sync: 5,
+  none: 6,
+  not_managed: 7,
 }
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })

@@ -21,7 +21,7 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
   const words = say(fleetTexts)
   const state = configStateOf(workload)
   const push = workload.current_config_push
-  if (push && (state === 'applying' || (state === 'failed' && push.target_count > 0))) {
+  if (push && (state === 'applying' || state === 'halted' || (state === 'failed' && push.target_count > 0))) {
     const parts = [
       ['ok', push.applied_count],
       ['bad', push.failed_count],
@@ -40,6 +40,8 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
         />
         {push.failed_count > 0 ? (
           <span class="bad">{words.failedCount(push.failed_count)}</span>
+        ) : state === 'halted' ? (
+          <span class="bad">{words.haltedCount(push.applied_count, workload.connected_instance_count)}</span>
         ) : push.rollout_id ? (
           words.stagedCount(push.applied_count, workload.connected_instance_count)
         ) : (

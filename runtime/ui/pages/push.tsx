@@ -6,7 +6,9 @@ import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatNumber, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
+import { rolloutTexts } from '../i18n/rollout.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { isOpen } from '../logic/pushes.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Capped } from '../parts/capped.tsx'
 import { ActionLink } from '../parts/controls.tsx'
@@ -52,6 +54,10 @@ export function ConvergenceBar({ of }: { of: Convergence }) {
 function sentenceOf(of: Convergence): { tone: Tone; text: string } {
   const words = say(pushTexts)
   if (of.phase === 'superseded') return { tone: 'idle', text: words.superseded }
+  if (of.phase === 'aborted') {
+    const { aborted, abortedMore } = say(rolloutTexts)
+    return { tone: 'idle', text: `${aborted} ${abortedMore}` }
+  }
   if (of.failed_count > 0) return { tone: 'bad', text: words.someFailed(of.failed_count, of.target_count) }
   if (of.phase === 'no_status') return { tone: 'warn', text: words.noStatus }
   if (of.status === 'applied' && of.times_ms.p100 !== null)
@@ -247,13 +253,13 @@ export function PushPage({ params }: { params: Record<string, string> }) {
     (abort) => api.convergence(id, hash, pushId, abort),
     touches,
   )
-  const isOpen = convergence.data?.status === 'pending' && convergence.data.phase !== 'superseded'
+  const isRunning = convergence.data !== null && isOpen(convergence.data)
   // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
   useEffect(() => {
-    if (!isOpen) return
+    if (!isRunning) return
     const timer = setInterval(convergence.reload, 2000)
     return () => clearInterval(timer)
-  }, [isOpen, hash, pushId])
+  }, [isRunning, hash, pushId])
   const push =
     history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
   return (

@@ -162,6 +162,9 @@ describe('a staged rollout', () => {
     // The workload says it first of all, and leads here.
     await page.goto(`/workloads/${id}`)
     await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
+    await page.goto('/?q=watched')
+    await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
+    await page.goto(`/workloads/${id}`)
     await page.getByRole('link', { name: 'See the stages' }).click()
     await decide('Continue')
     await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()

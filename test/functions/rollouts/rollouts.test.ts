@@ -3,7 +3,9 @@ import { configHash } from '../../../lib/configs/hash.ts'
 import { loadAssignments } from '../../../lib/fleet/load-push.ts'
 import type { StagePlan } from '../../../lib/fleet/rollout-decision.ts'
 import { listAuditChain } from '../../../lib/store/audit.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
@@ -60,6 +62,13 @@ const read = async (id: string) =>
   (await invoke(ctx, `GET ${path(id)}`, { as: editor.token })).json as RolloutRecord
 const act = (id: string, what: 'promote' | 'abort' | 'rollback', as = editor) =>
   invoke(ctx, `POST ${path(id, `/${what}`)}`, { as: as.token })
+/** What the fleet's list and the workload's history say of the newest push. */
+async function shown(): Promise<unknown[]> {
+  const [row] = (await invoke(ctx, 'GET /api/workloads', { as: editor.token })).json as WorkloadRecord[]
+  const [revision] = (await invoke(ctx, `GET /api/workloads/${workloadId}/configs`, { as: editor.token }))
+    .json as RevisionRecord[]
+  return [row!.current_config_push, revision].map((push) => push?.rollout_status)
+}
 const hashes = () => agents.map((agent) => agent.offered().at(-1))
 const [FIRST, SECOND] = [configHash(configYaml(1)), configHash(configYaml(2))]
 
@@ -121,6 +130,7 @@ describe('a staged rollout', () => {
 
   it('halts with the gate, the value and the instances, goes on when told to, and is then no longer held', async () => {
     const id = await start()
+    expect(await shown()).toEqual(['running', 'running'])
     agents[0]!.apply()
     await ctx.advance(2_000)
     agents[0]!.say({ health: { ...SICK, lastError: 'disk full' } })
@@ -128,7 +138,9 @@ describe('a staged rollout', () => {
     const halted = await read(id)
     expect(halted).toMatchObject({ status: 'halted', halt: { gate: 'health', value: 1, limit: 0, stage: 0 } })
     expect(halted.halt!.message).toContain(agents[0]!.uid)
+    expect(await shown()).toEqual(['halted', 'halted'])
     expect((await act(id, 'promote')).status).toBe(202)
+    expect(await shown()).toEqual(['running', 'running'])
     await ctx.advance(12_000)
     expect(hashes()).toEqual([SECOND, SECOND, SECOND])
   })
@@ -140,6 +152,7 @@ describe('a staged rollout', () => {
     expect((await act(id, 'abort')).json).toMatchObject({ status: 'aborted', aborted_at: expect.any(String) })
     await ctx.advance(20_000)
     expect(hashes()).toEqual([SECOND, FIRST, FIRST])
+    expect(await shown()).toEqual(['aborted', 'aborted'])
     expect(await act(id, 'promote')).toMatchObject({ status: 409 })
     expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code: 'rollout_ended' } })
   })

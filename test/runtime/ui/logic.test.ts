@@ -13,7 +13,7 @@ import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
-import { sortWorkloads } from '../../../runtime/ui/logic/workloads.ts'
+import { configStateOf, FLEET_FILTERS, sortWorkloads } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
 
 const workload = (change: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
@@ -192,6 +192,17 @@ test('a halted rollout is said before an unhealthy instance, one under way after
   expect(diagnose(row, topology, [], halted).kind).toBe('rollout_halted')
   expect(diagnose(row, topology, [], { ...halted, status: 'running' }).kind).toBe('unhealthy')
   expect(diagnose(row, null, [], null).kind).toBe('rollout')
+})
+
+test('a rollout that waits for an operator is not one that is applied, and one that was aborted is over', () => {
+  const stateWith = (push: Partial<RevisionRecord>) => {
+    const current = { status: 'pending', phase: 'applying', rollout_id: 'canary_1', target_count: 2, ...push }
+    const row = workload({ current_config_push: current as RevisionRecord, active_config_hash: 'a' })
+    return [configStateOf(row), FLEET_FILTERS.applying(row)]
+  }
+  expect(stateWith({ rollout_status: 'running' })).toEqual(['applying', true])
+  expect(stateWith({ rollout_status: 'halted' })).toEqual(['halted', false])
+  expect(stateWith({ rollout_status: 'aborted', phase: 'aborted' })).toEqual(['in_sync', false])
 })
 
 test('what ails unhealthy instances is counted by pipeline and component', () => {
