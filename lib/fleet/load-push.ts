@@ -37,6 +37,7 @@ export async function loadAssignments(db: Db, workloadId: string): Promise<Loade
   let rollout: Rollout | null = null
   if (staged !== null && stored !== null) {
     staged.isStaged = true
+    staged.isSuperseded ||= stored.status === 'aborted'
     rollout = { stored, followed: staged, members: await listRolloutMembers(db, stored.id) }
   }
   return {

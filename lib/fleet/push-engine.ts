@@ -2,6 +2,7 @@ import { storeContent } from '../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../store/db.ts'
 import { listPushes } from '../store/pushes.ts'
 import { liftQuarantines } from '../store/quarantines.ts'
+import type { StoredRollout } from '../store/rollouts.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
 import { deriveWorkload } from './derive.ts'
@@ -53,6 +54,8 @@ export class PushEngine {
   readonly #writer: WriteBehind
   readonly #offers: OfferEngine
   readonly #mutex = new KeyedMutex()
+  /** Workloads of which a commit got no answer, until the database has said what it holds. */
+  readonly #inDoubt = new WeakSet<Workload>()
   /** What became of pushes since the start, for the metrics. */
   readonly stats = { applied: 0, failed: 0, convergenceMs: 0 }
   /** Called for each target that is no longer there when its push is committed. */
@@ -68,9 +71,15 @@ export class PushEngine {
     offers.targetChanged = (followed) => this.reconsider(followed)
   }
 
-  /** Run work on a workload apart from its pushes and rollbacks. */
+  /**
+   * Run work on a workload apart from its pushes, rollbacks and rollouts. Where the fate of the last of them is not
+   * known, the database is asked first: whatever is decided here is decided on what it holds.
+   */
   exclusively<T>(workloadId: string, work: () => Promise<T>): Promise<T> {
-    return this.#mutex.run(workloadId, work)
+    return this.#mutex.run(workloadId, async () => {
+      await this.#settleDoubt(workloadId)
+      return work()
+    })
   }
 
   /** Resolves when no push or rollback is under way. */
@@ -86,7 +95,7 @@ export class PushEngine {
     request: PushRequest,
     alongside: (tx: Db, push: Push) => Promise<{ ok: true } | { ok: false; code: Code }>,
   ): Promise<PushOutcome<Code>> {
-    return this.#mutex.run(request.workloadId, async () => {
+    return this.exclusively(request.workloadId, async () => {
       const workload = this.#state.workloads.get(request.workloadId)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
@@ -171,13 +180,18 @@ export class PushEngine {
     if (deriveWorkload(workload, this.#deps.clock.monotonicMs())) this.#writer.workload(workload)
   }
 
-  #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {
+  /** Another push takes the place of what was assigned until now. */
+  #supersede(workload: Workload): void {
     for (const former of [workload.active, workload.rollout?.followed ?? null]) {
       if (former === null || former.push.status !== 'pending' || former.isSuperseded) continue
       former.isSuperseded = true
       if (former.push.phase !== 'aborted') former.push.phase = 'superseded'
       this.#deps.notices.pushChanged(workload, former.push)
     }
+  }
+
+  #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {
+    this.#supersede(workload)
     workload.newestPush = followed.push
     workload.generation = followed.push.generation
     workload.pushSeq = followed.push.seq
@@ -261,18 +275,24 @@ export class PushEngine {
   /** The fate of a transaction is unknown: ask the database until it answers, then go on from what it holds. */
   async resync(workload: Workload): Promise<void> {
     workload.isFrozen = true
+    this.#inDoubt.add(workload)
     await new Promise<void>((resolve) => void this.#deps.timers.after(RESYNC_MS, resolve))
-    await this.#mutex.run(workload.id, async () => {
-      if (workload.isDeleted) return
-      try {
-        const loaded = await loadAssignments(this.#deps.db, workload.id)
-        if (loaded !== null) this.#adopt(workload, loaded)
-      } catch {
-        void this.resync(workload)
-        return
-      }
-      this.unfreeze(workload)
-    })
+    try {
+      await this.exclusively(workload.id, async () => {})
+    } catch {
+      void this.resync(workload)
+    }
+  }
+
+  async #settleDoubt(workloadId: string): Promise<void> {
+    const workload = this.#state.workloads.get(workloadId)
+    if (workload === undefined || !this.#inDoubt.has(workload)) return
+    // What agents said meanwhile goes first, so that what is read holds it.
+    await this.#writer.flush()
+    const loaded = await loadAssignments(this.#deps.db, workloadId)
+    this.#inDoubt.delete(workload)
+    if (loaded !== null) this.#adopt(workload, loaded)
+    this.unfreeze(workload)
   }
 
   /** Go on from the assignments as the database holds them, where they are not those in memory. */
@@ -281,11 +301,14 @@ export class PushEngine {
     const isNewActive = loaded.active !== null && loaded.active.push.pushId !== workload.active?.push.pushId
     const isNewRollout = loaded.rollout?.stored.id !== workload.rollout?.stored.id
     const isNewStage = loaded.rollout?.stored.stageIndex !== workload.rollout?.stored.stageIndex
-    if (!isNewActive && !isNewRollout && !isNewStage) return
+    if (!isNewActive && !isNewRollout && !isNewStage) {
+      if (loaded.rollout !== null) this.#adoptStanding(workload, loaded.rollout.stored)
+      return
+    }
     if (isNewActive && loaded.active !== null) {
       this.#assign(workload, loaded.active, null)
       this.#restoreOffers(workload, loaded.active)
-    }
+    } else if (isNewRollout && loaded.rollout !== null) this.#supersede(workload)
     workload.rollout = loaded.rollout
     if (loaded.rollout !== null) {
       this.#state.rollingOut.add(workload)
@@ -297,6 +320,18 @@ export class PushEngine {
     this.assignmentMoved(workload)
     if (workload.newestPush !== null) this.#deps.notices.pushChanged(workload, workload.newestPush)
     this.#deps.notices.workloadChanged(workload)
+  }
+
+  /** The same members, but it may have been halted, continued or aborted, or its stage may have converged. */
+  #adoptStanding(workload: Workload, stored: StoredRollout): void {
+    const { rollout } = workload
+    if (rollout === null || rollout.stored.updatedAt.getTime() === stored.updatedAt.getTime()) return
+    rollout.stored = stored
+    if (stored.status === 'aborted') {
+      rollout.followed.isSuperseded = true
+      rollout.followed.push.phase = 'aborted'
+    }
+    this.#deps.notices.pushChanged(workload, rollout.followed.push)
   }
 
   #restoreOffers(workload: Workload, followed: FollowedPush): void {

@@ -80,8 +80,6 @@ export class RolloutEngine {
       })
       .catch((error) => {
         this.#deps.log.warn({ err: error, workload_id: workload.id }, 'a rollout waits for the database')
-        // Whether the step was committed is not known.
-        void this.#pushes.resync(workload)
       })
       .finally(() => this.#busy.delete(workload))
   }
@@ -130,13 +128,19 @@ export class RolloutEngine {
     next: StoredRollout,
     more: (tx: Db) => Promise<void> = async () => {},
   ): Promise<boolean> {
-    return this.#deps.db.transaction(async (tx) => {
-      await this.#deps.checkEpoch(tx)
-      if ((await lockWorkload(tx, workload.id)) === null) return false
-      if (!(await updateRollout(tx, next))) return false
-      await more(tx)
-      return true
-    })
+    try {
+      return await this.#deps.db.transaction(async (tx) => {
+        await this.#deps.checkEpoch(tx)
+        if ((await lockWorkload(tx, workload.id)) === null) return false
+        if (!(await updateRollout(tx, next))) return false
+        await more(tx)
+        return true
+      })
+    } catch (error) {
+      // Whether the step was committed is not known.
+      void this.#pushes.resync(workload)
+      throw error
+    }
   }
 
   #settle(workload: Workload, rollout: Rollout, next: StoredRollout): void {

@@ -137,6 +137,7 @@ export class Watch {
     this.#checkRollbacks(pushes)
     await this.#checkAudit(pushes)
     await this.#checkRollouts()
+    await this.#checkMemory()
     await this.#checkApprovals()
     await this.#checkAgents()
     await this.#checkCounts()
@@ -162,6 +163,46 @@ export class Watch {
     )
     for (const { id, status } of wrong)
       this.problem(`rollout ${id} is ${status} and assigned the other way round`)
+  }
+
+  /** What the service goes by is what it has stored, whichever answers of the database were lost. */
+  async #checkMemory(): Promise<void> {
+    const fleet = this.#world.service()?.fleet
+    if (fleet === undefined) return
+    const stored = await this.#database.query<{
+      id: string
+      active_push_id: string | null
+      generation: number
+      push_seq: number
+      rollout: string | null
+      members: number
+      phase: string | null
+    }>(
+      `select w.id, w.active_push_id, w.generation, w.push_seq, p.phase,
+         r.id || ' ' || r.status || ' in stage ' || r.stage_index as rollout,
+         (select count(*)::int from rollout_members m where m.rollout_id = r.id) as members
+       from workloads w left join rollouts r on r.push_id = w.rollout_push_id
+         left join pushes p on p.push_id = r.push_id`,
+    )
+    for (const { id, ...row } of stored) {
+      const workload = fleet.workload(id)
+      if (workload === null) continue
+      const { rollout, activePushId, generation, pushSeq } = workload
+      const held = {
+        active_push_id: activePushId,
+        generation,
+        push_seq: pushSeq,
+        phase: rollout?.followed.push.phase ?? null,
+        rollout:
+          rollout === null
+            ? null
+            : `${rollout.stored.id} ${rollout.stored.status} in stage ${rollout.stored.stageIndex}`,
+        members: rollout?.members.size ?? 0,
+      }
+      const [inMemory, inDatabase] = [JSON.stringify(held), JSON.stringify(row, Object.keys(held))]
+      if (inMemory !== inDatabase)
+        this.problem(`workload ${id} is held as ${inMemory} and stored as ${inDatabase}`)
+    }
   }
 
   #checkRollbacks(pushes: readonly PushRow[]): void {
