@@ -8,6 +8,7 @@ import { type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
 import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
 import { openRuntimeCheck } from '../lib/configs/runtime-check.ts'
 import { AGENT_LIMITS } from '../lib/fleet/agent-limits.ts'
+import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import { openConfigTargets } from '../lib/fleet/config-targets.ts'
 import { FleetCounters } from '../lib/fleet/counters.ts'
 import type { FleetDeps } from '../lib/fleet/deps.ts'
@@ -181,6 +182,11 @@ function openContext(
     heapMbMax: 2_048,
     log,
   })
+  const doubts = new CommitDoubts({
+    ...{ db: pool, timers: systemTimers, log, counters, fleet },
+    tellBrowsers: () => hub.announce({ type: 'resync' }),
+  })
+  pool.onCommitInDoubt = () => doubts.note()
   // Made when somebody asks: the start need not wait for it.
   let openApiText: string | null = null
   const ctx: Context = Object.freeze({

@@ -1,6 +1,6 @@
 import { recordAlongside } from '../audit/alongside.ts'
 import type { AuditFailure } from '../audit/trail.ts'
-import { type Approval, countPendingApprovalsOf, findApproval, markApproved } from '../store/approvals.ts'
+import { type Approval, findApproval, markApproved } from '../store/approvals.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
@@ -40,16 +40,15 @@ export async function approveApproval(
         now: parts.clock.now(),
       })
       if (approval === null) return null
-      const waiting = await countPendingApprovalsOf(tx, workloadId)
       await record(tx, {
         ...{ action: 'config.approval.approve', actor, resource: 'workload', resourceId: workloadId },
         ...{ configHash: approval.draftHash, detail: approvalId },
       })
-      return { approval, waiting }
+      return approval
     })
     if (stored === null) return { ok: false, code: 'approval-not-pending' } as const
-    parts.hub.broadcast(toApprovalFrame(stored.approval))
-    parts.counters.setWaitingApprovals(workloadId, stored.waiting)
-    return { ok: true, approval: stored.approval } as const
+    parts.hub.broadcast(toApprovalFrame(stored))
+    parts.counters.approvalWaitsNoMore(workloadId, stored.id)
+    return { ok: true, approval: stored } as const
   })
 }

@@ -3,13 +3,7 @@ import type { AuditFailure } from '../audit/trail.ts'
 import { configHash } from '../configs/hash.ts'
 import { isProduction } from '../configs/production.ts'
 import { randomHex } from '../ids.ts'
-import {
-  type Approval,
-  countPendingApprovalsOf,
-  insertApproval,
-  type NewApproval,
-  retirePendingApproval,
-} from '../store/approvals.ts'
+import { type Approval, insertApproval, type NewApproval, retirePendingApproval } from '../store/approvals.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import {
   type ApprovalActor,
@@ -84,17 +78,19 @@ async function store(
       if ((await lockWorkload(tx, wanted.workloadId)) === null) return null
       const retired = await retirePendingApproval(tx, wanted.workloadId, wanted.targetGroup, wanted.createdAt)
       const approval = await insertApproval(tx, wanted)
-      const waiting = await countPendingApprovalsOf(tx, wanted.workloadId)
       await record(tx, {
         ...{ action: 'config.approval.request', actor, resource: 'workload', resourceId: wanted.workloadId },
         ...{ configHash: wanted.draftHash, detail: `${approval.id}:${approval.targetGroup}` },
       })
-      return { retired, approval, waiting }
+      return { retired, approval }
     })
     if (stored === null) return { ok: false, code: 'workload-not-found' } as const
-    if (stored.retired !== null) parts.hub.broadcast(toApprovalFrame(stored.retired))
+    if (stored.retired !== null) {
+      parts.hub.broadcast(toApprovalFrame(stored.retired))
+      parts.counters.approvalWaitsNoMore(wanted.workloadId, stored.retired.id)
+    }
     parts.hub.broadcast(toApprovalFrame(stored.approval))
-    parts.counters.setWaitingApprovals(wanted.workloadId, stored.waiting)
+    parts.counters.approvalWaits(wanted.workloadId, stored.approval.id)
     return { ok: true, approval: stored.approval } as const
   })
 }

@@ -8,7 +8,6 @@ import { hasCapableInstance } from '../fleet/push-plan.ts'
 import type { StagePlan } from '../fleet/rollout-decision.ts'
 import {
   type Approval,
-  countPendingApprovalsOf,
   findApproval,
   lockApprovalStatus,
   markPushed,
@@ -150,7 +149,6 @@ async function commit(
 ): Promise<PushApprovalOutcome> {
   const { actor, breakGlass, workloadId } = push
   let pushed: Approval | null = null
-  let waiting = 0
   return recordAlongside<PushApprovalOutcome>(parts.audit, async (record) => {
     let refusal: Refusal | null = null
     const outcome = await parts.fleet.push<'refused'>(
@@ -170,7 +168,6 @@ async function commit(
           breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
           now: parts.clock.now(),
         })
-        waiting = await countPendingApprovalsOf(tx, workloadId)
         const detail = breakGlass
           ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
           : `${approval.id}:${approval.draftHash}`
@@ -184,7 +181,7 @@ async function commit(
     )
     if (!outcome.ok) return outcome.code === 'refused' ? refusal! : { ok: false, code: outcome.code }
     parts.hub.broadcast(toApprovalFrame(pushed!))
-    parts.counters.setWaitingApprovals(workloadId, waiting)
+    parts.counters.approvalWaitsNoMore(workloadId, pushed!.id)
     return { ok: true, approval: pushed! }
   })
 }

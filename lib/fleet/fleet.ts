@@ -2,7 +2,13 @@ import { encodeServerToAgent } from '../opamp/codec.ts'
 import type { AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
 import type { Db } from '../store/db.ts'
-import { archiveIfDisconnected, deleteWorkload, setTrustedLabels } from '../store/workloads.ts'
+import {
+  archiveIfDisconnected,
+  deleteWorkload,
+  listOperatorSettings,
+  type OperatorSettings,
+  setTrustedLabels,
+} from '../store/workloads.ts'
 import { loadFleet } from './boot.ts'
 import { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
@@ -184,6 +190,40 @@ export class Fleet implements FleetPort {
     })
   }
 
+  /**
+   * Take over what operators have set, and what they have deleted, where the database holds it and memory does not.
+   * Which workloads that were, and which have to be looked at again because the database may not know them yet.
+   */
+  async adoptSettings(): Promise<{ adopted: string[]; passedOver: string[] }> {
+    const { db, notices } = this.#deps
+    const adopted: string[] = []
+    const passedOver: string[] = []
+    const all = await listOperatorSettings(db)
+    for (const workload of [...this.state.workloads.values()]) {
+      if (isAsStored(workload, all.get(workload.id))) continue
+      await this.#pushes.exclusively(workload.id, async () => {
+        // Under the lock of the workload nothing of this is being committed: what is read now is how it stands.
+        await this.writer.flush()
+        const stored = (await listOperatorSettings(db, workload.id)).get(workload.id)
+        if (workload.isDeleted || isAsStored(workload, stored)) return
+        if (this.writer.owes(workload)) {
+          passedOver.push(workload.id)
+          return
+        }
+        adopted.push(workload.id)
+        if (stored === undefined) {
+          this.#forget(workload)
+          return
+        }
+        workload.trustedLabels = stored.trustedLabels
+        workload.knownGoodHash = stored.knownGoodHash
+        if (workload.live.count === 0) workload.archivedAt = stored.archivedAt
+        notices.workloadChanged(workload)
+      })
+    }
+    return { adopted, passedOver }
+  }
+
   #forget(workload: Workload): void {
     workload.isDeleted = true
     this.writer.forget(workload)
@@ -261,4 +301,17 @@ export class Fleet implements FleetPort {
       return outcome
     })
   }
+}
+
+/** Whether memory and database agree on what operators set; not when the database has no such workload. */
+function isAsStored(workload: Workload, stored: OperatorSettings | undefined): boolean {
+  if (stored === undefined) return false
+  const labels = Object.entries(stored.trustedLabels)
+  return (
+    workload.knownGoodHash === stored.knownGoodHash &&
+    Object.keys(workload.trustedLabels).length === labels.length &&
+    labels.every(([key, value]) => workload.trustedLabels[key] === value) &&
+    // One that lives leaves the archive with its next write.
+    (workload.live.count > 0 || (workload.archivedAt === null) === (stored.archivedAt === null))
+  )
 }

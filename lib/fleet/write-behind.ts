@@ -182,6 +182,11 @@ export class WriteBehind {
     this.#deps.log.error({ events: lost }, 'stopped before these events could be stored: they are lost')
   }
 
+  /** Whether something of the workload itself waits to be written: the database may not know it yet. */
+  owes(workload: Workload): boolean {
+    return this.#workloads.has(workload)
+  }
+
   /** Drop what waits of a workload that is deleted. */
   forget(workload: Workload): void {
     this.#workloads.delete(workload)

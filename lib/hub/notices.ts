@@ -75,12 +75,12 @@ export class HubNotices implements FleetNotices, AlertNotices {
   }
 
   fired(alert: Alert): void {
-    this.#counters.addOpenAlerts(alert.workloadId, 1)
+    this.#counters.alertFired(alert.workloadId, alert.id)
     this.#tellAlert(alert)
   }
 
   resolved(alert: Alert): void {
-    this.#counters.addOpenAlerts(alert.workloadId, -1)
+    this.#counters.alertResolved(alert.workloadId, alert.id)
     this.#tellAlert(alert)
   }
 

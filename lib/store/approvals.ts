@@ -185,12 +185,3 @@ export async function listApprovals(
     [filter.workloadId, filter.status, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
   )
 }
-
-/** How many requests of a workload wait for an approval. */
-export async function countPendingApprovalsOf(db: Db, workloadId: string): Promise<number> {
-  const rows = await db.query<{ count: number }>(
-    `select count(*)::int as count from approvals where workload_id = $1 and status = 'pending'`,
-    [workloadId],
-  )
-  return rows[0]!.count
-}

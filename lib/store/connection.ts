@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { DatabaseUnavailable, type Db } from './db.ts'
+import { CommitInDoubt, DatabaseUnavailable, type Db } from './db.ts'
 import { toConnectionUrl } from './dsn.ts'
 
 /** How connections are made; the same for the pool and for the reserved sessions. */
@@ -16,7 +16,7 @@ export interface ConnectionOptions {
 /** One session of the database. After `isBroken` every call throws `DatabaseUnavailable`. */
 export interface Connection extends Db {
   readonly isBroken: boolean
-  /** Statements in one transaction on this connection; nothing else may use it meanwhile. */
+  /** Statements in one transaction on this connection; nothing else may use it meanwhile. Throws `CommitInDoubt` too. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** Run `listener` once when the session is lost; not after `close`. */
   onLost(listener: (cause: Error) => void): void
@@ -114,7 +114,10 @@ class Session implements Connection {
       throw error
     }
     scope.isOver = true
-    const { command } = await this.#send('COMMIT', [])
+    const { command } = await this.#send('COMMIT', []).catch((error: Error) => {
+      // An answer of the server, whatever it says, leaves no doubt.
+      throw this.#isBroken ? new CommitInDoubt(error.message, { cause: error }) : error
+    })
     if (command === 'ROLLBACK') throw new Error('transaction was rolled back: a failed statement was ignored')
     return value
   }

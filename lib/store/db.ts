@@ -22,3 +22,8 @@ export interface Database extends Db {
 export class DatabaseUnavailable extends Error {
   override readonly name: string = 'DatabaseUnavailable'
 }
+
+/** The connection was lost after COMMIT was sent: the transaction may stand, and nobody here knows. */
+export class CommitInDoubt extends DatabaseUnavailable {
+  override readonly name = 'CommitInDoubt'
+}

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { type Database, DatabaseUnavailable, type Db } from './db.ts'
+import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db.ts'
 
 /** Limits of the process's sessions; see `openPool`. */
 export interface PoolOptions {
@@ -35,6 +35,8 @@ export interface PoolStatistics {
 
 /** The pooled database. */
 export interface Pool extends Database {
+  /** Called when it is not known whether a transaction was committed, before its caller is told. */
+  onCommitInDoubt: () => void
   statistics(): PoolStatistics
   /** A session outside the pool's share, for LISTEN and control; counted as in use until it closes. */
   openReserved(purpose: string): Promise<Connection>
@@ -76,6 +78,7 @@ interface Waiter {
 
 class SessionPool implements Pool {
   readonly #options: PoolOptions
+  onCommitInDoubt = () => {}
   /** Most recently used last, so that the oldest go idle long enough to be closed. */
   readonly #idle: Idle[] = []
   readonly #waiters: Waiter[] = []
@@ -97,8 +100,13 @@ class SessionPool implements Pool {
     return this.#borrow((connection) => connection.execute(text, params))
   }
 
-  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-    return this.#borrow((connection) => connection.transaction(work))
+  async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    try {
+      return await this.#borrow((connection) => connection.transaction(work))
+    } catch (error) {
+      if (error instanceof CommitInDoubt) this.onCommitInDoubt()
+      throw error
+    }
   }
 
   statistics(): PoolStatistics {

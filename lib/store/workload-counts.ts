@@ -1,32 +1,30 @@
 import type { Db } from './db.ts'
 
-/** How many of something a workload has. */
-export interface WorkloadCount {
+/** One of the things that a workload's record counts. */
+export interface OfWorkload {
   workloadId: string
-  count: number
+  id: string
 }
 
 interface Row {
   workload_id: string
-  count: number
+  id: string
 }
 
-const toCount = (row: Row): WorkloadCount => ({ workloadId: row.workload_id, count: row.count })
+const toOfWorkload = (row: Row): OfWorkload => ({ workloadId: row.workload_id, id: row.id })
 
-/** Open alerts of each workload that has one. */
-export async function countOpenAlerts(db: Db): Promise<WorkloadCount[]> {
-  const rows = await db.query<Row>(
-    `select workload_id, count(*)::int as count from alerts where resolved_at is null group by 1 order by 1`,
+/** Every open alert. */
+export async function listOpenAlertIds(db: Db): Promise<OfWorkload[]> {
+  return (await db.query<Row>(`select workload_id, id from alerts where resolved_at is null`)).map(
+    toOfWorkload,
   )
-  return rows.map(toCount)
 }
 
-/** Requests that wait for an approval, of each workload that has one. */
-export async function countPendingApprovals(db: Db): Promise<WorkloadCount[]> {
-  const rows = await db.query<Row>(
-    `select workload_id, count(*)::int as count from approvals where status = 'pending' group by 1 order by 1`,
+/** Every request that waits for an approval. */
+export async function listPendingApprovalIds(db: Db): Promise<OfWorkload[]> {
+  return (await db.query<Row>(`select workload_id, id from approvals where status = 'pending'`)).map(
+    toOfWorkload,
   )
-  return rows.map(toCount)
 }
 
 /** The label of every labelled revision. */

@@ -178,6 +178,38 @@ export async function archiveIfDisconnected(tx: Db, id: string, now: Date): Prom
   return touched === 1
 }
 
+/** What operators have set on a workload. */
+export interface OperatorSettings {
+  trustedLabels: Readonly<Record<string, string>>
+  /** Null when none is pinned. */
+  knownGoodHash: string | null
+  archivedAt: Date | null
+}
+
+/** What operators have set, by workload; of one workload when its id is given. */
+export async function listOperatorSettings(
+  db: Db,
+  id: string | null = null,
+): Promise<Map<string, OperatorSettings>> {
+  const rows = await db.query<{
+    id: string
+    trusted_labels: Record<string, string>
+    config_hash: string | null
+    archived_at: Date | null
+  }>(
+    `select w.id, w.trusted_labels, w.archived_at, k.config_hash
+     from workloads w left join known_good_configs k on k.workload_id = w.id
+     where $1::text is null or w.id = $1`,
+    [id],
+  )
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { trustedLabels: row.trusted_labels, knownGoodHash: row.config_hash, archivedAt: row.archived_at },
+    ]),
+  )
+}
+
 /** Remove a workload with everything that belongs to it; false when there was none. */
 export async function deleteWorkload(tx: Db, id: string): Promise<boolean> {
   return (await tx.execute(`delete from workloads where id = $1`, [id])) === 1

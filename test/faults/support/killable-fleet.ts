@@ -62,13 +62,13 @@ export class KillableFleet {
   }
 
   /** Start all of it, and let everybody run a first config. */
-  static async start(agentCount: number): Promise<KillableFleet> {
+  static async start(agentCount: number, env: Record<string, string> = {}): Promise<KillableFleet> {
     const dsn = await createDatabase()
     const kills = { hasKilled: true, now: () => {} }
     const proxy = await startStatementProxy(dsn, () => kills.now())
     const service = await startService({
       args: [BUNDLE, '--edition', 'complete'],
-      env: { OPAMP_SHARED_SECRET: '', DB_DSN: proxy.dsn },
+      env: { OPAMP_SHARED_SECRET: '', DB_DSN: proxy.dsn, ...env },
     })
     const db = new pg.Client(dsn)
     await db.connect()
@@ -113,9 +113,14 @@ export class KillableFleet {
     return (await this.rows<{ n: number }>(`select count(*)::int as n from ${from}`, values))[0]!.n
   }
 
+  /** Call a path under the workload. */
+  call(method: string, path = '', body?: unknown): Promise<ApiAnswer> {
+    return this.service.api.call(method, `/api/workloads/${this.#workload}${path}`, body)
+  }
+
   /** POST to a path under the workload. */
   post(path: string, body?: unknown): Promise<ApiAnswer> {
-    return this.service.api.call('POST', `/api/workloads/${this.#workload}${path}`, body)
+    return this.call('POST', path, body)
   }
 
   request(yaml: string): Promise<ApiAnswer> {
@@ -139,8 +144,14 @@ export class KillableFleet {
     return body.id
   }
 
+  /** Let the commit of a transaction go through, and cut the connection before the service sees the answer. */
+  loseAnswer(isMeant: NamesTransaction): void {
+    this.#proxy.judge = ({ text, transaction }) =>
+      text === 'COMMIT' && isMeant(transaction) ? 'cut-after' : 'pass'
+  }
+
   /** Kill at the commit of a transaction: before the database sees it, or before the service sees the answer. */
-  killAtCommit(isMeant: NamesTransaction, verdict: Exclude<Verdict, 'pass'>): void {
+  killAtCommit(isMeant: NamesTransaction, verdict: 'kill-before' | 'kill-after'): void {
     this.#kills.hasKilled = false
     this.#proxy.judge = ({ text, transaction }) =>
       text === 'COMMIT' && isMeant(transaction) ? verdict : 'pass'

@@ -7,13 +7,16 @@ export interface Statement {
   transaction: readonly string[]
 }
 
-/** What happens to a statement: 'kill-after' lets the database do it and keeps its answer back. */
-export type Verdict = 'pass' | 'kill-before' | 'kill-after'
+/**
+ * What happens to a statement: 'kill-after' lets the database do it and keeps its answer back; 'cut-after' does that
+ * and ends the connection, not the client.
+ */
+export type Verdict = 'pass' | 'kill-before' | 'kill-after' | 'cut-after'
 
-/** A way to PostgreSQL that reads what passes, and can end the client at a named statement. */
+/** A way to PostgreSQL that reads what passes, and can end the client or its connection at a named statement. */
 export interface StatementProxy {
   dsn: string
-  /** Asked for each statement until it answers a kill. Null lets everything pass. */
+  /** Asked for each statement until it answers another verdict than 'pass'. Null lets everything pass. */
   judge: ((statement: Statement) => Verdict) | null
   close(): Promise<void>
 }
@@ -97,6 +100,7 @@ export async function startStatementProxy(dsn: string, kill: () => void): Promis
     let waiting: Buffer[] = []
     let hasKilled = false
     let isAnswerKept = false
+    let isCut = false
     const end = () => {
       hasKilled = true
       proxy.judge = null
@@ -111,7 +115,11 @@ export async function startStatementProxy(dsn: string, kill: () => void): Promis
         const verdict = statement === null ? 'pass' : (proxy.judge?.(statement) ?? 'pass')
         // The pieces of one statement go out together, or not at all.
         if (verdict === 'kill-before') return end()
-        if (verdict === 'kill-after') isAnswerKept = true
+        if (verdict === 'kill-after' || verdict === 'cut-after') isAnswerKept = true
+        if (verdict === 'cut-after') {
+          isCut = true
+          proxy.judge = null
+        }
         if (!PIECES.has(type)) {
           upstream.write(Buffer.concat(waiting))
           waiting = []
@@ -119,7 +127,9 @@ export async function startStatementProxy(dsn: string, kill: () => void): Promis
       }),
     )
     const watchAnswer = messageReader(false, (type) => {
-      if (isAnswerKept && type === READY_FOR_QUERY) end()
+      if (!isAnswerKept || type !== READY_FOR_QUERY) return
+      if (isCut) client.destroy()
+      else end()
     })
     upstream.on('data', (chunk: Buffer) => {
       watchAnswer(chunk)

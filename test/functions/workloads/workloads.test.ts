@@ -42,7 +42,7 @@ describe('GET /api/workloads', () => {
     connect({ service: 'a' })
     connect({ service: 'b' })
     await ctx.advance(300)
-    ctx.counters.setOpenAlerts(agent.workloadId, 2)
+    for (const alert of ['one', 'two', 'two']) ctx.counters.alertFired(agent.workloadId, alert)
     const list = (await get('')).json as WorkloadRecord[]
     expect(list.map((workload) => workload.display_name)).toEqual(['a', 'b', 'b'])
     expect(list[1]!.id < list[2]!.id).toBe(true)
@@ -82,7 +82,7 @@ describe('GET /api/workloads', () => {
     ctx.clock.advance(5_000)
     agent.say({})
     expect((await record(agent.workloadId)).last_seen_at > before.last_seen_at).toBe(true)
-    ctx.counters.setWaitingApprovals(agent.workloadId, 1)
+    ctx.counters.approvalWaits(agent.workloadId, 'one')
     expect(await record(agent.workloadId)).toMatchObject({ waiting_approval_count: 1 })
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { CommitInDoubt, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fakeClock, recordingLog } from '../../support/fakes.ts'
 import { openTestConnection, useTestDatabase } from '../../support/postgres.ts'
 
@@ -33,6 +33,26 @@ describe('pool', () => {
   it('refuses to call a transaction committed in which a failed statement was ignored', async () => {
     const work = database.pool.transaction((tx) => tx.query('SELECT 1/0').catch(() => []))
     await expect(work).rejects.toThrow('rolled back')
+  })
+
+  it('says that a commit is in doubt when its connection was lost, and not when the server refused it', async () => {
+    const pool = database.openPool()
+    let doubts = 0
+    pool.onCommitInDoubt = () => doubts++
+    await pool.execute('CREATE TABLE t_doubt (n integer UNIQUE DEFERRABLE INITIALLY DEFERRED)')
+    const refused = pool.transaction((tx) => tx.execute('INSERT INTO t_doubt VALUES (1), (1)'))
+    await expect(refused).rejects.toMatchObject({ code: '23505' })
+    const lostBefore = pool.transaction((tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'))
+    await expect(lostBefore).rejects.toThrow(DatabaseUnavailable)
+    expect(doubts).toBe(0)
+
+    await pool.execute(`CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql
+      AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'`)
+    await pool.execute(`CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t_doubt
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_session()`)
+    const lost = pool.transaction((tx) => tx.execute('INSERT INTO t_doubt VALUES (2)'))
+    await expect(lost).rejects.toThrow(CommitInDoubt)
+    expect(doubts).toBe(1)
   })
 
   it('refuses statements after the end of their transaction', async () => {

@@ -1,0 +1,67 @@
+import type { Log } from '../log.ts'
+import type { Database } from '../store/db.ts'
+import type { FleetCounters } from './counters.ts'
+import type { Fleet } from './fleet.ts'
+import type { Timers } from './timers.ts'
+
+/** How long after a doubt the database is asked; those of one outage are settled together. */
+const ASK_AFTER_MS = 500
+
+export interface CommitDoubtsParts {
+  db: Database
+  timers: Timers
+  log: Log
+  counters: Pick<FleetCounters, 'load'>
+  fleet: Pick<Fleet, 'adoptSettings'>
+  /** Browsers may have missed a frame: they are to fetch again what they show. */
+  tellBrowsers(): void
+}
+
+/**
+ * A connection that is lost after COMMIT was sent leaves a change that may stand although its caller was told of a
+ * failure: nobody moved what is kept in memory of it, and no browser was told. This asks the database what it holds
+ * until it answers, and takes that over. Pushes and rollouts do so themselves, as offers depend on it.
+ */
+export class CommitDoubts {
+  readonly #parts: CommitDoubtsParts
+  #isWaiting = false
+  #isAsking = false
+
+  constructor(parts: CommitDoubtsParts) {
+    this.#parts = parts
+  }
+
+  /** It is not known whether a transaction was committed. */
+  note(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
+  }
+
+  async #settle(): Promise<void> {
+    // One look at a time; what is noted during this one is settled by the next.
+    if (this.#isAsking) {
+      this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
+      return
+    }
+    this.#isWaiting = false
+    this.#isAsking = true
+    const { db, log, counters, fleet, tellBrowsers } = this.#parts
+    try {
+      const looks = [await counters.load(db), await fleet.adoptSettings()]
+      const adopted = [...new Set(looks.flatMap((look) => look.adopted))]
+      if (adopted.length > 0) {
+        log.warn({ workload_ids: adopted.slice(0, 20), count: adopted.length }, TAKEN_OVER)
+        tellBrowsers()
+      }
+      if (looks.some((look) => look.passedOver.length > 0)) this.note()
+    } catch (error) {
+      log.warn({ err: error }, 'the fate of a commit is not known yet')
+      this.note()
+    } finally {
+      this.#isAsking = false
+    }
+  }
+}
+
+const TAKEN_OVER = 'took over what was committed although its answer was lost'

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { HubFrame } from '../../lib/wire/hub.ts'
+import { eventually } from '../e2e/support/eventually.ts'
+import { holding, KillableFleet, type NamesTransaction } from './support/killable-fleet.ts'
+import { runnableConfig } from './support/supervised-agents.ts'
+
+// The answer to a commit is lost with its connection: the change stands, and the service was not told. Whoever asked
+// is told that the database was away; what is shown is what is stored, at once and not after the next restart.
+
+const AGENTS = 3
+let fleet: KillableFleet
+/** What a browser was told. */
+const frames: HubFrame[] = []
+let browser: WebSocket
+
+beforeAll(async () => {
+  fleet = await KillableFleet.start(AGENTS, {
+    MIN_AGENT_VERSION: '99.0.0',
+    WORKLOAD_DISCONNECT_GRACE_SECONDS: '2',
+  })
+  const { api, url } = fleet.service
+  const { body } = await api.call('POST', '/api/auth/login', {
+    email: 'admin@example.com',
+    password: 'correct horse battery',
+  })
+  browser = new WebSocket(`${url.replace('http', 'ws')}/ws?token=${body.token}`)
+  browser.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  await once(browser, 'open')
+})
+afterAll(async () => {
+  browser?.terminate()
+  await fleet?.end()
+})
+
+const record = async () => (await fleet.call('GET')).body
+
+/** Make a change whose answer is lost. */
+async function losing(isMeant: NamesTransaction, change: () => Promise<{ status: number }>): Promise<void> {
+  frames.length = 0
+  fleet.loseAnswer(isMeant)
+  expect((await change()).status).toBe(503)
+}
+
+/** What is shown becomes what is stored, and browsers are told to look. */
+async function untilShown(what: string, isShown: () => Promise<boolean>): Promise<void> {
+  await eventually(what, isShown)
+  await eventually('browsers are told to fetch', async () => frames.some(({ type }) => type === 'resync'))
+}
+
+test('a request is counted, and its approval is', async () => {
+  await losing(holding(/insert into approvals/), () => fleet.request(runnableConfig('asked for')))
+  await untilShown('it waits', async () => (await record()).waiting_approval_count === 1)
+  const { body } = await fleet.call('GET', '/config/approvals')
+  await losing(holding(/set status = 'approved'/), () => fleet.approve(body[0].id))
+  await untilShown('it waits no more', async () => (await record()).waiting_approval_count === 0)
+})
+
+test('an alert that fired is counted, and one that was resolved is not', async () => {
+  frames.length = 0
+  fleet.loseAnswer(holding(/insert into alerts/))
+  await untilShown('it is open', async () => (await record()).open_alert_count === 1)
+  const [alert] = await fleet.service.api.get('/api/alerts')
+  await losing(holding(/update alerts set resolved_at/), () =>
+    fleet.service.api.call('POST', `/api/alerts/${alert.id}/resolve`),
+  )
+  await untilShown('none is open', async () => (await record()).open_alert_count === 0)
+})
+
+test('what operators set on a workload is what is shown', async () => {
+  await losing(holding(/insert into known_good_configs/), () =>
+    fleet.post(`/configs/${fleet.firstHash}/known-good`, {}),
+  )
+  await untilShown(
+    'it is pinned',
+    async () => (await fleet.call('GET', '/configs')).body[0].is_last_known_good,
+  )
+  await losing(holding(/insert into revision_labels/), () =>
+    fleet.post(`/configs/${fleet.firstHash}/label`, { label: 'the good one' }),
+  )
+  await untilShown(
+    'it has its label',
+    async () => (await fleet.call('GET', '/configs')).body[0].label === 'the good one',
+  )
+  await losing(holding(/set trusted_labels/), () =>
+    fleet.call('PUT', '/trusted-labels', { labels: { 'selector.team': 'checkout' } }),
+  )
+  await untilShown(
+    'it has its labels',
+    async () => (await record()).labels['muster/selector.team'] === 'checkout',
+  )
+})
+
+test('a rollout that was aborted goes no further', async () => {
+  const yaml = runnableConfig('aborted')
+  const stages = [{ count: 1, dwell_seconds: 3_600 }, { percentage: 100 }]
+  expect((await fleet.push(await fleet.approved(yaml), stages)).status).toBe(202)
+  const rollout = async () => (await fleet.call('GET', '/config/canary')).body[0]
+  const { id } = await rollout()
+  await losing(holding(/update rollouts set status = \$2/), () => fleet.post(`/config/canary/${id}/abort`))
+  await eventually('it is aborted', async () => (await record()).current_config_push.phase === 'aborted')
+  expect((await rollout()).status).toBe('aborted')
+  expect((await fleet.post(`/config/canary/${id}/abort`)).body).toMatchObject({ code: 'rollout_ended' })
+})
+
+test('a workload that was archived is out of the list, and one that was deleted is gone', async () => {
+  fleet.agents.end()
+  await eventually('it is disconnected', async () => (await record()).status === 'disconnected')
+  const listed = async (query = '') => (await fleet.service.api.get(`/api/workloads${query}`)).length
+  await losing(holding(/set archived_at/), () => fleet.post('/archive'))
+  await untilShown('it is archived', async () => (await listed()) === 0)
+  expect(await listed('?include_archived=true')).toBe(1)
+  await losing(holding(/delete from workloads/), () => fleet.call('DELETE'))
+  await untilShown('it is gone', async () => (await listed('?include_archived=true')) === 0)
+  expect(frames).toContainEqual(expect.objectContaining({ type: 'workload_removed' }))
+})
