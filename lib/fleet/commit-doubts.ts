@@ -51,7 +51,7 @@ export class CommitDoubts {
       const looks = [await counters.load(db), await fleet.adoptSettings()]
       const adopted = [...new Set(looks.flatMap((look) => look.adopted))]
       if (adopted.length > 0) {
-        log.warn({ workload_ids: adopted.slice(0, 20), count: adopted.length }, TAKEN_OVER)
+        log.warn({ count: adopted.length }, TAKEN_OVER)
         tellBrowsers()
       }
       if (looks.some((look) => look.passedOver.length > 0)) this.note()
