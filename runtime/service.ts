@@ -203,7 +203,7 @@ function openContext(
   const closeWorkers = async () => {
     await Promise.all(Object.values(workers).map((pool) => pool.close()))
   }
-  return { ctx, passwords, workers, closeWorkers }
+  return { ctx, passwords, workers, closeWorkers, doubts }
 }
 
 /** An agent's error without what the fleet does not keep. */
@@ -280,8 +280,12 @@ async function serve(
   clock: Clock,
 ): Promise<RunningService> {
   const { config, log } = options
-  const { ctx, passwords, workers, closeWorkers } = openContext(options, functions, pool, lock, clock)
-  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release(), closeWorkers]
+  const { ctx, passwords, workers, closeWorkers, doubts } = openContext(options, functions, pool, lock, clock)
+  const closers: (() => Promise<unknown> | unknown)[] = [
+    () => lock.release(),
+    closeWorkers,
+    () => doubts.stop(),
+  ]
   const unwind = async () => {
     for (const close of closers.reverse()) await close()
   }
@@ -320,6 +324,7 @@ async function serve(
         ctx.hub.flush()
         for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
         await ctx.fleet.stop()
+        doubts.stop()
         // Agents are cut without a Close frame, which would strand some of them.
         for (const socket of opamp.sockets()) socket.drop()
         api.destroy()

@@ -26,6 +26,7 @@ export class CommitDoubts {
   readonly #parts: CommitDoubtsParts
   #isWaiting = false
   #isAsking = false
+  #isStopped = false
 
   constructor(parts: CommitDoubtsParts) {
     this.#parts = parts
@@ -38,7 +39,13 @@ export class CommitDoubts {
     this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
   }
 
+  /** Ask no more: whoever starts next reads all of it. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
   async #settle(): Promise<void> {
+    if (this.#isStopped) return
     // One look at a time; what is noted during this one is settled by the next.
     if (this.#isAsking) {
       this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())

@@ -278,7 +278,7 @@ export class PushEngine {
     this.#inDoubt.add(workload)
     await new Promise<void>((resolve) => void this.#deps.timers.after(RESYNC_MS, resolve))
     try {
-      await this.exclusively(workload.id, async () => {})
+      await this.#mutex.run(workload.id, () => this.#settleDoubt(workload.id))
     } catch {
       void this.resync(workload)
     }
