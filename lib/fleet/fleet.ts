@@ -211,7 +211,8 @@ export class Fleet implements FleetPort {
           return
         }
         adopted.push(workload.id)
-        if (stored === undefined) {
+        // One without the push that it was assigned was deleted, and written anew by a report that came after.
+        if (stored === undefined || stored.activePushId !== workload.activePushId) {
           this.#forget(workload)
           return
         }
@@ -308,6 +309,7 @@ function isAsStored(workload: Workload, stored: OperatorSettings | undefined): b
   if (stored === undefined) return false
   const labels = Object.entries(stored.trustedLabels)
   return (
+    workload.activePushId === stored.activePushId &&
     workload.knownGoodHash === stored.knownGoodHash &&
     Object.keys(workload.trustedLabels).length === labels.length &&
     labels.every(([key, value]) => workload.trustedLabels[key] === value) &&

@@ -178,8 +178,9 @@ export async function archiveIfDisconnected(tx: Db, id: string, now: Date): Prom
   return touched === 1
 }
 
-/** What operators have set on a workload. */
+/** What operators have set on a workload, and the push that it is assigned. */
 export interface OperatorSettings {
+  activePushId: string | null
   trustedLabels: Readonly<Record<string, string>>
   /** Null when none is pinned. */
   knownGoodHash: string | null
@@ -193,11 +194,12 @@ export async function listOperatorSettings(
 ): Promise<Map<string, OperatorSettings>> {
   const rows = await db.query<{
     id: string
+    active_push_id: string | null
     trusted_labels: Record<string, string>
     config_hash: string | null
     archived_at: Date | null
   }>(
-    `select w.id, w.trusted_labels, w.archived_at, k.config_hash
+    `select w.id, w.active_push_id, w.trusted_labels, w.archived_at, k.config_hash
      from workloads w left join known_good_configs k on k.workload_id = w.id
      where $1::text is null or w.id = $1`,
     [id],
@@ -205,7 +207,12 @@ export async function listOperatorSettings(
   return new Map(
     rows.map((row) => [
       row.id,
-      { trustedLabels: row.trusted_labels, knownGoodHash: row.config_hash, archivedAt: row.archived_at },
+      {
+        activePushId: row.active_push_id,
+        trustedLabels: row.trusted_labels,
+        knownGoodHash: row.config_hash,
+        archivedAt: row.archived_at,
+      },
     ]),
   )
 }

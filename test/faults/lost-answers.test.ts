@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { configHash } from '../../lib/configs/hash.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { holding, KillableFleet, type NamesTransaction } from './support/killable-fleet.ts'
@@ -102,6 +103,18 @@ test('a rollout that was aborted goes no further', async () => {
   await eventually('it is aborted', async () => (await record()).current_config_push.phase === 'aborted')
   expect((await rollout()).status).toBe('aborted')
   expect((await fleet.post(`/config/canary/${id}/abort`)).body).toMatchObject({ code: 'rollout_ended' })
+})
+
+test('a workload that was deleted while it lives comes again as a new one', async () => {
+  await losing(holding(/delete from workloads/), () => fleet.call('DELETE'))
+  await eventually('it is there without its config', async () => {
+    const [workload] = await fleet.service.api.get('/api/workloads')
+    return workload?.connected_instance_count === AGENTS && workload.active_config_hash === undefined
+  })
+  fleet.follow((await fleet.service.api.get('/api/workloads'))[0].id)
+  const yaml = runnableConfig('to the new one')
+  expect((await fleet.push(await fleet.approved(yaml))).status).toBe(202)
+  await fleet.untilSettled(configHash(yaml))
 })
 
 test('a workload that was archived is out of the list, and one that was deleted is gone', async () => {

@@ -97,6 +97,11 @@ export class KillableFleet {
     await this.untilSettled(this.firstHash)
   }
 
+  /** Go on with this workload. */
+  follow(workloadId: string): void {
+    this.#workload = workloadId
+  }
+
   async end(): Promise<void> {
     this.agents.end()
     await this.#db.end()
