@@ -198,9 +198,14 @@ export class Fleet implements FleetPort {
     const { db, notices } = this.#deps
     const adopted: string[] = []
     const passedOver: string[] = []
+    await this.writer.flush()
     const all = await listOperatorSettings(db)
     for (const workload of [...this.state.workloads.values()]) {
       if (isAsStored(workload, all.get(workload.id))) continue
+      if (this.writer.owes(workload)) {
+        passedOver.push(workload.id)
+        continue
+      }
       await this.#pushes.exclusively(workload.id, async () => {
         // Under the lock of the workload nothing of this is being committed: what is read now is how it stands.
         await this.writer.flush()
