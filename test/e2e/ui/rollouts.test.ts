@@ -159,12 +159,11 @@ describe('a staged rollout', () => {
       .waitFor({ timeout: 30_000 })
     await stageSays(0, 'halted')
     await page.getByText('unhealthy instances: 1, at most 0').waitFor()
-    // The workload says it first of all, and leads here.
-    await page.goto(`/workloads/${id}`)
-    await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
+    // The fleet's list says it; the workload says it first of all, and leads here.
     await page.goto('/?q=watched')
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
     await page.goto(`/workloads/${id}`)
+    await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
     await page.getByRole('link', { name: 'See the stages' }).click()
     await decide('Continue')
     await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()
