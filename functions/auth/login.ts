@@ -1,4 +1,5 @@
 import { defaulted, string, type } from 'superstruct'
+import { isTooLongForEmail } from '../../lib/identity/emails.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { sessionCookie } from '../../runtime/credentials.ts'
 import { defineHttp, jsonBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
@@ -28,6 +29,9 @@ export default defineHttp({
     if (email === '' || password === '') {
       return problem('bad-request', { error: 'email and password are required' })
     }
+    // Before anything is looked up, recorded or counted: nobody's e-mail is that long.
+    if (isTooLongForEmail(email))
+      return problem('bad-request', { error: 'email must be at most 254 characters' })
     const outcome = await ctx.identity.logIn({ email, password, address: remoteAddress })
     if (outcome.ok) {
       const maxAgeS = Math.floor((outcome.expiresAt.getTime() - ctx.clock.now().getTime()) / 1_000)

@@ -5,5 +5,8 @@ export const toEmailKey = (email: string): string =>
 const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u
 const EMAIL_MAX = 254
 
+/** Longer than any e-mail that an account can have; nothing else is to be done with such a text. */
+export const isTooLongForEmail = (text: string): boolean => text.length > EMAIL_MAX
+
 /** Whether a trimmed text can be an e-mail address; anything stricter refuses addresses that exist. */
-export const isEmail = (email: string): boolean => email.length <= EMAIL_MAX && EMAIL.test(email)
+export const isEmail = (email: string): boolean => !isTooLongForEmail(email) && EMAIL.test(email)

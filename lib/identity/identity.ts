@@ -22,8 +22,8 @@ export interface Identity {
   logOut(token: string): Promise<void>
   changePassword(change: PasswordChange): Promise<PasswordChangeOutcome>
   users: UserAdministration
-  /** Forget sessions whose time is over; returns how many. */
-  trimSessions(): Promise<number>
+  /** Forget sessions whose time is over, and failed logins that no longer count; returns how many sessions. */
+  trim(): Promise<number>
 }
 
 /** What the parts of identity share. */
@@ -68,6 +68,9 @@ export function openIdentity(parts: IdentityParts): Identity {
     },
     changePassword: openOwnPassword({ ...parts, limit, ends }),
     users: openUserAdministration({ ...parts, ends }),
-    trimSessions: () => deleteExpiredSessions(parts.db, parts.clock.now()),
+    trim() {
+      limit.trim()
+      return deleteExpiredSessions(parts.db, parts.clock.now())
+    },
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import type { Clock } from '../clock.ts'
 
@@ -17,6 +18,8 @@ export interface LoginLimit {
     address: string,
     emailKey: string,
   ): { ok: true; attempt: LoginAttempt } | { ok: false; retryAfterS: number }
+  /** Forget what is older than the window; returns how many entries are left. */
+  trim(): number
 }
 
 export interface LoginLimitOptions {
@@ -26,9 +29,13 @@ export interface LoginLimitOptions {
   perAccount?: number
   /** Failures in a window of one address, whatever the e-mail. */
   perAddress?: number
-  /** Entries kept; beyond it the oldest goes. */
+  /** Entries kept; beyond it the one whose window began first goes. */
   entriesMax?: number
 }
+
+type Outcome = 'failed' | 'succeeded' | 'cancelled'
+
+const SOON_MS = 1_000
 
 interface Bucket {
   failures: number
@@ -37,91 +44,137 @@ interface Bucket {
   sinceMs: number
 }
 
-/** A limit with an empty table. */
-export function openLoginLimit(options: LoginLimitOptions): LoginLimit {
-  const { clock, windowMs = 60_000, perAccount = 5, perAddress = 30, entriesMax = 10_000 } = options
-  const buckets = new Map<string, Bucket>()
+/** The buckets by key, in the order in which their windows began: those whose window is over come first. */
+class Buckets {
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #windowMs: number
+  readonly #entriesMax: number
 
-  function find(key: string, nowMs: number): Bucket {
-    const known = buckets.get(key)
-    if (known) {
-      if (known.failures > 0 && nowMs - known.sinceMs >= windowMs) known.failures = 0
-      return known
+  constructor(windowMs: number, entriesMax: number) {
+    this.#windowMs = windowMs
+    this.#entriesMax = entriesMax
+  }
+
+  get size(): number {
+    return this.#buckets.size
+  }
+
+  /** Forget the failures whose window is over. */
+  trim(nowMs: number): void {
+    for (const [key, bucket] of this.#buckets) {
+      if (bucket.failures > 0 && !this.#isOver(bucket, nowMs)) return
+      bucket.failures = 0
+      this.drop(key)
     }
-    if (buckets.size >= entriesMax) evict(buckets)
+  }
+
+  /** The bucket of a key; null when there is none and every place is taken by an attempt in flight. */
+  find(key: string, nowMs: number): Bucket | null {
+    const known = this.#buckets.get(key)
+    if (known) return known
+    if (this.#buckets.size >= this.#entriesMax && !this.#evict()) return null
     const fresh = { failures: 0, inFlight: 0, sinceMs: nowMs }
-    buckets.set(key, fresh)
+    this.#buckets.set(key, fresh)
     return fresh
   }
 
-  function settle(key: string, outcome: 'failed' | 'succeeded' | 'cancelled'): void {
-    const bucket = buckets.get(key)
+  settle(key: string, outcome: Outcome, nowMs: number): void {
+    const bucket = this.#buckets.get(key)
     if (!bucket) return
     bucket.inFlight = Math.max(0, bucket.inFlight - 1)
+    if (outcome === 'succeeded') bucket.failures = 0
     if (outcome === 'failed') {
-      if (bucket.failures === 0) bucket.sinceMs = clock.monotonicMs()
+      if (bucket.failures === 0 || this.#isOver(bucket, nowMs)) {
+        bucket.failures = 0
+        bucket.sinceMs = nowMs
+        this.#buckets.delete(key)
+        this.#buckets.set(key, bucket)
+      }
       bucket.failures++
     }
-    if (outcome === 'succeeded') bucket.failures = 0
-    dropIfEmpty(key)
+    this.drop(key)
   }
 
-  function dropIfEmpty(key: string): void {
-    const bucket = buckets.get(key)
-    if (bucket?.failures === 0 && bucket.inFlight === 0) buckets.delete(key)
+  /** Forget a bucket that holds nothing. */
+  drop(key: string): void {
+    const bucket = this.#buckets.get(key)
+    if (bucket?.failures === 0 && bucket.inFlight === 0) this.#buckets.delete(key)
+  }
+
+  #isOver(bucket: Bucket, nowMs: number): boolean {
+    return bucket.failures > 0 && nowMs - bucket.sinceMs >= this.#windowMs
+  }
+
+  /** Forget the first bucket that nobody is using; false when all are in use. */
+  #evict(): boolean {
+    for (const [key, bucket] of this.#buckets) {
+      if (bucket.inFlight > 0) continue
+      this.#buckets.delete(key)
+      return true
+    }
+    return false
+  }
+}
+
+/** A limit with an empty table. What strangers call themselves is kept as a hash: all keys have one length. */
+export function openLoginLimit(options: LoginLimitOptions): LoginLimit {
+  const { clock, windowMs = 60_000, perAccount = 5, perAddress = 30, entriesMax = 10_000 } = options
+  const buckets = new Buckets(windowMs, entriesMax)
+
+  /** How long to wait before the next attempt; 0 when it may be made now. */
+  function waitMs(account: Bucket, place: Bucket, nowMs: number): number {
+    const refused = [
+      { bucket: account, limit: perAccount },
+      { bucket: place, limit: perAddress },
+    ].filter(({ bucket, limit }) => bucket.failures + bucket.inFlight >= limit)
+    // Where only attempts in flight are in the way, they will be over soon.
+    const waits = refused.map(({ bucket }) =>
+      bucket.failures === 0 ? SOON_MS : bucket.sinceMs + windowMs - nowMs,
+    )
+    return Math.max(0, ...waits)
   }
 
   return {
     begin(address, emailKey) {
       const nowMs = clock.monotonicMs()
+      buckets.trim(nowMs)
       const network = toNetwork(address)
-      const accountKey = `${network} ${emailKey}`
-      const account = find(accountKey, nowMs)
-      const place = find(network, nowMs)
-      const refused = [
-        { bucket: account, limit: perAccount },
-        { bucket: place, limit: perAddress },
-      ].filter(({ bucket, limit }) => bucket.failures + bucket.inFlight >= limit)
-      if (refused.length > 0) {
-        for (const key of [accountKey, network]) dropIfEmpty(key)
-        const waits = refused.map(({ bucket }) =>
-          // Where only attempts in flight are in the way, they will be over soon.
-          bucket.failures === 0 ? 1_000 : bucket.sinceMs + windowMs - nowMs,
-        )
-        return { ok: false, retryAfterS: Math.max(1, Math.ceil(Math.max(...waits) / 1_000)) }
+      const placeKey = hashed(network)
+      const accountKey = hashed(`${network} ${emailKey}`)
+      const place = buckets.find(placeKey, nowMs)
+      // While it is in use, room for the account is not made of it.
+      if (place) place.inFlight++
+      const account = place && buckets.find(accountKey, nowMs)
+      if (place) place.inFlight--
+      const wait = place && account ? waitMs(account, place, nowMs) : SOON_MS
+      if (!place || !account || wait > 0) {
+        for (const key of [accountKey, placeKey]) buckets.drop(key)
+        return { ok: false, retryAfterS: Math.max(1, Math.ceil(wait / 1_000)) }
       }
       account.inFlight++
       place.inFlight++
+      const settle = (ofAccount: Outcome, ofPlace: Outcome) => {
+        buckets.settle(accountKey, ofAccount, clock.monotonicMs())
+        buckets.settle(placeKey, ofPlace, clock.monotonicMs())
+      }
       return {
         ok: true,
         attempt: {
-          fail() {
-            settle(accountKey, 'failed')
-            settle(network, 'failed')
-          },
-          succeed() {
-            settle(accountKey, 'succeeded')
-            // One known password must not reset what an address did to all other accounts.
-            settle(network, 'cancelled')
-          },
-          cancel() {
-            settle(accountKey, 'cancelled')
-            settle(network, 'cancelled')
-          },
+          fail: () => settle('failed', 'failed'),
+          // One known password must not reset what an address did to all other accounts.
+          succeed: () => settle('succeeded', 'cancelled'),
+          cancel: () => settle('cancelled', 'cancelled'),
         },
       }
+    },
+    trim() {
+      buckets.trim(clock.monotonicMs())
+      return buckets.size
     },
   }
 }
 
-/** Drop the oldest entry that nobody is using. */
-function evict(buckets: Map<string, Bucket>): void {
-  for (const [key, bucket] of buckets) {
-    if (bucket.inFlight > 0) continue
-    buckets.delete(key)
-    return
-  }
-}
+const hashed = (name: string): string => createHash('sha256').update(name).digest('base64url')
 
 /** What counts as one address: an IPv4 address, or the /64 that one IPv6 customer has. */
 export function toNetwork(address: string): string {

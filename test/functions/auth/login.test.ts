@@ -101,6 +101,24 @@ describe('POST /api/auth/login', () => {
     expect(large).toMatchObject({ status: 413, json: { error: 'request body too large' } })
   })
 
+  it('refuses an e-mail that no account can have before it looks, records or counts', async () => {
+    const before = await newest()
+    const address = '192.0.2.40'
+    for (let n = 0; n < 40; n++)
+      expect(
+        await logIn(`${'€'.repeat(240)}${n}@elsewhere.example.com`, PASSWORD, { address }),
+      ).toMatchObject({
+        status: 400,
+        json: { error: 'email must be at most 254 characters' },
+      })
+    expect(await newest()).toEqual(before)
+    expect(await logIn(OPS, PASSWORD, { address })).toMatchObject({ status: 200 })
+    const longest = `${'a'.repeat(242)}@example.com`
+    expect(longest).toHaveLength(254)
+    expect(await logIn(longest, PASSWORD, { address })).toMatchObject({ status: 401 })
+    expect(await logIn(`a${longest}`, PASSWORD, { address })).toMatchObject({ status: 400 })
+  })
+
   it('stops guesses after five a minute, the right password included, and forgets them after that', async () => {
     const address = '192.0.2.20'
     for (let n = 0; n < 5; n++) expect(await logIn(OPS, 'wrong', { address })).toMatchObject({ status: 401 })

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openLoginLimit, toNetwork } from '../../../lib/identity/login-limit.ts'
@@ -13,6 +15,13 @@ function open(options: { entriesMax?: number } = {}) {
     return begun.ok
   }
   return { clock, limit, fail }
+}
+
+/** What is in use once everything that nobody refers to is gone. */
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().heapUsed
 }
 
 const countAllowed = (attempts: boolean[]) => attempts.filter(Boolean).length
@@ -89,6 +98,47 @@ describe('login limit', () => {
       }),
       { seed: 11 },
     )
+  })
+
+  it('keeps nothing once the window is over, also of those that never come again', () => {
+    const { clock, limit, fail } = open()
+    times(500, (n) => fail(`10.0.${n >> 8}.${n & 255}`, `${n}@x`))
+    expect(limit.trim()).toBe(1_000)
+    clock.advance(59_999)
+    expect(limit.trim()).toBe(1_000)
+    clock.advance(1)
+    expect(limit.trim()).toBe(0)
+  })
+
+  it('keeps a window that is open while it forgets those that began before it', () => {
+    const { clock, limit, fail } = open()
+    times(5, () => fail('192.0.2.1', 'a@x'))
+    clock.advance(30_000)
+    times(5, () => fail('192.0.2.2', 'a@x'))
+    clock.advance(30_000)
+    expect(limit.trim()).toBe(2)
+    expect(fail('192.0.2.1', 'a@x')).toBe(true)
+    expect(fail('192.0.2.2', 'a@x')).toBe(false)
+  })
+
+  it('refuses when every place of the table is taken by an attempt in flight', () => {
+    const { limit } = open({ entriesMax: 10 })
+    const begun = times(8, (n) => limit.begin(`10.0.0.${n}`, 'a@x'))
+    expect(begun.filter(({ ok }) => ok)).toHaveLength(5)
+    expect(begun[7]).toEqual({ ok: false, retryAfterS: 1 })
+    for (const attempt of begun) if (attempt.ok) attempt.attempt.cancel()
+    expect(limit.trim()).toBe(0)
+  })
+
+  it('keeps of a name only its hash', () => {
+    const { limit } = open({ entriesMax: 2_000 })
+    const before = heapBytes()
+    times(800, (n) => {
+      const begun = limit.begin(`10.0.${n >> 8}.${n & 255}`, `${n}${'\u20ac'.repeat(100_000)}@x`)
+      if (begun.ok) begun.attempt.fail()
+    })
+    expect(heapBytes() - before).toBeLessThan(20 * 1_048_576)
+    expect(limit.trim()).toBe(1_600)
   })
 
   it('keeps its table bounded', () => {
