@@ -4,7 +4,7 @@ import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { classifyAgentError } from '../lib/configs/agent-error.ts'
 import { isCompatible } from '../lib/configs/components.ts'
-import { type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
+import { CONFIG_ROOMS, CONFIG_THREADS, type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
 import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
 import { openRuntimeCheck } from '../lib/configs/runtime-check.ts'
 import { AGENT_LIMITS } from '../lib/fleet/agent-limits.ts'
@@ -137,8 +137,9 @@ function openContext(
   const configWorkers = openWorkerPool<ConfigJob, ConfigJobResult>({
     name: 'config',
     entry: workerUrl(files, 'config'),
-    maxThreads: 2,
-    maxQueued: 256,
+    maxThreads: CONFIG_THREADS,
+    maxQueued: 0,
+    rooms: CONFIG_ROOMS,
     timeoutMs: 30_000,
     heapMbMax: 512,
     log,
@@ -213,8 +214,8 @@ function classifyForFleet(raw: string): AgentError {
 }
 
 const compareWith = (configs: ConfigEngine) => async (asked: string, reported: string) => {
-  const match = await configs.effectiveMatch(asked, reported)
-  return { matches: match.verdict, paths: match.paths }
+  const compared = await configs.effectiveMatch(asked, reported)
+  return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
 }
 
 function fleetDeps(
@@ -235,7 +236,10 @@ function fleetDeps(
     recordAudit: audited.record,
     classifyError: classifyForFleet,
     isCompatible,
-    normalise: (text) => configs.normalForm(text),
+    async normalise(text) {
+      const read = await configs.normalForm(text)
+      return read.ok ? read.form : 'busy'
+    },
     graceMs: config.disconnectGraceMs,
     agentLimits: AGENT_LIMITS,
   }

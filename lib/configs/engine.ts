@@ -18,7 +18,7 @@ import {
   type ValidationTarget,
 } from './validate.ts'
 
-/** `server-busy`: the worker threads are all taken, or one gave up on a text. */
+/** `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for. */
 export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy' }
 
 /** Everything that reads configs, without holding the event loop. */
@@ -34,9 +34,10 @@ export interface ConfigEngine {
   diff(input: DiffInput): Promise<Answered<{ diff: ConfigDiff }>>
   /** The same as JSON. */
   diffText(input: DiffInput): Promise<Answered<{ text: string }>>
-  /** Null when the text is no config, or could not be read in time. */
-  normalForm(text: string): Promise<NormalForm | null>
-  effectiveMatch(asked: string, reported: string): Promise<EffectiveMatch>
+  /** The form is null when the text is no config, or could not be read in time. */
+  normalForm(text: string): Promise<Answered<{ form: NormalForm | null }>>
+  /** The verdict is unknown when one of the texts could not be read in time. */
+  effectiveMatch(asked: string, reported: string): Promise<Answered<{ match: EffectiveMatch }>>
   /** A vendor's config as a draft, with the draft's own validation. */
   migrate(input: MigrationInput, validatedAt: Date): Promise<Answered<{ preview: MigrationPreview }>>
   /**
@@ -62,20 +63,52 @@ const OUTLINES_MAX = 5_000
 /** Texts that are fetched in one statement. */
 const OUTLINES_CHUNK = 50
 
+/**
+ * Who waits for a job of each kind. What agents report is read on one thread; what needs no permission beyond being
+ * signed in holds another at most; so that neither keeps those who change something from being answered.
+ */
+const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = {
+  validate: 'operators',
+  policy: 'operators',
+  diff: 'operators',
+  migrate: 'operators',
+  'diff-text': 'viewers',
+  outline: 'viewers',
+  'effective-match': 'viewers',
+  'normal-form': 'agents',
+}
+
+/** Threads of the config workers: one more than agents and viewers may hold together. */
+export const CONFIG_THREADS = 3
+/** The rooms that `ConfigEngineParts.workers` has to have. */
+export const CONFIG_ROOMS = {
+  operators: { maxThreads: 2, maxQueued: 64 },
+  viewers: { maxThreads: 1, maxQueued: 64 },
+  agents: { maxThreads: 1, maxQueued: 64 },
+} as const
+
 /** A diff reads both texts and walks them several times. */
 const diffLength = ({ baseText, targetText }: DiffInput) => 2 * (baseText.length + targetText.length)
 
 /** An engine over worker threads. */
 export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
+  /** Null when a thread gave up on the text: it would do so again. */
+  async function read<Kind extends keyof ConfigJobResults>(
+    length: number,
+    job: Extract<ConfigJob, { kind: Kind }>,
+  ): Promise<Answered<{ value: ConfigJobResults[Kind] | null }>> {
+    if (length <= IN_PLACE_LENGTH_MAX) return { ok: true, value: runConfigJob(job) as ConfigJobResults[Kind] }
+    const outcome = await workers.run(job, [], ROOM_OF[job.kind])
+    if (outcome.ok) return { ok: true, value: outcome.value as ConfigJobResults[Kind] }
+    return outcome.code === 'worker-busy' ? { ok: false, code: 'server-busy' } : { ok: true, value: null }
+  }
   async function run<Kind extends keyof ConfigJobResults>(
     length: number,
     job: Extract<ConfigJob, { kind: Kind }>,
   ): Promise<Answered<{ value: ConfigJobResults[Kind] }>> {
-    if (length <= IN_PLACE_LENGTH_MAX) return { ok: true, value: runConfigJob(job) as ConfigJobResults[Kind] }
-    const outcome = await workers.run(job)
-    return outcome.ok
-      ? { ok: true, value: outcome.value as ConfigJobResults[Kind] }
-      : { ok: false, code: 'server-busy' }
+    const found = await read(length, job)
+    if (!found.ok) return found
+    return found.value === null ? { ok: false, code: 'server-busy' } : { ok: true, value: found.value }
   }
   const kept = new Map<string, ConfigOutline>()
   async function outlineOf(text: string): Promise<ConfigOutline | null> {
@@ -107,13 +140,13 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, text: found.value } : found
     },
     async normalForm(text) {
-      const found = await run<'normal-form'>(text.length, { kind: 'normal-form', text })
-      return found.ok ? found.value : null
+      const found = await read<'normal-form'>(text.length, { kind: 'normal-form', text })
+      return found.ok ? { ok: true, form: found.value } : found
     },
     async effectiveMatch(asked, reported) {
       const length = asked.length + reported.length
-      const found = await run<'effective-match'>(length, { kind: 'effective-match', asked, reported })
-      return found.ok ? found.value : { verdict: 'unknown', paths: [] }
+      const found = await read<'effective-match'>(length, { kind: 'effective-match', asked, reported })
+      return found.ok ? { ok: true, match: found.value ?? { verdict: 'unknown', paths: [] } } : found
     },
     async migrate(input, validatedAt) {
       // A source is read several times, and its draft once more.

@@ -55,8 +55,8 @@ export interface FleetDeps {
     used: readonly UsedComponent[],
     available: ReadonlyMap<string, readonly string[]> | null,
   ): boolean
-  /** Parsed apart from the event loop; null when the text is no config. */
-  normalise(text: string): Promise<NormalForm | null>
+  /** Parsed apart from the event loop; null when the text is no config, `busy` when there is no room to parse it now. */
+  normalise(text: string): Promise<NormalForm | null | 'busy'>
   graceMs: number
   agentLimits: AgentLimits
 }

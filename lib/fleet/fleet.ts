@@ -39,6 +39,7 @@ export class Fleet implements FleetPort {
   readonly #pushes: PushEngine
   readonly #presence: Presence
   readonly #receiver: Receiver
+  readonly effectiveConfigs: EffectiveConfigs
   #isStopped = false
 
   constructor(deps: FleetDeps) {
@@ -50,6 +51,7 @@ export class Fleet implements FleetPort {
     this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes, undoing)
     const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
     this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports)
+    this.effectiveConfigs = new EffectiveConfigs(deps, this.writer)
     this.#receiver = new Receiver({
       deps,
       state: this.state,
@@ -57,7 +59,7 @@ export class Fleet implements FleetPort {
       presence: this.#presence,
       offers: this.offers,
       reports,
-      effective: new EffectiveConfigs(deps, this.writer),
+      effective: this.effectiveConfigs,
     })
   }
 
@@ -90,6 +92,7 @@ export class Fleet implements FleetPort {
       this.#presence.tick()
       this.offers.tick()
       this.rollouts.tick()
+      this.effectiveConfigs.tick()
       this.writer.tick()
       this.#keepTime()
     })

@@ -368,7 +368,7 @@ export class Receiver implements FleetPort {
     }
     if (report.attributes !== null) {
       instance.hasAskedFullState = false
-    } else if (this.#needsFullState(instance, hasGap)) {
+    } else if (this.#needsFullState(instance, hasGap) || this.#effective.takeOwed(instance)) {
       message.reportFullState = true
     }
     if (this.#needsComponents(instance)) message.reportAvailableComponents = true

@@ -16,6 +16,8 @@ const RETRY_MS = 1_000
 export const EVENTS_MAX = 100_000
 /** Events in one statement: what it takes to write and read back thousands would hold up agents. */
 const EVENTS_AT_ONCE = 1_000
+/** Bytes of reported configs that wait; past this none is taken until some are stored. */
+export const CONFIG_BYTES_MAX = 67_108_864
 /** How often being alive is written down when nothing else changes. */
 export const PRESENCE_MS = 30_000
 
@@ -40,8 +42,8 @@ interface Batch {
 
 /**
  * What agents report reaches the database a little later and together: one transaction for many changes,
- * never a statement a message. While the database is away everything waits here; only events are bounded,
- * because all else is state and overwrites itself.
+ * never a statement a message. While the database is away everything waits here: events and the texts of configs within
+ * bounds of their own, all else within the size of the fleet, because it is state and overwrites itself.
  */
 export class WriteBehind {
   readonly #deps: FleetDeps
@@ -53,6 +55,9 @@ export class WriteBehind {
   readonly #pushes = new Set<FollowedPush>()
   readonly #quarantines = new Map<string, Quarantine>()
   readonly #configs = new Map<string, ReportedConfig>()
+  /** Of the configs that wait, and of those that are being written. */
+  #configBytes = 0
+  #configBytesBeingWritten = 0
   #cancelTimer: (() => void) | null = null
   #running: Promise<void> | null = null
   #seenFlushedAtMs: number
@@ -126,9 +131,19 @@ export class WriteBehind {
     this.schedule()
   }
 
-  reportedConfig(config: ReportedConfig): void {
+  /** False while as many bytes of reported configs wait as may. */
+  get hasRoomForConfigs(): boolean {
+    return this.#configBytes + this.#configBytesBeingWritten < CONFIG_BYTES_MAX
+  }
+
+  /** Keep the text of a reported config until it is stored; false when there is no room for it. */
+  reportedConfig(config: ReportedConfig): boolean {
+    if (this.#configs.has(config.hash)) return true
+    if (!this.hasRoomForConfigs) return false
     this.#configs.set(config.hash, config)
+    this.#configBytes += config.body.length
     this.schedule()
+    return true
   }
 
   /** Flush soon. */
@@ -163,6 +178,7 @@ export class WriteBehind {
       await this.#running
     } finally {
       this.#running = null
+      this.#configBytesBeingWritten = 0
     }
   }
 
@@ -219,6 +235,8 @@ export class WriteBehind {
     this.#pushes.clear()
     this.#quarantines.clear()
     this.#configs.clear()
+    this.#configBytesBeingWritten = this.#configBytes
+    this.#configBytes = 0
     return batch
   }
 
@@ -238,7 +256,10 @@ export class WriteBehind {
     for (const entry of batch.targets) this.#targets.set(`${entry.pushId}/${entry.target.instanceUid}`, entry)
     for (const followed of batch.pushes) this.#pushes.add(followed)
     for (const q of batch.quarantines) this.#quarantines.set(`${q.workloadId}/${q.hash}/${q.instanceUid}`, q)
-    for (const config of batch.configs) this.#configs.set(config.hash, config)
+    for (const config of batch.configs) {
+      if (!this.#configs.has(config.hash)) this.#configBytes += config.body.length
+      this.#configs.set(config.hash, config)
+    }
     this.stats.waitingEvents = this.#events.length
   }
 

@@ -10,11 +10,11 @@ import type { Log } from '../log.ts'
  */
 export interface WorkerPool<Payload, Result> {
   /**
-   * Do one job. `payload` is copied, but for what is named in `transfer`. Codes: `worker-busy` when the queue is full or
+   * Do one job. `payload` is copied, but for what is named in `transfer`; `room` is one of the options' rooms. Codes: `worker-busy` when the queue is full or
    * the pool closed, `worker-timed-out` when the job took too long (its thread is ended), `worker-failed` when the
    * handler threw or its thread died; the cause is for the log.
    */
-  run(payload: Payload, transfer?: readonly ArrayBuffer[]): Promise<WorkerOutcome<Result>>
+  run(payload: Payload, transfer?: readonly ArrayBuffer[], room?: string): Promise<WorkerOutcome<Result>>
   /** Threads that live now, and jobs that wait for one. */
   load(): { threads: number; queued: number }
   /** End all threads; jobs that run or wait get `worker-busy`. */
@@ -30,8 +30,13 @@ export interface WorkerPoolOptions {
   name: string
   entry: URL
   maxThreads: number
-  /** Jobs that may wait beside those that run; more are refused at once. */
+  /** Jobs that may wait beside those that run; more are refused at once. Rooms have their own. */
   maxQueued: number
+  /**
+   * Kinds of callers that are not to crowd each other out, by name. When a thread becomes free, the room with the
+   * fewest jobs under way goes first.
+   */
+  rooms?: Readonly<Record<string, WorkerRoom>>
   /** For one job, from the moment its thread gets it; a thread's first job includes its start. */
   timeoutMs: number
   /** A thread without work for this long is ended. */
@@ -39,6 +44,13 @@ export interface WorkerPoolOptions {
   /** A thread that needs more ends with `worker-failed`. */
   heapMbMax?: number
   log: Log
+}
+
+/** What one kind of callers may take of a pool. */
+export interface WorkerRoom {
+  /** Threads that its jobs may hold at once. Whatever the other rooms may hold together leaves the rest. */
+  maxThreads: number
+  maxQueued: number
 }
 
 /** What goes to a thread and comes back, see `serveWorker`. */
@@ -52,6 +64,7 @@ export function openWorkerPool<Payload, Result>(options: WorkerPoolOptions): Wor
 interface Job<Payload, Result> {
   payload: Payload
   transfer: readonly ArrayBuffer[]
+  room: Room<Payload, Result>
   settle(outcome: WorkerOutcome<Result>): void
 }
 
@@ -61,33 +74,50 @@ interface Thread<Payload, Result> {
   timer: NodeJS.Timeout | undefined
 }
 
+interface Room<Payload, Result> extends WorkerRoom {
+  queue: Job<Payload, Result>[]
+  running: number
+}
+
 class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
   readonly #options: WorkerPoolOptions
   readonly #threads = new Set<Thread<Payload, Result>>()
-  readonly #queue: Job<Payload, Result>[] = []
+  /** By name; the one without a name is for jobs that say none. */
+  readonly #rooms = new Map<string, Room<Payload, Result>>()
   #isClosed = false
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
+    const { maxThreads, maxQueued, rooms = {} } = options
+    for (const [name, room] of Object.entries({ '': { maxThreads, maxQueued }, ...rooms }))
+      this.#rooms.set(name, { ...room, queue: [], running: 0 })
   }
 
-  run(payload: Payload, transfer: readonly ArrayBuffer[] = []): Promise<WorkerOutcome<Result>> {
+  run(
+    payload: Payload,
+    transfer: readonly ArrayBuffer[] = [],
+    roomName = '',
+  ): Promise<WorkerOutcome<Result>> {
+    const room = this.#rooms.get(roomName)
+    if (room === undefined) throw new Error(`Worker pool ${this.#options.name} has no room "${roomName}"`)
     return new Promise((settle) => {
-      const job: Job<Payload, Result> = { payload, transfer, settle }
-      const thread = this.#isClosed ? undefined : this.#findFree()
+      const job: Job<Payload, Result> = { payload, transfer, room, settle }
+      const thread = this.#isClosed || room.running >= room.maxThreads ? undefined : this.#findFree()
       if (thread) this.#give(thread, job)
-      else if (this.#isClosed || this.#queue.length >= this.#options.maxQueued) settle(BUSY)
-      else this.#queue.push(job)
+      else if (this.#isClosed || room.queue.length >= room.maxQueued) settle(BUSY)
+      else room.queue.push(job)
     })
   }
 
   load(): { threads: number; queued: number } {
-    return { threads: this.#threads.size, queued: this.#queue.length }
+    let queued = 0
+    for (const { queue } of this.#rooms.values()) queued += queue.length
+    return { threads: this.#threads.size, queued }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const job of this.#queue.splice(0)) job.settle(BUSY)
+    for (const { queue } of this.#rooms.values()) for (const job of queue.splice(0)) job.settle(BUSY)
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, BUSY)))
   }
 
@@ -112,6 +142,7 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
   #give(thread: Thread<Payload, Result>, job: Job<Payload, Result>): void {
     clearTimeout(thread.timer)
     thread.job = job
+    job.room.running++
     // Only a thread at work keeps the process alive.
     thread.worker.ref()
     thread.timer = setTimeout(() => {
@@ -132,12 +163,13 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
     if (!job) return
     clearTimeout(thread.timer)
     thread.job = null
+    job.room.running--
     job.settle(
       reply.ok
         ? { ok: true, value: reply.value as Result }
         : { ok: false, code: 'worker-failed', cause: reply.cause },
     )
-    const next = this.#queue.shift()
+    const next = this.#takeNext()
     if (next) {
       this.#give(thread, next)
       return
@@ -160,17 +192,28 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
     clearTimeout(thread.timer)
     const job = thread.job
     thread.job = null
+    if (job) job.room.running--
     job?.settle(outcome)
     await thread.worker.terminate()
   }
 
   /** A place became free without a thread to take the next job. */
   #next(): void {
-    const job = this.#isClosed ? undefined : this.#queue.shift()
+    const job = this.#isClosed ? undefined : this.#takeNext()
     if (!job) return
     const thread = this.#findFree()
     if (thread) this.#give(thread, job)
-    else this.#queue.unshift(job)
+    else job.room.queue.unshift(job)
+  }
+
+  /** The oldest job of the room that has the fewest under way, among those that may have one more. */
+  #takeNext(): Job<Payload, Result> | undefined {
+    let chosen: Room<Payload, Result> | undefined
+    for (const room of this.#rooms.values()) {
+      if (room.queue.length === 0 || room.running >= room.maxThreads) continue
+      if (chosen === undefined || room.running < chosen.running) chosen = room
+    }
+    return chosen?.queue.shift()
   }
 }
 

@@ -7,6 +7,7 @@ import { parseConfig } from '../../lib/configs/parse.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../../lib/fleet/agent-limits.ts'
 import { openConfigTargets } from '../../lib/fleet/config-targets.ts'
 import { FleetCounters } from '../../lib/fleet/counters.ts'
+import type { FleetDeps } from '../../lib/fleet/deps.ts'
 import { Fleet } from '../../lib/fleet/fleet.ts'
 import type { AgentError } from '../../lib/fleet/model.ts'
 import type { Timers } from '../../lib/fleet/timers.ts'
@@ -93,7 +94,7 @@ function countStatements(db: Database): { db: Database; settled(): Promise<void>
 /** Build it and start the fleet. `close` stops both. */
 export async function createFleetContext(
   database: TestDatabase,
-  options: TestContextOptions & { agentLimits?: AgentLimits } = {},
+  options: TestContextOptions & { agentLimits?: AgentLimits; normalise?: FleetDeps['normalise'] } = {},
 ): Promise<FleetTestContext> {
   const clock = options.clock ?? fakeClock()
   const timers = manualTimers(clock)
@@ -109,7 +110,7 @@ export async function createFleetContext(
     mayOffer: () => true,
     checkEpoch: async () => {},
     recordAudit: async (tx, event) => void (await audit.record(tx, event)),
-    normalise: async (text) => normalForm(text),
+    normalise: options.normalise ?? (async (text) => normalForm(text)),
     graceMs: config.disconnectGraceMs,
     agentLimits: options.agentLimits ?? AGENT_LIMITS,
   })

@@ -1,5 +1,5 @@
 import { openAuditTrail } from '../../lib/audit/trail.ts'
-import { openConfigEngine } from '../../lib/configs/engine.ts'
+import { CONFIG_ROOMS, CONFIG_THREADS, openConfigEngine } from '../../lib/configs/engine.ts'
 import type { ConfigJob, ConfigJobResult } from '../../lib/configs/jobs.ts'
 import { openRuntimeCheck } from '../../lib/configs/runtime-check.ts'
 import { openIdentity } from '../../lib/identity/identity.ts'
@@ -100,8 +100,9 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     ...{
       name: 'config',
       entry: testWorkerUrl('config'),
-      maxThreads: 1,
-      maxQueued: 20,
+      maxThreads: CONFIG_THREADS,
+      maxQueued: 0,
+      rooms: CONFIG_ROOMS,
       timeoutMs: 20_000,
       log,
     },

@@ -3,8 +3,8 @@ import { findReportedConfig } from '../../store/reported-configs.ts'
 import type { FollowedPush, Instance } from '../model.ts'
 import type { EffectiveMatch } from './instance.ts'
 
-/** Does the reported config hold everything that the asked one asks for? Runs apart from the event loop. */
-export type CompareConfigs = (asked: string, reported: string) => Promise<EffectiveMatch>
+/** Does the reported config hold all that the asked one asks for? Runs elsewhere; null when there is no room now. */
+export type CompareConfigs = (asked: string, reported: string) => Promise<EffectiveMatch | null>
 
 const UNKNOWN: EffectiveMatch = { matches: 'unknown', paths: [] }
 const CACHE_MAX = 5_000
@@ -49,6 +49,7 @@ export class EffectiveMatches {
     // It may not be stored yet: a later request will find it.
     if (reported === null) return
     const match = await this.#compare(Buffer.from(pair.asked).toString('utf8'), reported)
+    if (match === null) return
     if (this.#known.size >= CACHE_MAX) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(key, match)
   }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
+import {
+  CONFIG_ROOMS,
+  CONFIG_THREADS,
+  type ConfigEngine,
+  openConfigEngine,
+} from '../../../lib/configs/engine.ts'
 import { type ConfigJob, type ConfigJobResult, runConfigJob } from '../../../lib/configs/jobs.ts'
 import { buildCheck } from '../../../lib/configs/validation-messages.ts'
 import type { WorkerOutcome } from '../../../lib/workers/pool.ts'
@@ -9,17 +14,23 @@ const SMALL =
 const LARGE = `${SMALL}# ${'x'.repeat(20_000)}\n`
 const about = { target: null, requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
 
-/** An engine whose worker threads are this one, or always taken, with the jobs that they were given. */
-function engineOver(answer: 'done' | 'busy'): { engine: ConfigEngine; jobs: ConfigJob[] } {
+/** An engine whose worker threads are this one, always taken, or too slow, with the jobs that they were given. */
+function engineOver(answer: 'done' | 'worker-busy' | 'worker-timed-out', busyRooms: readonly string[] = []) {
   const jobs: ConfigJob[] = []
-  const run = async (job: ConfigJob): Promise<WorkerOutcome<ConfigJobResult>> => {
+  const run = async (
+    job: ConfigJob,
+    _transfer: readonly ArrayBuffer[] = [],
+    room = '',
+  ): Promise<WorkerOutcome<ConfigJobResult>> => {
     jobs.push(job)
-    if (answer === 'busy') return { ok: false, code: 'worker-busy', cause: 'all taken' }
+    if (busyRooms.includes(room)) return { ok: false, code: 'worker-busy', cause: 'this room is full' }
+    if (answer !== 'done') return { ok: false, code: answer, cause: 'as the test wants it' }
     return { ok: true, value: runConfigJob(structuredClone(job)) }
   }
   const workers = { run, load: () => ({ threads: 0, queued: 0 }), close: async () => {} }
   const runtimeCheck = async () => buildCheck('otelcol_runtime', [], {}, 'skipped')
-  return { engine: openConfigEngine({ workers, runtimeCheck }), jobs }
+  const engine: ConfigEngine = openConfigEngine({ workers, runtimeCheck })
+  return { engine, jobs }
 }
 
 describe('the engine', () => {
@@ -39,15 +50,45 @@ describe('the engine', () => {
     expect(await engine.policy(policy)).toMatchObject({ ok: true, evaluation: { decision: 'pass' } })
     const input = { baseText: SMALL, targetText: LARGE, workload: null, peers: [] }
     expect(await engine.diff(input)).toMatchObject({ ok: true, diff: { valid: true, components: [] } })
-    expect(await engine.normalForm(LARGE)).toMatchObject({ runsPipelines: true })
-    expect(await engine.effectiveMatch(SMALL, LARGE)).toEqual({ verdict: true, paths: [] })
+    expect(await engine.normalForm(LARGE)).toMatchObject({ ok: true, form: { runsPipelines: true } })
+    expect(await engine.effectiveMatch(SMALL, LARGE)).toEqual({
+      ok: true,
+      match: { verdict: true, paths: [] },
+    })
     expect(jobs.map(({ kind }) => kind)).toEqual(['policy', 'diff', 'normal-form', 'effective-match'])
   })
 
-  it('says that it is busy, and takes a report that it could not read for none', async () => {
-    const { engine } = engineOver('busy')
-    expect(await engine.validate(LARGE, about)).toEqual({ ok: false, code: 'server-busy' })
-    expect(await engine.normalForm(LARGE)).toBeNull()
-    expect(await engine.effectiveMatch(LARGE, LARGE)).toEqual({ verdict: 'unknown', paths: [] })
+  it('says that it is busy, which tells nothing of the text', async () => {
+    const { engine } = engineOver('worker-busy')
+    const busy = { ok: false, code: 'server-busy' }
+    expect(await engine.validate(LARGE, about)).toEqual(busy)
+    expect(await engine.normalForm(LARGE)).toEqual(busy)
+    expect(await engine.effectiveMatch(LARGE, LARGE)).toEqual(busy)
+  })
+
+  it('takes a report that a thread gave up on for one that cannot be read', async () => {
+    const { engine } = engineOver('worker-timed-out')
+    expect(await engine.normalForm(LARGE)).toEqual({ ok: true, form: null })
+    expect(await engine.effectiveMatch(LARGE, LARGE)).toEqual({
+      ok: true,
+      match: { verdict: 'unknown', paths: [] },
+    })
+  })
+
+  it('answers operators while agents and viewers have filled their rooms', async () => {
+    const { engine } = engineOver('done', ['agents', 'viewers'])
+    const input = { baseText: SMALL, targetText: LARGE, workload: null, peers: [] }
+    expect(await engine.normalForm(LARGE)).toMatchObject({ ok: false })
+    expect(await engine.diffText(input)).toMatchObject({ ok: false })
+    expect(await engine.validate(LARGE, about)).toMatchObject({ ok: true })
+    const policy = { candidate: LARGE, current: null, isProduction: false, target: {}, settings: {} }
+    expect(await engine.policy(policy)).toMatchObject({ ok: true })
+    expect(await engine.diff(input)).toMatchObject({ ok: true })
+  })
+
+  it('has a thread left for operators whatever the others hold', () => {
+    const { agents, viewers, operators } = CONFIG_ROOMS
+    expect(agents.maxThreads + viewers.maxThreads).toBeLessThan(CONFIG_THREADS)
+    expect(operators.maxThreads).toBeGreaterThan(0)
   })
 })

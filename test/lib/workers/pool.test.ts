@@ -61,6 +61,37 @@ describe('worker pool', () => {
     expect(await queued).toMatchObject({ ok: true })
   })
 
+  it('keeps a thread and a queue for each kind of caller', async () => {
+    const one = { maxThreads: 1, maxQueued: 1 }
+    const pool = open<TestJob, number>({ maxThreads: 2, rooms: { agents: one, operators: one } })
+    const shared = gate()
+    const reading = pool.run({ kind: 'wait', gate: shared }, [], 'agents')
+    const waiting = pool.run({ kind: 'who' }, [], 'agents')
+    // The second thread is free, and not for agents.
+    expect(pool.load()).toEqual({ threads: 1, queued: 1 })
+    expect(await pool.run({ kind: 'who' }, [], 'agents')).toMatchObject({ ok: false, code: 'worker-busy' })
+    expect(await pool.run({ kind: 'who' }, [], 'operators')).toMatchObject({ ok: true })
+    lift(shared)
+    expect(await reading).toMatchObject({ ok: true })
+    expect(await waiting).toMatchObject({ ok: true })
+    expect(() => pool.run({ kind: 'who' }, [], 'strangers')).toThrow('no room "strangers"')
+  })
+
+  it('serves the room that has the fewest jobs under way first', async () => {
+    const room = { maxThreads: 2, maxQueued: 4 }
+    const pool = open<TestJob, number>({ maxThreads: 2, rooms: { agents: room, operators: room } })
+    const gates = [gate(), gate()]
+    const order: string[] = []
+    const held = gates.map((shared) => pool.run({ kind: 'wait', gate: shared }, [], 'agents'))
+    const note = (who: string) => pool.run({ kind: 'who' }, [], who).then(() => order.push(who))
+    const queued = [note('agents'), note('operators')]
+    lift(gates[0]!)
+    await Promise.all(queued)
+    expect(order).toEqual(['operators', 'agents'])
+    lift(gates[1]!)
+    await Promise.all(held)
+  })
+
   it('ends the thread of a job that takes too long and goes on with the next', async () => {
     const pool = open<TestJob, number>({ timeoutMs: 500 })
     const hanging = pool.run({ kind: 'wait', gate: gate() })
