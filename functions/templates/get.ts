@@ -1,14 +1,17 @@
 import { string, type } from 'superstruct'
 import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates.ts'
+import { findActiveConfig } from '../../lib/store/config-contents.ts'
 import { findTemplate } from '../../lib/store/templates.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toTemplateRecord } from './template-record.ts'
+import { toActiveConfigRecord, toTemplateRecord } from './template-record.ts'
 
-/** One template with its content. */
+const HASH = /^[0-9a-f]{64}$/
+
+/** One template with its content, or the config that a workload should run. */
 export default defineHttp({
   route: 'GET /api/configs/:id',
-  summary: 'Read one config template.',
+  summary: 'Read one config template, or by its hash a config that a workload should run.',
   access: signedIn('config:read_content'),
   gate: null,
   params: type({ id: string() }),
@@ -20,6 +23,9 @@ export default defineHttp({
     const builtIn = BUILT_IN_TEMPLATES.find((template) => template.id === params.id)
     if (builtIn !== undefined) return json(toBuiltInRecord(builtIn, true))
     const stored = await findTemplate(ctx.db, params.id)
-    return stored === null ? problem('config-not-found') : json(toTemplateRecord(stored))
+    if (stored !== null) return json(toTemplateRecord(stored))
+    // A workload's `active_config_id` is the hash of a config that nobody stored as a template.
+    const active = HASH.test(params.id) ? await findActiveConfig(ctx.db, params.id) : null
+    return active === null ? problem('config-not-found') : json(toActiveConfigRecord(active))
   },
 })

@@ -6,7 +6,6 @@ import type { Instance, Push, Workload } from '../fleet/model.ts'
 import { followedOf } from '../fleet/state.ts'
 import { toEventRecord } from '../fleet/views/event.ts'
 import type { FleetViews } from '../fleet/views/fleet-views.ts'
-import { toRemoteConfigStatus } from '../fleet/views/instance.ts'
 import type { Alert } from '../store/alerts.ts'
 import type { StoredWorkloadEvent } from '../store/workload-events.ts'
 import type { Hub } from './hub.ts'
@@ -47,11 +46,9 @@ export class HubNotices implements FleetNotices, AlertNotices {
   configStatusReported(workload: Workload, instance: Instance): void {
     const { report } = instance
     if (report === null) return
-    this.#hub.occur(`config-status/${workload.id}`, () => ({
-      type: 'workload_config_status',
-      workload_id: workload.id,
-      status: toRemoteConfigStatus(report, { withTexts: false }),
-    }))
+    const views = this.#views
+    if (views !== null)
+      this.#hub.occur(`config-status/${workload.id}`, () => views.configStatusFrame(workload, report))
   }
 
   pushChanged(workload: Workload, push: Push): void {
@@ -60,6 +57,8 @@ export class HubNotices implements FleetNotices, AlertNotices {
       // What it has become when it is told, not what it was when it began to wait.
       views.pushFrame(workload, followedOf(workload, push.pushId)?.push ?? push),
     )
+    // The newest push is part of what is told of its workload.
+    this.#update(`workload/${workload.id}`, (views) => views.workloadFrame(workload))
   }
 
   autoRolledBack(rollback: Parameters<FleetNotices['autoRolledBack']>[0]): void {

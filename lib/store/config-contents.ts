@@ -25,6 +25,32 @@ export async function findContents(db: Db, hashes: readonly string[]): Promise<C
   )
 }
 
+/** The text of a config that some workload should run, with what is known of where it came from. */
+export interface ActiveConfig {
+  hash: string
+  body: string
+  createdAt: Date
+  /** The id of whoever asked for it; the pusher as he is named in the history where no request is known. */
+  createdBy: string
+}
+
+/** The config of this hash where a workload should run it now; null for any other. */
+export async function findActiveConfig(db: Db, hash: string): Promise<ActiveConfig | null> {
+  const rows = await db.query<ActiveConfig>(
+    `select c.hash, c.body, c.created_at as "createdAt", coalesce(a.requester_id, p.pushed_by, '') as "createdBy"
+     from workloads w
+     join config_contents c on c.hash = w.active_config_hash
+     left join pushes p on p.push_id = w.active_push_id
+     left join lateral (
+       select requester_id from approvals
+       where workload_id = w.id and config_hash = w.active_config_hash order by pushed_at limit 1
+     ) a on true
+     where w.active_config_hash = $1 order by p.submitted_at, w.id limit 1`,
+    [hash],
+  )
+  return rows[0] ?? null
+}
+
 /** One config's text; null when there is none. */
 export async function findContent(db: Db, hash: string): Promise<ConfigContent | null> {
   return (await findContents(db, [hash]))[0] ?? null

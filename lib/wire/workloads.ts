@@ -15,6 +15,7 @@ export interface RemoteConfigStatus {
   error_title?: string
   /** Redacted; only with `config:read_content`. */
   error_message?: string
+  /** The workload's newest push, without content and instances; only in hub frames. */
   push_status?: RevisionRecord
 }
 

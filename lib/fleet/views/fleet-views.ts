@@ -8,11 +8,11 @@ import type { WorkloadRecord } from '../../wire/workloads.ts'
 import type { FleetCounters } from '../counters.ts'
 import { isDrifted } from '../drift.ts'
 import type { Fleet } from '../fleet.ts'
-import type { AgentError, Instance, Push, Workload } from '../model.ts'
+import type { AgentError, Instance, Push, RemoteConfigReport, Workload } from '../model.ts'
 import { assignmentOf, followedOf } from '../state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type Sight } from './errors.ts'
-import { toInstanceDetail, toLiveInstance } from './instance.ts'
+import { toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
 import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
@@ -71,15 +71,34 @@ export class FleetViews {
     return entry.bytes.at(workload.lastSeenAt)
   }
 
-  /** The frame that tells browsers of a workload: without its push, and null for what was cleared. */
+  /**
+   * The frame that tells browsers of a workload: its push goes with its status, as clients of the contract look for
+   * it there, and null stands for what was cleared.
+   */
   workloadFrame(workload: Workload): HubFrame {
-    const { current_config_push: _, ...record } = this.workload(workload, NO_TEXTS)
+    const { current_config_push: push, ...record } = this.workload(workload, NO_TEXTS)
+    const status = record.remote_config_status
+    if (status !== undefined && push !== undefined)
+      record.remote_config_status = { ...status, push_status: push }
     const cleared = Object.fromEntries(CLEARABLE.map((key) => [key, record[key] ?? null]))
     return {
       type: 'workload_update',
       workload: { ...record, ...cleared } as Extract<HubFrame, { type: 'workload_update' }>['workload'],
       connected_instance_count: record.connected_instance_count,
       drifted_instance_count: record.drifted_instance_count,
+    }
+  }
+
+  /** The frame that tells browsers what one instance reported, and how the newest push goes since. */
+  configStatusFrame(workload: Workload, report: RemoteConfigReport): HubFrame {
+    const push = workload.newestPush
+    return {
+      type: 'workload_config_status',
+      workload_id: workload.id,
+      status: {
+        ...toRemoteConfigStatus(report, NO_TEXTS),
+        ...(push === null ? {} : { push_status: this.newestRevision(workload, push, NO_TEXTS) }),
+      },
     }
   }
 
