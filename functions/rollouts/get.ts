@@ -1,3 +1,4 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { readRollout, rolloutParams } from './rollout-of.ts'
@@ -13,8 +14,8 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The rollout.', contentType: 'application/json' }],
   errors: ['rollout-not-found'],
-  async handle({ params }, ctx) {
-    const record = await readRollout(ctx, params.id, params.canary_id)
+  async handle({ params, actor }, ctx) {
+    const record = await readRollout(ctx, params, sightOf(actor.permissions))
     return record === null ? problem('rollout-not-found') : json(record)
   },
 })

@@ -1,3 +1,4 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listRollouts } from '../../lib/store/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -17,10 +18,13 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The rollouts.', contentType: 'application/json' }],
   errors: ['workload-not-found'],
-  async handle({ params }, ctx) {
+  async handle({ params, actor }, ctx) {
+    const sight = sightOf(actor.permissions)
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
     const stored = await listRollouts(ctx.db, params.id, SHOWN_MAX)
-    const records = await Promise.all(stored.map(({ id }) => readRollout(ctx, params.id, id)))
+    const records = await Promise.all(
+      stored.map(({ id }) => readRollout(ctx, { id: params.id, canary_id: id }, sight)),
+    )
     return json(records.filter((record) => record !== null))
   },
 })

@@ -1,3 +1,4 @@
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { replyToOutcome, rolloutParams } from './rollout-of.ts'
 
@@ -14,6 +15,6 @@ export default defineHttp({
   errors: ['rollout-not-found', 'rollout-ended'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.fleet.rollouts.rollBack(params.id, params.canary_id, actor)
-    return replyToOutcome(ctx, params, outcome, 202)
+    return replyToOutcome(ctx, params, outcome, { status: 202, sight: sightOf(actor.permissions) })
   },
 })

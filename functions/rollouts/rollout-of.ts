@@ -1,12 +1,14 @@
 import { string, type } from 'superstruct'
+import type { Workload } from '../../lib/fleet/model.ts'
 import type { RolloutOutcome } from '../../lib/fleet/rollout-engine.ts'
+import type { Sight } from '../../lib/fleet/views/errors.ts'
 import { toRolloutRecord } from '../../lib/fleet/views/rollout.ts'
-import { listTargets } from '../../lib/store/push-targets.ts'
-import { findPush } from '../../lib/store/pushes.ts'
+import { findPush, findRollbackOf } from '../../lib/store/pushes.ts'
 import { findRollout, listRolloutMembers, type StoredRollout } from '../../lib/store/rollouts.ts'
 import type { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import type { Context } from '../../runtime/context.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { currentStateOf, targetsOf } from '../workloads/push-targets-of.ts'
 
 /** The path parameters of one rollout. */
 export const rolloutParams = type({ id: string(), canary_id: string() })
@@ -14,29 +16,48 @@ export const rolloutParams = type({ id: string(), canary_id: string() })
 /** A rollout as it stands now: from memory while it is assigned, else from the database. */
 export async function readRollout(
   ctx: Context,
-  workloadId: string,
-  id: string,
+  params: { id: string; canary_id: string },
+  sight: Sight,
 ): Promise<RolloutRecord | null> {
-  const live = ctx.fleet.workload(workloadId)?.rollout
-  if (live?.stored.id === id) {
-    const { stored, followed, members } = live
-    return toRolloutRecord({
-      rollout: stored,
-      push: followed.push,
-      targets: [...followed.targets.values()],
-      members,
-    })
+  const workload = ctx.fleet.workload(params.id)
+  if (workload === null) return null
+  const { rollout } = workload
+  if (rollout?.stored.id !== params.canary_id) {
+    const stored = await findRollout(ctx.db, params.canary_id)
+    return stored === null || stored.workloadId !== workload.id
+      ? null
+      : readStored(ctx, workload, stored, sight)
   }
-  const stored = await findRollout(ctx.db, id)
-  return stored === null || stored.workloadId !== workloadId ? null : readStored(ctx, stored)
+  const { stored, followed, members } = rollout
+  const canRollBack = stored.status === 'running' || stored.status === 'halted'
+  const target = canRollBack ? await ctx.fleet.findRolloutRollback(workload, rollout) : null
+  const facts = { rollout: stored, push: followed.push, targets: [...followed.targets.values()], members }
+  return toRolloutRecord(
+    { ...facts, aftermath: null, rollbackTargetHash: target?.target.hash ?? null },
+    sight,
+  )
 }
 
 /** The record of a rollout that is over. */
-export async function readStored(ctx: Context, rollout: StoredRollout): Promise<RolloutRecord | null> {
-  const push = await findPush(ctx.db, rollout.pushId)
-  if (push === null) return null
-  const targets = (await listTargets(ctx.db, [rollout.pushId])).map(({ target }) => target)
-  return toRolloutRecord({ rollout, push, targets, members: await listRolloutMembers(ctx.db, rollout.id) })
+async function readStored(
+  ctx: Context,
+  workload: Workload,
+  rollout: StoredRollout,
+  sight: Sight,
+): Promise<RolloutRecord | null> {
+  const stored = await findPush(ctx.db, rollout.pushId)
+  if (stored === null) return null
+  const push = currentStateOf(workload, stored)
+  const answer = push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null
+  return toRolloutRecord(
+    {
+      ...{ rollout, push, targets: await targetsOf(ctx, workload, push) },
+      members: await listRolloutMembers(ctx.db, rollout.id),
+      aftermath: ctx.views.aftermath(workload, push, answer),
+      rollbackTargetHash: null,
+    },
+    sight,
+  )
 }
 
 /** The reply to what an operator decided about a rollout. */
@@ -44,9 +65,9 @@ export async function replyToOutcome(
   ctx: Context,
   params: { id: string; canary_id: string },
   outcome: RolloutOutcome,
-  status: number,
+  { status, sight }: { status: number; sight: Sight },
 ): Promise<Reply> {
-  const record = await readRollout(ctx, params.id, params.canary_id)
+  const record = await readRollout(ctx, params, sight)
   if (outcome.ok) return record === null ? problem('rollout-not-found') : json(record, status)
   // One that has ended is known, but no longer assigned: that is not the same as one that never was.
   const isOver = outcome.code === 'rollout-not-found' && record !== null

@@ -2,7 +2,7 @@ import { groupErrors } from '../../lib/fleet/views/errors.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { toInstanceStatuses } from '../../lib/fleet/views/revision.ts'
 import { findContent } from '../../lib/store/config-contents.ts'
-import { findNewestAppliedExcept, findNewestPushOfHash } from '../../lib/store/pushes.ts'
+import { findNewestAppliedExcept, findNewestPushOfHash, findRollbackOf } from '../../lib/store/pushes.ts'
 import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -37,6 +37,7 @@ export default defineHttp({
       groups: groupErrors(targets),
       isPrevious: previous?.pushId === push.pushId,
       rollout: await findRolloutOfPush(ctx.db, push.pushId),
+      answer: push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null,
     }
     return json({
       ...ctx.views.revision(workload, push, about, sight),

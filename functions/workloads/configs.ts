@@ -3,7 +3,7 @@ import type { Push } from '../../lib/fleet/model.ts'
 import { GROUP_INSTANCES_MAX } from '../../lib/fleet/views/errors.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listErrorGroups, type StoredErrorGroup } from '../../lib/store/push-targets.ts'
-import { findNewestAppliedExcept, listPushes } from '../../lib/store/pushes.ts'
+import { findNewestAppliedExcept, listPushes, listRollbacksOf } from '../../lib/store/pushes.ts'
 import { listRollouts } from '../../lib/store/rollouts.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
@@ -37,7 +37,7 @@ export default defineHttp({
       (await listRollouts(ctx.db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout]),
     )
     const sight = sightOf(actor.permissions)
-    return listReply<{ push: Push; groups: StoredErrorGroup[] }>(query, target, {
+    return listReply<{ push: Push; groups: StoredErrorGroup[]; answer: Push | null }>(query, target, {
       order: 'pushes.seq',
       key: ['number'],
       async fetch({ after, limit }) {
@@ -45,15 +45,19 @@ export default defineHttp({
         const pushes = await listPushes(ctx.db, workload.id, { beforeSeq, limit })
         const ids = pushes.map((push) => push.pushId)
         const groups = await listErrorGroups(ctx.db, ids, GROUP_INSTANCES_MAX)
+        const failed = pushes.filter(({ status }) => status === 'failed').map(({ pushId }) => pushId)
+        const answers =
+          failed.length === 0 ? new Map<string, Push>() : await listRollbacksOf(ctx.db, workload.id, failed)
         return pushes.map((push) => ({
           push,
+          answer: answers.get(push.pushId) ?? null,
           groups: groups.filter((group) => group.pushId === push.pushId),
         }))
       },
       keyOf: ({ push }) => [push.seq],
-      toWire: ({ push, groups }) => {
+      toWire: ({ push, groups, answer }) => {
         const rollout = rollouts.get(push.pushId) ?? null
-        const about = { groups, isPrevious: push.pushId === previous?.pushId, rollout }
+        const about = { groups, isPrevious: push.pushId === previous?.pushId, rollout, answer }
         return ctx.views.revision(workload, push, about, sight)
       },
     })

@@ -54,7 +54,8 @@ export default defineHttp({
       rest.length > limit ? nextLink(target, encodeCursor(ORDER, [page.at(-1)!.instanceUid])) : {}
     const traits = (uid: string) => ctx.fleet.state.instances.get(uid)?.attributes ?? null
     const rollback = push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null
-    const about = { traits, rollback, now: ctx.clock.now() }
+    const aftermath = ctx.views.aftermath(workload, push, rollback)
+    const about = { traits, rollback, aftermath, now: ctx.clock.now() }
     const shown = page.sort(compareTargets)
     return json(toConvergence(push, all, shown, about, sightOf(actor.permissions)), 200, headers)
   },

@@ -13,13 +13,13 @@ import { loadFleet } from './boot.ts'
 import { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import { EffectiveConfigs } from './effective-configs.ts'
-import type { FollowedPush, Instance, Push, Workload } from './model.ts'
+import type { FollowedPush, Instance, Push, Rollout, Workload } from './model.ts'
 import { OfferEngine } from './offer-engine.ts'
 import { Presence } from './presence.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './push-engine.ts'
 import { PushUndoing } from './push-undoing.ts'
 import { OUR_CAPABILITIES, Receiver } from './receive.ts'
-import { type FoundRollback, findRollback } from './rollback-search.ts'
+import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
 import { RolloutEngine } from './rollout-engine.ts'
 import { compareInstances, FleetState } from './state.ts'
 import { WriteBehind } from './write-behind.ts'
@@ -293,6 +293,12 @@ export class Fleet implements FleetPort {
     await this.writer.flush()
     const live = this.state.liveInstances(workload)
     return findRollback(this.#deps.db, this.#deps, workload, live, workload.activeHash ?? '')
+  }
+
+  /** What the members of a workload's open rollout would go back to; null when there is nothing. */
+  findRolloutRollback(workload: Workload, rollout: Rollout): Promise<FoundRollback | null> {
+    const live = this.state.liveInstances(workload)
+    return findRolloutRollback(this.#deps.db, this.#deps, workload, live, rollout.followed.push.hash)
   }
 
   /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */

@@ -229,6 +229,11 @@ export class LiveTally {
     return worst === undefined ? null : this.#shares.get(worst)!.report
   }
 
+  /** How many of the expected instances report to run a config. */
+  appliedCount(hash: string): number {
+    return this.#reporters.get(hash)?.applied.size ?? 0
+  }
+
   /** The newest report of any config. */
   newestReport(): RemoteConfigReport | null {
     if (this.#newest !== undefined) return this.#newest

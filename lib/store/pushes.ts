@@ -288,6 +288,19 @@ export async function findRollbackOf(db: Db, pushId: string): Promise<Push | nul
   return rows[0] === undefined ? null : toPush(rows[0])
 }
 
+/** The pushes that rolled these back, by the push that each took back. */
+export async function listRollbacksOf(
+  db: Db,
+  workloadId: string,
+  pushIds: readonly string[],
+): Promise<Map<string, Push>> {
+  const rows = await db.query<Row>(
+    `select ${COLUMNS} from pushes where workload_id = $1 and rollback_of_push_id = any($2::uuid[])`,
+    [workloadId, pushIds],
+  )
+  return new Map(rows.map((row) => [row.rollback_of_push_id!, toPush(row)]))
+}
+
 /** The newest applied push of a workload whose hash is another one; null when there is none. */
 export async function findNewestAppliedExcept(
   db: Db,

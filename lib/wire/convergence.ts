@@ -1,4 +1,4 @@
-import type { PushInstanceState, RevisionPhase, RevisionStatus } from './revisions.ts'
+import type { PushAftermath, PushInstanceState, RevisionPhase, RevisionStatus } from './revisions.ts'
 
 /** One instance in a push, with the times we received. */
 export interface ConvergenceTarget {
@@ -50,6 +50,8 @@ export interface Convergence {
   stragglers_share: ConvergenceShared[]
   targets: ConvergenceTarget[]
   joiners: ConvergenceTarget[]
+  /** Only of a push that failed. */
+  aftermath?: PushAftermath
   /** The rollback that answered this push's failure. */
   rolled_back_by?: { push_id: string; config_hash: string; status: RevisionStatus; pushed_by: string }
 }

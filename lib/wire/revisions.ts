@@ -61,6 +61,25 @@ export interface RevisionErrorGroup {
   config_hash?: string
 }
 
+export const PUSH_AFTERMATHS = [
+  'went_back',
+  'going_back',
+  'rollback_failed',
+  'nowhere_to_go',
+  'overtaken',
+] as const
+
+/** What was done about a push that failed. */
+export interface PushAftermath {
+  kind: (typeof PUSH_AFTERMATHS)[number]
+  /** What it went back to, and the push that did it; absent when there was nothing to go back to. */
+  config_hash?: string
+  push_id?: string
+  pushed_by?: string
+  /** Live instances that report to run the failed config still. */
+  running_count: number
+}
+
 /**
  * One push of a config to a workload. Lists, records and hub frames carry counts and error groups; only the
  * single revision has `instance_statuses` (the first 200, failed first) and, with `config:read_content`,
@@ -104,6 +123,8 @@ export interface RevisionRecord {
   /** Instances that were left out at commit: not compatible or read-only. */
   excluded_count?: number
   error_groups?: RevisionErrorGroup[]
+  /** Only of a push that failed. */
+  aftermath?: PushAftermath
   timeline?: RevisionTimelineEntry[]
   instance_statuses?: RevisionInstanceStatus[]
   content?: string

@@ -1,3 +1,5 @@
+import type { PushAftermath, RevisionErrorGroup } from './revisions.ts'
+
 export const ROLLOUT_STATUSES = [
   'running',
   'halted',
@@ -52,6 +54,10 @@ export interface RolloutTarget {
   stage: number
   status: string
   stop_reason?: string
+  error_cause?: string
+  error_title?: string
+  /** Redacted; only with `config:read_content`. */
+  error_message?: string
   updated_at: string
 }
 
@@ -78,6 +84,12 @@ export interface RolloutRecord {
     instance_uids: string[]
     message: string
   }
+  /** Why instances could not apply it, the gravest first. */
+  error_groups?: RevisionErrorGroup[]
+  /** What was done about it; only once its push has failed. */
+  aftermath?: PushAftermath
+  /** While it can be rolled back: what its members would return to; absent when there is nothing. */
+  rollback_target_hash?: string
   actor?: string
   created_at: string
   updated_at: string

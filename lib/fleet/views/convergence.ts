@@ -1,4 +1,5 @@
 import type { Convergence, ConvergenceShared, ConvergenceTarget } from '../../wire/convergence.ts'
+import type { PushAftermath } from '../../wire/revisions.ts'
 import type { Push, PushTarget } from '../model.ts'
 import { errorFields, type Sight } from './errors.ts'
 import { compareTargets, toInstanceState } from './revision.ts'
@@ -100,10 +101,10 @@ export function toConvergence(
   push: Push,
   all: readonly PushTarget[],
   page: readonly PushTarget[],
-  about: { traits: Traits; rollback: Push | null; now: Date },
+  about: { traits: Traits; rollback: Push | null; aftermath: PushAftermath | null; now: Date },
   sight: Sight,
 ): Convergence {
-  const { traits, rollback, now } = about
+  const { traits, rollback, aftermath, now } = about
   const toWire = (target: PushTarget) => toConvergenceTarget(target, push, traits, now, sight)
   const own = all.filter((target) => target.isTarget)
   const stateCounts = { sent: 0, applying: 0, applied: 0, failed: 0, no_status: 0, waiting: 0 }
@@ -134,6 +135,7 @@ export function toConvergence(
     stragglers_share: sharedByStragglers(own, traits, now),
     targets: page.map(toWire),
     joiners: joiners.slice(0, JOINERS_MAX).map(toWire),
+    ...(aftermath === null ? {} : { aftermath }),
     ...(rollback === null
       ? {}
       : {

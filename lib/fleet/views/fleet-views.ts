@@ -2,9 +2,10 @@ import type { Clock } from '../../clock.ts'
 import { compareVersions } from '../../versions.ts'
 import type { HubFrame } from '../../wire/hub.ts'
 import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
-import type { RevisionRecord } from '../../wire/revisions.ts'
+import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
 import type { WorkloadTopology } from '../../wire/topology.ts'
 import type { WorkloadRecord } from '../../wire/workloads.ts'
+import { judgeAftermath } from '../aftermath.ts'
 import type { FleetCounters } from '../counters.ts'
 import { isDrifted } from '../drift.ts'
 import type { Fleet } from '../fleet.ts'
@@ -149,14 +150,15 @@ export class FleetViews {
     const followed = followedOf(workload, push.pushId)
     const hasFailures = followed !== null && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
-    return this.revision(workload, push, { groups, isPrevious: false, rollout: null }, sight)
+    // What took it back would be newer.
+    return this.revision(workload, push, { groups, isPrevious: false, rollout: null, answer: null }, sight)
   }
 
-  /** A push with what is known around it. */
+  /** A push with what is known around it; `answer` is the push that took it back. */
   revision(
     workload: Workload,
     push: Push,
-    about: Pick<RevisionSurroundings, 'groups' | 'isPrevious' | 'rollout'>,
+    about: Pick<RevisionSurroundings, 'groups' | 'isPrevious' | 'rollout'> & { answer: Push | null },
     sight: Sight,
   ): RevisionRecord {
     const { counters, clock } = this.#parts
@@ -169,10 +171,18 @@ export class FleetViews {
         isCurrent: workload.activeHash === push.hash,
         isLastKnownGood: workload.knownGoodHash === push.hash,
         rollout: rollout?.pushId === push.pushId ? rollout : about.rollout,
+        aftermath: this.aftermath(workload, push, about.answer),
         now: clock.now(),
       },
       sight,
     )
+  }
+
+  /** What was done about a push, where it failed; what took it back is asked of memory first. */
+  aftermath(workload: Workload, push: Push, answer: Push | null): PushAftermath | null {
+    if (push.status !== 'failed') return null
+    const current = answer === null ? null : (followedOf(workload, answer.pushId)?.push ?? answer)
+    return judgeAftermath(workload, push, current)
   }
 
   /** The frame that tells browsers how a push goes. */

@@ -1,5 +1,6 @@
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type {
+  PushAftermath,
   PushInstanceState,
   RevisionInstanceStatus,
   RevisionRecord,
@@ -31,6 +32,8 @@ export interface RevisionSurroundings {
   /** The staged rollout that it is, as far as that is known; else null. */
   rollout: Pick<StoredRollout, 'id' | 'status'> | null
   groups: readonly ErrorGroup[]
+  /** What was done about its failure; null for one that has not failed. */
+  aftermath: PushAftermath | null
   now: Date
 }
 
@@ -88,6 +91,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
     no_status_count: timedOut + counts.gone,
     ...(excluded === 0 ? {} : { excluded_count: excluded }),
     ...(groups.length === 0 ? {} : { error_groups: toErrorGroups(groups, push.hash, sight) }),
+    ...(around.aftermath === null ? {} : { aftermath: around.aftermath }),
     timeline: toTimeline(push, timedOut),
     is_current: around.isCurrent,
     is_previous: around.isPrevious,

@@ -1,7 +1,9 @@
 import type { StoredRollout } from '../../store/rollouts.ts'
+import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import type { Push, PushTarget } from '../model.ts'
 import { describeHalt, GATE_LIMIT } from '../rollout-decision.ts'
+import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */
 export interface RolloutFacts {
@@ -10,6 +12,10 @@ export interface RolloutFacts {
   targets: readonly PushTarget[]
   /** uid → stage. */
   members: ReadonlyMap<string, number>
+  /** What was done about its failure; null while its push has not failed. */
+  aftermath: PushAftermath | null
+  /** What its members would go back to; null when there is nothing, or when it is over. */
+  rollbackTargetHash: string | null
 }
 
 type Counts = RolloutRecord['counts']
@@ -41,6 +47,9 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
     ({ instanceUid }) => (facts.members.get(instanceUid) ?? rollout.stages.length - 1) <= index || isLast,
   )
   const halt = rollout.halt?.stage === index ? rollout.halt : null
+  const counts = countStates(progress === undefined ? [] : of)
+  // A failure ends a rollout at once, without a halt that would say which gate it was.
+  const isFailed = rollout.status === 'failed' && index === rollout.stageIndex
   return {
     index,
     ...('count' in plan ? { count: plan.count } : { percentage: plan.percentage }),
@@ -50,17 +59,16 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
     ...(progress === undefined ? {} : { started_at: progress.startedAt }),
     ...(progress?.convergedAt == null ? {} : { converged_at: progress.convergedAt }),
     ...(progress?.endedAt == null ? {} : { ended_at: progress.endedAt }),
-    counts: progress === undefined ? countStates([]) : countStates(of),
-    gates: plan.gates.map((name) => ({
-      name,
-      value: halt?.gate === name ? halt.value : 0,
-      limit: GATE_LIMIT,
-      passed: halt?.gate !== name,
-    })),
+    counts,
+    gates: plan.gates.map((name) => {
+      const isTripped = halt?.gate === name || (isFailed && name === 'no_failure')
+      const value = halt?.gate === name ? halt.value : isTripped ? counts.failed : 0
+      return { name, value, limit: GATE_LIMIT, passed: !isTripped }
+    }),
   }
 }
 
-function toTarget(facts: RolloutFacts, target: PushTarget): RolloutTarget {
+function toTarget(facts: RolloutFacts, target: PushTarget, sight: Sight): RolloutTarget {
   const { halt } = facts.rollout
   const isNamed = halt?.instanceUids.includes(target.instanceUid) ?? false
   return {
@@ -69,6 +77,7 @@ function toTarget(facts: RolloutFacts, target: PushTarget): RolloutTarget {
     stage: facts.members.get(target.instanceUid) ?? facts.rollout.stages.length - 1,
     status: target.state,
     ...(isNamed ? { stop_reason: halt!.gate } : {}),
+    ...errorFields(target.error, sight),
     updated_at: target.updatedAt.toISOString(),
   }
 }
@@ -77,8 +86,9 @@ function toTarget(facts: RolloutFacts, target: PushTarget): RolloutTarget {
 const TARGETS_MAX = 200
 
 /** A staged rollout as the wire shows it. */
-export function toRolloutRecord(facts: RolloutFacts): RolloutRecord {
-  const { rollout, push } = facts
+export function toRolloutRecord(facts: RolloutFacts, sight: Sight): RolloutRecord {
+  const { rollout, push, aftermath, rollbackTargetHash } = facts
+  const groups = toErrorGroups(groupErrors(facts.targets), push.hash, sight)
   const shown = [...facts.targets].sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'))
   const endedAt = rollout.endedAt?.toISOString()
   const { halt } = rollout
@@ -91,7 +101,7 @@ export function toRolloutRecord(facts: RolloutFacts): RolloutRecord {
     status: rollout.status,
     stages: rollout.stages.map((_, index) => toStage(facts, index)),
     stage_index: rollout.stageIndex,
-    targets: shown.slice(0, TARGETS_MAX).map((target) => toTarget(facts, target)),
+    targets: shown.slice(0, TARGETS_MAX).map((target) => toTarget(facts, target, sight)),
     counts: countStates(facts.targets),
     ...(halt === null ? {} : { stop_reasons: [halt.gate] }),
     ...(halt === null
@@ -106,6 +116,9 @@ export function toRolloutRecord(facts: RolloutFacts): RolloutRecord {
             message: describeHalt(halt),
           },
         }),
+    ...(groups.length === 0 ? {} : { error_groups: groups }),
+    ...(aftermath === null ? {} : { aftermath }),
+    ...(rollbackTargetHash === null ? {} : { rollback_target_hash: rollbackTargetHash }),
     actor: rollout.actor,
     created_at: rollout.createdAt.toISOString(),
     updated_at: rollout.updatedAt.toISOString(),

@@ -69,8 +69,9 @@ export const rolloutTexts = defineTexts({
     finished: (count: number, time: string) =>
       `Every stage is done: ${n(count)} ${plural(count, 'instance runs', 'instances run')} it, ${time} after the start.`,
     failed: (count: number) =>
-      `${n(count)} ${plural(count, 'instance', 'instances')} could not apply it, so it is over and its members went back.`,
-    rolledBack: 'It was rolled back: its members went back to the active config.',
+      `${n(count)} ${plural(count, 'instance', 'instances')} could not apply it, so it is over.`,
+    rolledBack: 'It was rolled back.',
+    nothingToRollBack: 'There is no earlier config to go back to: abort it, and push one that works.',
     othersSafe: 'Instances outside the started stages were never offered it.',
     aborted: 'It was aborted.',
     abortedMore: 'Its members keep the config until the next push; nobody else receives it.',
@@ -150,8 +151,10 @@ export const rolloutTexts = defineTexts({
     finished: (count: number, time: string) =>
       `Toutes les étapes sont terminées : ${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')}, ${time} après le début.`,
     failed: (count: number) =>
-      `${n(count)} ${plural(count, 'instance n’a pas pu l’appliquer', 'instances n’ont pas pu l’appliquer')} : il est terminé et ses membres sont revenus en arrière.`,
-    rolledBack: 'Il a été annulé : ses membres sont revenus à la config active.',
+      `${n(count)} ${plural(count, 'instance n’a pas pu l’appliquer', 'instances n’ont pas pu l’appliquer')} : il est terminé.`,
+    rolledBack: 'Il a été annulé.',
+    nothingToRollBack:
+      'Il n’y a pas de config antérieure à rétablir : abandonnez-le, et poussez-en une qui marche.',
     othersSafe: 'Les instances hors des étapes commencées ne l’ont jamais reçue.',
     aborted: 'Il a été abandonné.',
     abortedMore:

@@ -2,18 +2,20 @@ import { useEffect } from 'preact/hooks'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, formatNumber, shortHash } from '../i18n/format.ts'
+import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
+import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { isOpen } from '../logic/pushes.ts'
+import { isOpen, NEEDS_A_PUSH } from '../logic/pushes.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Capped } from '../parts/capped.tsx'
-import { ActionLink } from '../parts/controls.tsx'
+import { Causes } from '../parts/causes.tsx'
+import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Icon } from '../parts/icons.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -68,25 +70,31 @@ function sentenceOf(of: Convergence): { tone: Tone; text: string } {
     : { tone: 'busy', text: has }
 }
 
-/** What happened in one sentence, and what the automatic rollback did about it. */
+/** What happened in one sentence, and what was done about it. */
 function Sentence({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
   const words = say(pushTexts)
   const { tone, text } = sentenceOf(of)
-  const answer = of.rolled_back_by
-  const rollback = answer
-    ? (answer.status === 'applied' ? words.rolledBack : words.rollingBack)(shortHash(answer.config_hash))
-    : of.status === 'failed' && push?.pushed_by !== 'auto-rollback'
-      ? words.noTarget
-      : ''
+  const { aftermath } = of
   const isRollback = push?.failed_config_hash ? words.isRollback(shortHash(push.failed_config_hash)) : ''
   return (
     <div class={`say t-${tone}`} role="status">
       <p>
-        <b>{text}</b> {rollback} {isRollback}
+        <b>{text}</b> {describeAftermath(aftermath)} {isRollback}
       </p>
-      {answer && (
-        <ActionLink href={`/workloads/${of.workload_id}/pushes/${answer.config_hash}?push=${answer.push_id}`}>
+      {aftermath?.push_id && (
+        <ActionLink
+          href={`/workloads/${of.workload_id}/pushes/${aftermath.config_hash}?push=${aftermath.push_id}`}
+        >
           {words.seeRollback}
+        </ActionLink>
+      )}
+      {aftermath && NEEDS_A_PUSH.has(aftermath.kind) && (
+        <ActionLink
+          kind="primary"
+          href={`/workloads/${of.workload_id}/change`}
+          reason={unless('workload:push_config')}
+        >
+          {say(workloadTexts).propose}
         </ActionLink>
       )}
     </div>
@@ -140,34 +148,13 @@ function Targets({
   )
 }
 
-function Causes({ push }: { push: RevisionRecord }) {
-  const words = say(pushTexts)
-  if (!push.error_groups?.length) return null
-  return (
-    <section class="pane" style={{ marginTop: '0' }}>
-      <h2>{words.causes}</h2>
-      <ul class="list">
-        {push.error_groups.map((group) => (
-          <li key={group.cause} class="bad">
-            <Icon shape="cross" />
-            <div>
-              <b>{describeCause(group.cause, group.title)}</b> · {formatNumber(group.count)}
-              {group.sample_message && <div class="muted">{group.sample_message}</div>}
-            </div>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
 function Body({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
   const words = say(pushTexts)
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} />
       <ConvergenceBar of={of} />
-      {push && <Causes push={push} />}
+      <Causes groups={push?.error_groups} />
       <section hidden={of.stragglers.length === 0 && of.failed_count > 0}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (

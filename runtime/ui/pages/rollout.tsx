@@ -1,13 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RolloutRecord, RolloutStage, RolloutStatus } from '../../../lib/wire/rollouts.ts'
+import { describeAftermath } from '../i18n/aftermath.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber, shortHash } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
+import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { NEEDS_A_PUSH } from '../logic/pushes.ts'
 import { listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
 import { nameOf } from '../logic/workloads.ts'
+import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -107,9 +112,9 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
       return [words.finished(of.counts.applied, formatDuration(Math.max(0, ms))), '']
     }
     case 'failed':
-      return [words.failed(of.counts.failed), words.othersSafe]
+      return [words.failed(of.counts.failed), `${describeAftermath(of.aftermath)} ${words.othersSafe}`]
     case 'rollback_started':
-      return [words.rolledBack, words.othersSafe]
+      return [words.rolledBack, `${describeAftermath(of.aftermath)} ${words.othersSafe}`]
     case 'aborted':
       return [words.aborted, words.abortedMore]
     case 'stopped':
@@ -131,7 +136,12 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
       over ?? (of.status === 'halted' ? null : words.onlyHalted),
     ],
     ['abort', words.abort, words.abortHint, over],
-    ['rollback', words.rollBack, words.rollBackHint, over],
+    [
+      'rollback',
+      words.rollBack,
+      words.rollBackHint,
+      over ?? (of.rollback_target_hash ? null : words.nothingToRollBack),
+    ],
   ]
   const go = async (step: Step) => {
     const result = await api.steerRollout(of.workload_id, of.id, step)
@@ -313,9 +323,10 @@ function Members({ of }: { of: RolloutRecord }) {
             <td class="muted">
               <Ago at={target.updated_at} />
             </td>
-            <td class="bad">
+            <td class="bad text">
               {target.stop_reason &&
                 (words.gate[target.stop_reason as keyof typeof words.gate] ?? target.stop_reason)}
+              {target.error_cause && describeCause(target.error_cause, target.error_title)}
             </td>
           </tr>
         ))}
@@ -341,8 +352,19 @@ function Body({
         <p role="status">
           <b>{what}</b> {next}
         </p>
-        <Steer of={of} reload={reload} />
+        {of.aftermath && NEEDS_A_PUSH.has(of.aftermath.kind) ? (
+          <ActionLink
+            kind="primary"
+            href={`/workloads/${of.workload_id}/change`}
+            reason={unless('workload:push_config')}
+          >
+            {say(workloadTexts).propose}
+          </ActionLink>
+        ) : (
+          <Steer of={of} reload={reload} />
+        )}
       </div>
+      <Causes groups={of.error_groups} />
       <StageBar of={of} instanceCount={instanceCount} />
       <StageTable of={of} now={now} />
       <Members of={of} />

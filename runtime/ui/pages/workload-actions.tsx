@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { hasRollbackTarget } from '../logic/pushes.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -12,7 +14,13 @@ import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
 
 /** What can be done with a workload as a whole. */
-export function WorkloadActions({ workload }: { workload: WorkloadRecord }) {
+export function WorkloadActions({
+  workload,
+  history,
+}: {
+  workload: WorkloadRecord
+  history: readonly RevisionRecord[] | null
+}) {
   const words = say(workloadTexts)
   const common = say(commonTexts)
   const open = useSignal<'archive' | 'delete' | null>(null)
@@ -41,7 +49,10 @@ export function WorkloadActions({ workload }: { workload: WorkloadRecord }) {
       {can('config_safety.guided_rollback') && workload.current_config_push && (
         <ActionLink
           href={`/workloads/${workload.id}/history?rollback=1`}
-          reason={unless('workload:push_config')}
+          reason={
+            unless('workload:push_config') ??
+            (history === null || hasRollbackTarget(history) ? null : words.nothingToRollBack)
+          }
         >
           {words.rollBack}
         </ActionLink>

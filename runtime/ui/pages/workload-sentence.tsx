@@ -1,5 +1,6 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
+import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
@@ -31,7 +32,8 @@ function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>):
     }
     case 'push_failed': {
       const { push } = diagnosis
-      return words.pushFailed(push.failed_count, push.target_count, causeOf(push))
+      const [what, why] = words.pushFailed(push.failed_count, push.target_count, causeOf(push))
+      return [what, `${why} ${describeAftermath(push.aftermath)}`]
     }
     case 'some_failed':
       return words.someFailed(

@@ -77,7 +77,7 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
   )
 }
 
-function Heading({ workload }: { workload: WorkloadRecord }) {
+function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) {
   const words = say(workloadTexts)
   const reason = readOnlyReason(workload)
   const control = reason === null ? words.managed : words.readOnly
@@ -93,7 +93,7 @@ function Heading({ workload }: { workload: WorkloadRecord }) {
         </>
       }
     >
-      <WorkloadActions workload={workload} />
+      <WorkloadActions workload={workload} history={history.data} />
       {can('config_safety.approvals') && (
         <ActionLink
           kind="primary"
@@ -144,7 +144,7 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
         const props = { workload: data, topology, history, failing }
         return (
           <>
-            <Heading workload={data} />
+            <Heading workload={data} history={history} />
             <Facts workload={data} />
             <WorkloadSentence {...props} />
             <WorkloadTabs current={current} of={props} />

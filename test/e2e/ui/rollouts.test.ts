@@ -19,6 +19,7 @@ import { startComplete } from './support/service.ts'
 /** Long enough that no stage moves on while somebody looks at it. */
 const FOR_EVER = 3600
 const POD_COUNT = 8
+const UNKNOWN_EXPORTER = 'error decoding \'exporters\': unknown type: "kafka" for id: "kafka/eu"'
 
 let service: Service
 let browser: Browser
@@ -138,7 +139,9 @@ describe('a staged rollout', () => {
     const id = await connectPods('brittle', { capabilities: SECRETIVE })
     await page.goto(await approveRequest(id, GATEWAY_KAFKA))
     await pushInStages('25', String(FOR_EVER))
-    await page.getByText(/could not apply it, so it is over and its members went back/).waitFor()
+    await page
+      .getByText(/could not apply it, so it is over\. The automatic rollback (went|is going) back to/)
+      .waitFor()
     await page.getByText('Instances outside the started stages were never offered it.').waitFor()
     await page.getByRole('link', { name: 'See the push' }).click()
     await page.getByText(/The automatic rollback (went|is going) back to/).waitFor()
@@ -185,8 +188,55 @@ describe('a staged rollout', () => {
     await haltFirstStage(id)
     await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })
     await decide('Roll back')
-    await page.getByText('It was rolled back: its members went back to the active config.').waitFor()
+    await page.getByText(/It was rolled back\. A rollback (went|is going) back to/).waitFor()
     await expect.poll(() => countRunning(GATEWAY)).toBe(POD_COUNT)
+  })
+})
+
+describe('a staged rollout of a first config that fails', () => {
+  test('says the same everywhere: nothing to go back to, who runs it still, why, and what to do', async () => {
+    // The first member takes it; the second has no such exporter.
+    agents = Array.from({ length: POD_COUNT }, (_, at) =>
+      connect(service, 'first-ever', `first-ever-${at + 1}`, {
+        capabilities: SECRETIVE,
+        behaviour:
+          at === 1
+            ? { kind: 'fail', delayMs: 200, errorMessage: UNKNOWN_EXPORTER }
+            : { kind: 'apply', delayMs: 0 },
+      }),
+    )
+    const id = await workloadId(service, 'first-ever', POD_COUNT)
+    const rollout = await startRollout(service, id, GATEWAY, [
+      { percentage: 25, dwell_seconds: FOR_EVER },
+      { percentage: 100, dwell_seconds: 0 },
+    ])
+    const nowhere =
+      /There was no earlier config to go back to\. 1 instance runs it still\. Push a config that works\./
+    await page.goto(`/workloads/${id}/rollouts/${rollout}`)
+    await page.getByText('1 instance could not apply it, so it is over.').waitFor()
+    await page.getByText(nowhere).waitFor()
+    await page.getByText('A component is not part of this collector').first().waitFor()
+    const failed = page.getByRole('row').filter({ hasText: 'first-ever-2' })
+    await failed.getByText('A component is not part of this collector').waitFor()
+    await page.locator('.st.bad', { hasText: 'failed instances: 1, at most 0' }).waitFor()
+    await page.getByRole('link', { name: 'See the push' }).click()
+    await page.getByText(nowhere).waitFor()
+    await page.goto(`/workloads/${id}`)
+    await page.getByText(nowhere).waitFor()
+    expect(await page.getByRole('button', { name: 'Roll back' }).getAttribute('aria-disabled')).toBe('true')
+    await page.getByText('No other config was ever applied here').waitFor({ state: 'attached' })
+    expect(seen.complaints).toEqual([])
+  })
+
+  test('offers no rollback while it is halted, and says why', async () => {
+    agents = Array.from({ length: POD_COUNT }, (_, at) =>
+      connect(service, 'first-held', `first-held-${at + 1}`, { behaviour: { kind: 'apply', delayMs: 0 } }),
+    )
+    const id = await workloadId(service, 'first-held', POD_COUNT)
+    await haltFirstStage(id)
+    await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })
+    expect(await steer('Roll back').getAttribute('title')).toMatch(/no earlier config to go back to/)
+    expect(await steer('Abort').getAttribute('aria-disabled')).toBe(null)
   })
 })
 

@@ -157,6 +157,62 @@ describe('a staged rollout', () => {
     expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code: 'rollout_ended' } })
   })
 
+  describe('of a workload that never ran anything from here', () => {
+    beforeEach(async () => {
+      agents = ['pod-x', 'pod-y', 'pod-z'].map((pod) => fakeAgent(ctx.fleet, { host: 'bare', pod }))
+      workloadId = agents[0]!.workloadId
+      await ctx.advance(300)
+    })
+
+    it('says what became of its failure, and how many run the failed config, in one form everywhere', async () => {
+      const id = await start([{ count: 2, dwellMs: 10_000, gates: GATES }, STAGES[1]!])
+      agents[0]!.apply()
+      await ctx.advance(300)
+      agents[1]!.fail('error decoding \'exporters\': unknown type: "kafka"')
+      await ctx.advance(1_000)
+      expect(ctx.fleet.workload(workloadId)!.activeHash).toBeNull()
+      const truth = { kind: 'nowhere_to_go', running_count: 1 }
+      const record = await read(id)
+      expect(record).toMatchObject({ status: 'failed', aftermath: truth })
+      expect(record.error_groups).toMatchObject([{ cause: 'component_unknown', count: 1 }])
+      expect(record.stages[0]!.gates[0]).toEqual({ name: 'no_failure', value: 1, limit: 0, passed: false })
+      expect(record.targets[0]).toMatchObject({ error_cause: 'component_unknown', status: 'failed' })
+      const get = async (path: string) => (await invoke(ctx, `GET ${path}`, { as: editor.token })).json
+      const base = `/api/workloads/${workloadId}`
+      expect((await get(base)) as WorkloadRecord).toMatchObject({ current_config_push: { aftermath: truth } })
+      expect(((await get(`${base}/configs`)) as RevisionRecord[])[0]).toMatchObject({ aftermath: truth })
+      expect(await get(`${base}/configs/${SECOND}`)).toMatchObject({ aftermath: truth })
+      expect(await get(`${base}/configs/${SECOND}/convergence`)).toMatchObject({ aftermath: truth })
+    })
+
+    it('names nothing to roll back to while it runs', async () => {
+      const id = await start()
+      expect(await read(id)).toMatchObject({ status: 'running' })
+      expect((await read(id)).rollback_target_hash).toBeUndefined()
+    })
+  })
+
+  it('says to what it went back, and what it would go back to while it runs', async () => {
+    const id = await start()
+    expect(await read(id)).toMatchObject({ rollback_target_hash: FIRST })
+    agents[0]!.fail('exit code 1')
+    await ctx.advance(1_000)
+    const going = { kind: 'going_back', config_hash: FIRST, pushed_by: 'auto-rollback', running_count: 0 }
+    expect(await read(id)).toMatchObject({ aftermath: going })
+    agents[0]!.apply()
+    await ctx.advance(1_000)
+    expect(await read(id)).toMatchObject({ aftermath: { ...going, kind: 'went_back' } })
+    const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}/configs`, { as: editor.token })
+    expect((json as RevisionRecord[])[1]).toMatchObject({
+      config_hash: SECOND,
+      aftermath: { kind: 'went_back' },
+    })
+    // Somebody else's push afterwards does not change what was done then.
+    await pushConfig(ctx.fleet, workloadId, configYaml(3))
+    await ctx.advance(300)
+    expect(await read(id)).toMatchObject({ aftermath: { kind: 'went_back' } })
+  })
+
   it('is rolled back in the operator name', async () => {
     const id = await start()
     agents[0]!.apply()

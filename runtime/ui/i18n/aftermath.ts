@@ -1,0 +1,57 @@
+import type { PushAftermath } from '../../../lib/wire/revisions.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber, shortHash } from './format.ts'
+
+const n = formatNumber
+
+const aftermathTexts = defineTexts({
+  en: {
+    automatic: 'The automatic rollback',
+    someone: 'A rollback',
+    wentBack: (who: string, hash: string) => `${who} went back to ${hash}.`,
+    goingBack: (who: string, hash: string) => `${who} is going back to ${hash}.`,
+    failedToo: (who: string, hash: string) => `${who} to ${hash} failed as well.`,
+    nowhere: 'There was no earlier config to go back to.',
+    overtaken: 'Another push took its place.',
+    running: (count: number) =>
+      count === 0
+        ? 'No live instance runs it.'
+        : `${n(count)} ${plural(count, 'instance runs', 'instances run')} it still.`,
+    push: 'Push a config that works.',
+  },
+  fr: {
+    automatic: 'Le retour automatique',
+    someone: 'Un retour',
+    wentBack: (who: string, hash: string) => `${who} a rétabli ${hash}.`,
+    goingBack: (who: string, hash: string) => `${who} rétablit ${hash}.`,
+    failedToo: (who: string, hash: string) => `${who} à ${hash} a échoué aussi.`,
+    nowhere: 'Il n’y avait pas de config antérieure à rétablir.',
+    overtaken: 'Une autre poussée a pris sa place.',
+    running: (count: number) =>
+      count === 0
+        ? 'Aucune instance active ne l’exécute.'
+        : `${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')} encore.`,
+    push: 'Poussez une config qui marche.',
+  },
+})
+
+/** What was done about a failed push, in the same words wherever it is said. */
+export function describeAftermath(of: PushAftermath | undefined): string {
+  if (of === undefined) return ''
+  const words = say(aftermathTexts)
+  const who = of.pushed_by === 'auto-rollback' ? words.automatic : words.someone
+  const hash = shortHash(of.config_hash)
+  const running = words.running(of.running_count)
+  switch (of.kind) {
+    case 'went_back':
+      return words.wentBack(who, hash)
+    case 'going_back':
+      return words.goingBack(who, hash)
+    case 'rollback_failed':
+      return `${words.failedToo(who, hash)} ${running} ${words.push}`
+    case 'nowhere_to_go':
+      return `${words.nowhere} ${running} ${words.push}`
+    case 'overtaken':
+      return words.overtaken
+  }
+}
