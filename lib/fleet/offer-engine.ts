@@ -1,11 +1,12 @@
 import { encodeServerToAgent } from '../opamp/codec.ts'
+import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 import { insertOffers, type TargetOfPush } from '../store/push-targets.ts'
 import { canReport, isCapable } from './abilities.ts'
 import type { FleetDeps } from './deps.ts'
 import { addTarget, moveTarget, newTarget } from './followed-push.ts'
 import type { FollowedPush, Instance, PushTarget } from './model.ts'
-import { decideOffer, type Offer, type OfferCause } from './offer-decision.ts'
+import { decideOffer, type Offer, type OfferCause, SENDS_MAX } from './offer-decision.ts'
 import { assignmentOf, type FleetState, isQuarantined } from './state.ts'
 import type { WriteBehind } from './write-behind.ts'
 
@@ -19,6 +20,20 @@ const FAN_OUT_CHUNK = 200
 /** What was offered and sent, for the metrics and for the simulation to watch. */
 export interface OfferObserver {
   sent(instance: Instance, offer: Offer, cause: OfferCause): void
+}
+
+/** What the answer to a poll is to carry besides. */
+export interface PollOffer {
+  due: ServerMessage | null
+  /** An offer whose row is being stored; null when there is none to wait for. */
+  pending: Promise<ServerMessage | null> | null
+}
+
+/** One poll whose answer can still carry an offer. */
+interface OpenPoll {
+  connection: AgentConnection
+  /** Let the answer carry this; null ends the wait for nothing. */
+  carry(message: ServerMessage | null): void
 }
 
 interface Waiting {
@@ -36,7 +51,8 @@ export class OfferEngine {
   #isCommitting = false
   #isLooking = false
   #isScheduled = false
-  readonly #polls = new Map<Instance, (message: ServerMessage | null) => void>()
+  /** Polls that are being answered, or wait a moment for an offer under way. */
+  readonly #polls = new Map<Instance, OpenPoll>()
   /** Called when a target's state changed other than by a report. */
   targetChanged: (followed: FollowedPush) => void = () => {}
   observer: OfferObserver = { sent() {} }
@@ -91,7 +107,7 @@ export class OfferEngine {
     if (followed === null) return
     const decision = this.#decide(instance, followed)
     if (options.isPollRepeated && decision.kind === 'nothing' && decision.why === 'waiting') {
-      if (this.#wasAnsweredByPoll(instance)) this.#send(instance, followed, 'poll-repeated')
+      if (this.#mayRepeatAnswer(instance)) this.#send(instance, followed, 'poll-repeated')
       return
     }
     if (decision.kind === 'offer') this.#offer(instance, followed, decision.cause)
@@ -99,9 +115,10 @@ export class OfferEngine {
     else if (decision.kind === 'straggler') this.#markStraggler(instance, followed)
   }
 
-  #wasAnsweredByPoll(instance: Instance): boolean {
-    const { offer, connection } = instance
-    return offer !== null && offer.ended === null && offer.isCommitted && connection?.transport === 'http'
+  /** An answer that did not arrive is given again, but not more often than anything else. */
+  #mayRepeatAnswer({ offer }: Instance): boolean {
+    if (offer === null || offer.ended !== null || !offer.isCommitted || offer.hasStatus) return false
+    return offer.sendsOnConnection < SENDS_MAX
   }
 
   /** The instance runs what it should: settle its row without a frame. */
@@ -174,45 +191,50 @@ export class OfferEngine {
     })
   }
 
-  /** An HTTP answer that waits for an offer under way; null when there is none to wait for. */
-  pendingFor(instance: Instance): Promise<ServerMessage | null> | null {
-    if (!this.#waiting.has(instance) || instance.connection?.transport !== 'http') return null
+  /** Decide, now that an agent polls, what the answer carries: nothing is laid up for it before it comes. */
+  answerPoll(instance: Instance, connection: AgentConnection, isRepeated: boolean): PollOffer {
+    // A poll that still waits is one that the agent has given up.
+    this.#polls.get(instance)?.carry(null)
+    let due: ServerMessage | null = null
+    this.#polls.set(instance, {
+      connection,
+      carry(message) {
+        due = message
+      },
+    })
+    try {
+      this.consider(instance, { isPollRepeated: isRepeated })
+    } finally {
+      this.#polls.delete(instance)
+    }
+    const isUnderWay = instance.offer !== null && !instance.offer.isCommitted
+    return { due, pending: due === null && isUnderWay ? this.#waitForOffer(instance, connection) : null }
+  }
+
+  #waitForOffer(instance: Instance, connection: AgentConnection): Promise<ServerMessage | null> {
     return new Promise((resolve) => {
-      const cancel = this.#deps.timers.after(HTTP_WAIT_MS, () => settle(null))
-      const settle = (message: ServerMessage | null) => {
-        cancel()
-        if (this.#polls.get(instance) === settle) this.#polls.delete(instance)
-        resolve(message)
+      const cancel = this.#deps.timers.after(HTTP_WAIT_MS, () => poll.carry(null))
+      const poll: OpenPoll = {
+        connection,
+        carry: (message) => {
+          cancel()
+          if (this.#polls.get(instance) === poll) this.#polls.delete(instance)
+          resolve(message)
+        },
       }
-      this.#polls.get(instance)?.(null)
-      this.#polls.set(instance, settle)
+      this.#polls.set(instance, poll)
     })
   }
-
-  /** The stored offer that the answer to this poll carries; null when there is none due. */
-  takeForPoll(instance: Instance): ServerMessage | null {
-    const followed = assignmentOf(instance)
-    if (followed === null || !this.#pollDue.delete(instance)) return null
-    return toMessage(followed)
-  }
-
-  readonly #pollDue = new Set<Instance>()
 
   #send(instance: Instance, followed: FollowedPush, cause: OfferCause): void {
     const { connection, offer, workload } = instance
     if (connection === null || offer === null || workload === null) return
+    // What may not go out now is due later.
+    this.#state.outstanding.add(instance)
     // After a rollback committed, nobody gets the failed config: what is assigned now is asked last of all.
     if (workload.isFrozen || assignmentOf(instance) !== followed || !this.#deps.mayOffer()) return
-    this.#state.outstanding.add(instance)
-    const isPoll = connection.transport === 'http'
-    if (isPoll) {
-      const answer = this.#polls.get(instance)
-      if (answer !== undefined) answer(toMessage(followed))
-      else this.#pollDue.add(instance)
-    }
-    const outcome = isPoll
-      ? 'sent'
-      : connection.send(encodeServerToAgent(instance.uidOnWire, toMessage(followed)))
+    const outcome = this.#deliver(instance, connection, toMessage(followed))
+    if (outcome === 'waits') return
     if (outcome === 'dropped') {
       offer.wasDropped = true
       return
@@ -220,6 +242,20 @@ export class OfferEngine {
     noteSent(offer, connection.id, this.#deps.clock.monotonicMs())
     this.#noteOnTarget(instance, followed)
     this.observer.sent(instance, offer, cause)
+  }
+
+  /** A poller takes it with the answer to a poll of its own; between polls it waits, and is decided anew. */
+  #deliver(
+    instance: Instance,
+    connection: AgentConnection,
+    message: ServerMessage,
+  ): ReturnType<AgentConnection['send']> | 'waits' {
+    if (connection.transport === 'ws')
+      return connection.send(encodeServerToAgent(instance.uidOnWire, message))
+    const poll = this.#polls.get(instance)
+    if (poll?.connection !== connection) return 'waits'
+    poll.carry(message)
+    return 'sent'
   }
 
   #noteOnTarget(instance: Instance, followed: FollowedPush): void {
@@ -289,7 +325,7 @@ export class OfferEngine {
       this.#deps.log.warn({ err: error, offers: batch.length }, 'offers could not be stored yet')
       for (const { instance } of batch) {
         instance.offer = null
-        this.#polls.get(instance)?.(null)
+        this.#polls.get(instance)?.carry(null)
       }
       this.#deps.timers.after(COMMIT_RETRY_MS, () => {
         for (const { instance } of batch) this.consider(instance)
@@ -305,7 +341,7 @@ export class OfferEngine {
     const offer = instance.offer
     if (!isStored || offer?.pushId !== followed.push.pushId) {
       if (offer?.pushId === followed.push.pushId) instance.offer = null
-      this.#polls.get(instance)?.(null)
+      this.#polls.get(instance)?.carry(null)
       this.consider(instance)
       return
     }

@@ -406,11 +406,12 @@ export class Receiver implements FleetPort {
     isRepeated: boolean,
   ): Answer {
     if (instance.workload === null || !isCapable(instance)) return plain(message)
-    this.#offers.consider(instance, { isPollRepeated: isRepeated && connection.transport === 'http' })
-    if (connection.transport !== 'http') return plain(message)
-    const due = this.#offers.takeForPoll(instance)
-    if (due !== null) return plain({ ...message, ...due })
-    return { message, pendingOffer: this.#offers.pendingFor(instance) }
+    if (connection.transport !== 'http') {
+      this.#offers.consider(instance)
+      return plain(message)
+    }
+    const { due, pending } = this.#offers.answerPoll(instance, connection, isRepeated)
+    return { message: due === null ? message : { ...message, ...due }, pendingOffer: pending }
   }
 }
 

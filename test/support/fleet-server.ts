@@ -42,6 +42,8 @@ export interface FleetServerOptions {
   secret?: string
   messageBytesMax?: number
   graceMs?: number
+  /** Whether this process may offer configs now; always by default. */
+  mayOffer?: () => boolean
   /** Silence after which an agent's socket is pinged and dropped; what the function says by default. */
   idleSeconds?: number
 }
@@ -54,7 +56,7 @@ export async function startFleetServer(
   database: TestDatabase,
   options: FleetServerOptions = {},
 ): Promise<FleetServer> {
-  const { secret = '', messageBytesMax = 1_048_576, graceMs = 120_000 } = options
+  const { secret = '', messageBytesMax = 1_048_576, graceMs = 120_000, mayOffer = () => true } = options
   const clock = fakeClock()
   const log = recordingLog()
   const notices: FleetServer['notices'] = { rollbacks: [], removed: [] }
@@ -75,7 +77,7 @@ export async function startFleetServer(
       pushChanged() {},
       autoRolledBack: (rollback) => void notices.rollbacks.push(rollback),
     },
-    mayOffer: () => true,
+    mayOffer,
     checkEpoch: async () => {},
     recordAudit: async () => {},
     classifyError: classifyAgentError,
