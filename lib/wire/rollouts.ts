@@ -61,6 +61,47 @@ export interface RolloutTarget {
   updated_at: string
 }
 
+export const CANARY_STRATEGIES = ['one', 'count', 'n', 'percentage', 'label_selector', 'instances'] as const
+export type CanaryStrategy = (typeof CANARY_STRATEGIES)[number]
+
+/** Who runs a config first. Labels are compared with what the instances say of themselves. */
+export interface CanarySelection {
+  strategy: string
+  instance_uid?: string
+  instance_uids?: string[]
+  count?: number
+  percentage?: number
+  labels?: Record<string, string>
+}
+
+/** Body of `POST …/config/canary/validate`, and of the start, which takes the words for the push as well. */
+export interface CanaryRequest {
+  config: string
+  selection: CanarySelection
+  comment?: string
+  prod_double_confirmed?: boolean
+}
+
+/** One instance that a selection names. */
+export interface CanaryTarget {
+  instance_uid: string
+  pod_name?: string
+  status: 'eligible' | 'refused'
+  stop_reason?: string
+  updated_at: string
+}
+
+/** Answer of `POST …/config/canary/validate`, and the body of a start that is refused. */
+export interface CanaryValidation {
+  valid: boolean
+  targets: CanaryTarget[]
+  /** As they would be; empty when the selection is refused. */
+  stages: Pick<RolloutStage, 'index' | 'count' | 'percentage' | 'target_count' | 'dwell_seconds'>[]
+  stop_reasons?: string[]
+  error_codes?: string[]
+  errors?: string[]
+}
+
 /** A staged rollout. Never any YAML. */
 export interface RolloutRecord {
   id: string
@@ -68,7 +109,10 @@ export interface RolloutRecord {
   config_hash: string
   push_id: string
   approval_id?: string
+  /** `succeeded` without `promoted_at`: the chosen instances run it, and it waits to be promoted to the others. */
   status: RolloutStatus
+  /** Who runs it first. */
+  selection: CanarySelection
   stages: RolloutStage[]
   /** The stage that runs, or halted, or ended last. */
   stage_index: number
