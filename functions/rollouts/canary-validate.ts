@@ -1,4 +1,5 @@
 import { judgeCanary } from '../../lib/approvals/canary.ts'
+import { CanaryValidation } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { refuseApproval } from '../approvals/approval-replies.ts'
@@ -14,7 +15,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: canaryBody,
-  replies: [{ status: 200, description: 'The validation.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The validation.', json: CanaryValidation }],
   errors: ['bad-request', 'workload-not-found', 'server-busy'],
   async handle({ params, body }, ctx) {
     const { config, selection } = body

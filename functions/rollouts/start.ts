@@ -4,7 +4,7 @@ import { configHash } from '../../lib/configs/hash.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { findNewestApprovalOfDraft } from '../../lib/store/approvals.ts'
 import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
-import type { CanaryValidation } from '../../lib/wire/rollouts.ts'
+import { type CanaryValidation, RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem, type Reply } from '../../runtime/reply.ts'
 import { refuseApproval } from '../approvals/approval-replies.ts'
@@ -28,7 +28,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: canaryBody,
-  replies: [{ status: 202, description: 'The rollout.', contentType: 'application/json' }],
+  replies: [{ status: 202, description: 'The rollout.', json: RolloutRecord }],
   errors: [
     'bad-request',
     'workload-not-found',

@@ -1,5 +1,5 @@
 import type { StoredRollout } from '../store/rollouts.ts'
-import type { RolloutStatus } from '../wire/rollouts.ts'
+import type { RolloutStatus } from '../wire/revisions.ts'
 
 type Standing = Pick<StoredRollout, 'status' | 'stages' | 'progress' | 'stageIndex'>
 

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { RolloutRecord, RolloutStage, RolloutStatus } from '../../../lib/wire/rollouts.ts'
+import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
+import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
