@@ -1,5 +1,5 @@
-import { enums, type Infer, literal, optional, string, type } from 'superstruct'
-import { named } from './structs.ts'
+import { enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { anyOf, dictionary, named, note } from './structs.ts'
 import { ALERT_RULES } from './values.ts'
 
 export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
@@ -17,6 +17,10 @@ export const AlertRecord = named(
     rule: AlertRule,
     severity: AlertSeverity,
     message: string(),
+    details: note(
+      'What the message says, for whoever says it in other words; absent where there is nothing to add.',
+      optional(dictionary(anyOf([string(), number()]))),
+    ),
     fired_at: string(),
     resolved_at: optional(string()),
   }),

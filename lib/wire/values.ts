@@ -1,7 +1,13 @@
 // The closed sets of words that bodies use. They stand apart from the schemas, so that the browser loads them without
 // a validator.
 
-export const ALERT_RULES = ['workload_down', 'config_drift', 'version_outdated'] as const
+export const ALERT_RULES = [
+  'workload_down',
+  'workload_unhealthy',
+  'push_failed',
+  'config_drift',
+  'version_outdated',
+] as const
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'pushed'] as const
 
