@@ -23,6 +23,8 @@ export interface Config {
   retentionDays: number
   janitorIntervalMs: number
   eventRetentionDays: number
+  archiveDays: number
+  alertRetentionDays: number
   runtimeValidation: {
     isEnabled: boolean
     binaryPath: string
@@ -155,6 +157,8 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     retentionDays: reader.positive('WORKLOAD_RETENTION_DAYS', 30, 30, DAYS_MAX),
     janitorIntervalMs: reader.positive('WORKLOAD_JANITOR_INTERVAL_SECONDS', 300, 1, 2_000_000) * 1000,
     eventRetentionDays: reader.positive('WORKLOAD_EVENT_RETENTION_DAYS', 30, 30, DAYS_MAX),
+    archiveDays: reader.positive('WORKLOAD_ARCHIVE_DAYS', 90, 90, DAYS_MAX),
+    alertRetentionDays: reader.positive('ALERT_RETENTION_DAYS', 90, 90, DAYS_MAX),
     runtimeValidation: {
       isEnabled: reader.flag('OTELCOL_RUNTIME_VALIDATION_ENABLED'),
       binaryPath: reader.text('OTELCOL_BINARY_PATH', 'otelcol'),

@@ -2,7 +2,6 @@ import type { Struct } from 'superstruct'
 import { type } from 'superstruct'
 import type { Gate } from '../lib/gates.ts'
 import type { Permission } from '../lib/permissions.ts'
-import type { AnyStruct } from '../lib/wire/structs.ts'
 import type { Context } from './context.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Reply } from './reply.ts'
@@ -51,8 +50,8 @@ export type BodySpec<Body> =
       bytesMax: number
       /** What a body over the limit and one that is not UTF-8 are answered; the general ones where absent. */
       problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
-      /** The JSON that the function itself reads from the text, from `lib/wire`; YAML where absent. */
-      json?: AnyStruct
+      /** The type in `lib/wire` of the JSON that the function itself reads from the text; YAML where absent. */
+      wireType?: string
     }
 
 export const noBody: BodySpec<undefined> = { kind: 'none' }
@@ -83,7 +82,7 @@ export function jsonBody<Body>(
 export const textBody = (options: {
   bytesMax: number
   problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
-  json?: AnyStruct
+  wireType?: string
 }): BodySpec<string> => ({ kind: 'text', ...options })
 
 /** The checked input of one call. */
@@ -103,14 +102,14 @@ export interface HttpRequest<Params, Query, Body> {
   target: { path: string; query: string }
 }
 
-/** Says what a success looks like: for the OpenAPI document, and for the tests, which hold every answer to it. */
+/** Says what a success looks like, for the OpenAPI document. */
 export interface ReplySpec {
   status: number
   description: string
-  /** The JSON body, from `lib/wire`. */
-  json?: AnyStruct
-  /** The type of a body that is not JSON; a reply with neither has no body. */
+  /** Absent for replies without a body. */
   contentType?: string
+  /** A superstruct schema of the JSON body. */
+  schema?: Struct<unknown, unknown>
 }
 
 /** One REST endpoint. Every key is required; the metadata is data and can be listed and tested. */

@@ -33,6 +33,8 @@ Environment (durations are whole numbers above 0):
                                     how long one is kept (300, 1800)
   WORKLOAD_DISCONNECT_GRACE_SECONDS still connected after its last instance left (120)
   WORKLOAD_RETENTION_DAYS           a disconnected workload is kept before it is archived (30)
+  WORKLOAD_ARCHIVE_DAYS             an archived workload is kept before it is removed (90)
+  ALERT_RETENTION_DAYS              a resolved alert is kept (90)
   WORKLOAD_JANITOR_INTERVAL_SECONDS between two clean-ups (300)
   WORKLOAD_EVENT_RETENTION_DAYS     the event log is kept (30)
   OTELCOL_RUNTIME_VALIDATION_ENABLED

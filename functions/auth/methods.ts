@@ -1,4 +1,3 @@
-import { AuthMethods } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -11,7 +10,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The methods.', json: AuthMethods }],
+  replies: [{ status: 200, description: 'The methods.', contentType: 'application/json' }],
   errors: [],
   async handle(_, ctx) {
     return json({ methods: await ctx.edition.authMethods() })

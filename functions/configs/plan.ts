@@ -1,5 +1,4 @@
 import { string, type } from 'superstruct'
-import { ConfigPlan } from '../../lib/wire/plan.ts'
 import { defineHttp, noQuery, signedIn, textBody } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { buildPlan } from './build-plan.ts'
@@ -13,7 +12,7 @@ export default defineHttp({
   params: type({ id: string() }),
   query: noQuery,
   body: textBody({ bytesMax: 1_048_576 }),
-  replies: [{ status: 200, description: 'The plan.', json: ConfigPlan }],
+  replies: [{ status: 200, description: 'The plan.', contentType: 'application/json' }],
   errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
   async handle({ params, body }, ctx) {
     const built = await buildPlan(params.id, body, ctx)

@@ -1,5 +1,4 @@
 import { defaulted, string, type } from 'superstruct'
-import { ValidationResult } from '../../lib/wire/validation.ts'
 import { defineHttp, signedIn, textBody } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
@@ -12,7 +11,7 @@ export default defineHttp({
   params: type({ id: string() }),
   query: type({ target_collector_version: defaulted(string(), '') }),
   body: textBody({ bytesMax: 1_048_576 }),
-  replies: [{ status: 200, description: 'The validation result.', json: ValidationResult }],
+  replies: [{ status: 200, description: 'The validation result.', contentType: 'application/json' }],
   errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
   async handle({ params, query, body }, ctx) {
     if (body === '') return problem('bad-request', { error: 'empty config body' })

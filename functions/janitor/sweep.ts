@@ -1,15 +1,22 @@
+import { AGENT_LIMITS } from '../../lib/fleet/agent-limits.ts'
 import { sweep } from '../../lib/fleet/janitor.ts'
 import type { Alert } from '../../lib/store/alerts.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Archive what has been disconnected for too long, trim old events, forget what nothing refers to. */
+/** Archive what has been disconnected for too long, remove what has had its days, forget what nothing refers to. */
 export default defineSchedule({
   intervalMs: (ctx) => ctx.config.janitorIntervalMs,
   jitterMs: 0,
   async run(ctx, signal) {
     const { db, clock, log, fleet, config } = ctx
-    const { retentionDays, eventRetentionDays } = config
-    const alertResolved = (alert: Alert) => ctx.alerts.notices.resolved(alert)
-    await sweep({ db, clock, log, fleet, retentionDays, eventRetentionDays, alertResolved }, signal)
+    const { retentionDays, archiveDays, eventRetentionDays, alertRetentionDays } = config
+    await sweep(
+      {
+        ...{ db, clock, log, fleet, retentionDays, archiveDays, eventRetentionDays, alertRetentionDays },
+        workloadsMax: AGENT_LIMITS.workloads,
+        alertResolved: (alert: Alert) => ctx.alerts.notices.resolved(alert),
+      },
+      signal,
+    )
   },
 })

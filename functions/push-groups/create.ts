@@ -1,9 +1,8 @@
 import { insertPushGroup } from '../../lib/store/push-groups.ts'
-import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { readPushGroup, toPushGroup } from './push-group-record.ts'
+import { PushGroupBody, readPushGroup, toPushGroup } from './push-group-record.ts'
 
 /** Add a push group. */
 export default defineHttp({
@@ -13,8 +12,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(PushGroupRequest, { bytesMax: 65_536 }),
-  replies: [{ status: 201, description: 'The new group.', json: PushGroup }],
+  body: jsonBody(PushGroupBody, { bytesMax: 65_536 }),
+  replies: [{ status: 201, description: 'The new group.', contentType: 'application/json' }],
   errors: ['bad-request', 'push-group-taken', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const read = readPushGroup(body)

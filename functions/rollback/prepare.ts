@@ -1,6 +1,5 @@
 import { optional, string, type } from 'superstruct'
 import { prepareRollback } from '../../lib/rollback/prepare-rollback.ts'
-import { RollbackPrepare } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
@@ -19,7 +18,7 @@ export default defineHttp({
     {
       status: 200,
       description: 'Both configs, their difference and the checks.',
-      json: RollbackPrepare,
+      contentType: 'application/json',
     },
   ],
   errors: [

@@ -1,5 +1,4 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
-import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { readRollout, rolloutParams } from './rollout-of.ts'
@@ -13,7 +12,7 @@ export default defineHttp({
   params: rolloutParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The rollout.', json: RolloutRecord }],
+  replies: [{ status: 200, description: 'The rollout.', contentType: 'application/json' }],
   errors: ['rollout-not-found'],
   async handle({ params, actor }, ctx) {
     const record = await readRollout(ctx, params, sightOf(actor.permissions))

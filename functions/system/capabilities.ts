@@ -1,4 +1,3 @@
-import { CapabilityDocument } from '../../lib/wire/capabilities.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -11,7 +10,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The document.', json: CapabilityDocument }],
+  replies: [{ status: 200, description: 'The document.', contentType: 'application/json' }],
   errors: [],
   handle: (_, ctx) => json(ctx.edition.capabilities),
 })

@@ -1,6 +1,5 @@
-import { array, type } from 'superstruct'
+import { type } from 'superstruct'
 import { listUsers, userKey } from '../../lib/store/users.ts'
-import { UserRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { toUserRecord } from './user-record.ts'
@@ -14,7 +13,7 @@ export default defineHttp({
   params: noParams,
   query: type(pageQuery),
   body: noBody,
-  replies: [{ status: 200, description: 'The users.', json: array(UserRecord) }],
+  replies: [{ status: 200, description: 'The users.', contentType: 'application/json' }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
     return listReply(query, target, {

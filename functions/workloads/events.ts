@@ -1,8 +1,7 @@
-import { array, optional, string, type } from 'superstruct'
+import { optional, string, type } from 'superstruct'
 import { toEventRecord } from '../../lib/fleet/views/event.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { listEvents } from '../../lib/store/workload-events.ts'
-import { WorkloadEventRecord } from '../../lib/wire/events.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -35,7 +34,7 @@ export default defineHttp({
   params: workloadParams,
   query: type({ ...pageQuery, since: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The events.', json: array(WorkloadEventRecord) }],
+  replies: [{ status: 200, description: 'The events.', contentType: 'application/json' }],
   errors: ['bad-request', 'workload-not-found'],
   async handle({ params, query, target }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')

@@ -1,5 +1,4 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
-import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
@@ -13,7 +12,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The workload.', json: WorkloadRecord }],
+  replies: [{ status: 200, description: 'The workload.', contentType: 'application/json' }],
   errors: ['workload-not-found'],
   handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

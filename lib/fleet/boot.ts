@@ -7,6 +7,7 @@ import { listFollowedPushes } from '../store/pushes.ts'
 import { listQuarantines } from '../store/quarantines.ts'
 import { listOpenRollouts } from '../store/rollouts.ts'
 import { listWorkloads } from '../store/workloads.ts'
+import { HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
 import type { FollowedPush } from './model.ts'
 import { type FleetState, toWorkload } from './state.ts'
@@ -14,7 +15,7 @@ import { type FleetState, toWorkload } from './state.ts'
 /** Fill an empty state with what the database holds. Agents themselves come back by talking. */
 export async function loadFleet(db: Database, state: FleetState): Promise<void> {
   for (const stored of await listWorkloads(db)) state.add(toWorkload(stored))
-  for (const home of await listAgentHomes(db)) {
+  for (const home of await listAgentHomes(db, HOMES_MAX)) {
     state.homes.set(home.instanceUid, home.workloadId)
     state.knownAtStart.add(home.instanceUid)
   }

@@ -1,7 +1,7 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../opamp/report.ts'
 import { canReport, isCapable } from './abilities.ts'
 import type { FleetDeps } from './deps.ts'
-import { isOpen, moveTarget, noteLoss } from './followed-push.ts'
+import { isOpen, moveTarget, noteLoss, removeJoiner } from './followed-push.ts'
 import type { AgentError, FollowedPush, Instance, PushTarget } from './model.ts'
 import type { PushEngine } from './push-engine.ts'
 import { assignmentOf, type FleetState } from './state.ts'
@@ -144,8 +144,22 @@ export class ConfigReports {
     const isPending = target !== undefined && ['offered', 'applying', 'straggler'].includes(target.state)
     if (isPending && moveTarget(followed, target, 'gone', this.#deps.clock.now()))
       this.#writer.target({ pushId: followed.push.pushId, target })
+    if (target === undefined) return
+    this.#releaseJoiner(followed, target)
     // Also when it had failed or applied: who is left decides anew.
-    if (target !== undefined) this.#pushes.reconsider(followed)
+    this.#pushes.reconsider(followed)
+  }
+
+  /**
+   * One that joined after the push had ended, runs its config or cannot tell, and is here no more says nothing that is
+   * still of use: its row goes with it, or a push that stays active would keep one of every instance that ever was. One
+   * that failed the config, or was lost with it, is remembered for as long as its home.
+   */
+  #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
+    if (this.#state.instances.has(uid) || losses > 0) return
+    if (state !== 'applied' && state !== 'cannot_report') return
+    if (!removeJoiner(followed, uid)) return
+    this.#writer.forgetTarget({ pushId: followed.push.pushId, instanceUid: uid, at: this.#deps.clock.now() })
   }
 
   /** An instance that could not report before the change of its capabilities, or no longer can. */

@@ -10,10 +10,10 @@ import {
   setTrustedLabels,
 } from '../store/workloads.ts'
 import { loadFleet } from './boot.ts'
-import { ComponentLists } from './component-lists.ts'
 import { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import { EffectiveConfigs } from './effective-configs.ts'
+import { removeJoiner } from './followed-push.ts'
 import type { FollowedPush, Instance, Push, Rollout, Workload } from './model.ts'
 import { OfferEngine } from './offer-engine.ts'
 import { Presence } from './presence.ts'
@@ -26,6 +26,9 @@ import { compareInstances, FleetState } from './state.ts'
 import { WriteBehind } from './write-behind.ts'
 
 const TICK_MS = 1_000
+
+/** Thrown inside a transaction that is to leave nothing behind. */
+class TakenBack extends Error {}
 
 /**
  * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an
@@ -51,8 +54,7 @@ export class Fleet implements FleetPort {
     const undoing = new PushUndoing(deps, this.state, this.writer, this.#pushes)
     this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes, undoing)
     const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
-    const components = new ComponentLists(deps, this.state)
-    this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports, components)
+    this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports)
     this.effectiveConfigs = new EffectiveConfigs(deps, this.writer)
     this.#receiver = new Receiver({
       deps,
@@ -61,7 +63,6 @@ export class Fleet implements FleetPort {
       presence: this.#presence,
       offers: this.offers,
       reports,
-      components,
       effective: this.effectiveConfigs,
     })
   }
@@ -76,6 +77,8 @@ export class Fleet implements FleetPort {
       for (const followed of [workload.active, workload.rollout?.followed ?? null])
         if (followed !== null) this.#watchAbsentTargets(followed)
     }
+    // Who has not come back by then came anew.
+    this.#deps.timers.after(this.#deps.graceMs, () => this.state.knownAtStart.clear())
     this.#keepTime()
   }
 
@@ -163,18 +166,64 @@ export class Fleet implements FleetPort {
       if (workload.archivedAt !== null) return { ok: true }
       await this.writer.flush()
       const now = this.#deps.clock.now()
-      const isDone = await this.#deps.db.transaction(async (tx) => {
-        await this.#deps.checkEpoch(tx)
+      const isDone = await this.#inTransaction(workload, async (tx) => {
         if (!(await archiveIfDisconnected(tx, id, now))) return false
         await alongside(tx)
         return true
       })
-      // It may have come back while this was written: then it lives, and its next write says so.
-      if (!isDone || workload.live.count > 0) return { ok: false, code: 'workload-not-disconnected' }
-      workload.archivedAt = now
+      if (!isDone) return { ok: false, code: 'workload-not-disconnected' }
+      // Whoever came between the last look and the commit's answer came to an archived workload, and its next write
+      // takes it out of the archive.
+      if (workload.live.count === 0) workload.archivedAt = now
       this.#deps.notices.workloadChanged(workload)
       return { ok: true }
     })
+  }
+
+  /**
+   * Run `work` in a transaction that is about a workload in which nobody lives, and take everything back when `work`
+   * says so or somebody came meanwhile; whether it was committed.
+   */
+  async #inTransaction(workload: Workload, work: (tx: Db) => Promise<boolean>): Promise<boolean> {
+    try {
+      await this.#deps.db.transaction(async (tx) => {
+        await this.#deps.checkEpoch(tx)
+        if (!(await work(tx)) || workload.live.count > 0) throw new TakenBack()
+      })
+      return true
+    } catch (error) {
+      if (error instanceof TakenBack) return false
+      throw error
+    }
+  }
+
+  /** Remove a workload whose time is over, where `isRemoved` did so and nobody came meanwhile; whether it is gone. */
+  discard(id: string, isRemoved: (tx: Db) => Promise<boolean>): Promise<boolean> {
+    return this.#pushes.exclusively(id, async () => {
+      const workload = this.state.workloads.get(id)
+      if (workload === undefined || workload.live.count > 0) return false
+      await this.writer.flush()
+      if (!(await this.#inTransaction(workload, isRemoved))) return false
+      this.#forget(workload)
+      return true
+    })
+  }
+
+  /** Nothing is remembered of these agents any more: where they belonged, and what they alone had failed. */
+  forgetAgents(agents: readonly { instanceUid: string; workloadId: string }[]): void {
+    for (const { instanceUid: uid, workloadId } of agents) {
+      if (this.state.instances.has(uid)) continue
+      if (this.state.homes.get(uid) === workloadId) this.state.homes.delete(uid)
+      this.state.knownAtStart.delete(uid)
+      const workload = this.state.workloads.get(workloadId)
+      if (workload === undefined) continue
+      for (const [hash, uids] of workload.quarantinedInstances) {
+        uids.delete(uid)
+        if (uids.size === 0) workload.quarantinedInstances.delete(hash)
+      }
+      for (const followed of [workload.active, workload.rollout?.followed ?? null])
+        if (followed !== null && removeJoiner(followed, uid)) this.writer.push(followed)
+    }
   }
 
   /** Remove a workload. Its live instances are asked for their full state and register as new. */
@@ -192,6 +241,7 @@ export class Fleet implements FleetPort {
         await alongside(tx)
       })
       this.#forget(workload)
+      for (const [uid, home] of this.state.homes) if (home === id) this.state.homes.delete(uid)
       return { ok: true }
     })
   }
@@ -225,6 +275,7 @@ export class Fleet implements FleetPort {
         // One without the push that it was assigned was deleted, and written anew by a report that came after.
         if (stored === undefined || stored.activePushId !== workload.activePushId) {
           this.#forget(workload)
+          for (const [uid, home] of this.state.homes) if (home === workload.id) this.state.homes.delete(uid)
           return
         }
         workload.trustedLabels = stored.trustedLabels
@@ -243,7 +294,6 @@ export class Fleet implements FleetPort {
     this.state.inGrace.delete(workload)
     this.state.healthWatch.delete(workload)
     this.state.rollingOut.delete(workload)
-    for (const [uid, home] of this.state.homes) if (home === workload.id) this.state.homes.delete(uid)
     for (const instance of workload.instances) {
       this.state.outstanding.delete(instance)
       if (instance.connection === null) {

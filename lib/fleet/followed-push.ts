@@ -46,6 +46,16 @@ export function moveTarget(
   return true
 }
 
+/** Forget an instance that joined after the push had ended: nothing is decided by it. False when it is none such. */
+export function removeJoiner(followed: FollowedPush, uid: string): boolean {
+  const target = followed.targets.get(uid)
+  if (target === undefined || target.isTarget || !target.isJoiner) return false
+  followed.targets.delete(uid)
+  followed.push.counts.joined--
+  if (target.state === 'failed') followed.failedCount--
+  return true
+}
+
 /** A target as it is when its offer is stored. */
 export function newTarget(
   instance: Pick<Instance, 'uid' | 'podName'>,
@@ -103,7 +113,7 @@ export function followPush(
     body,
     required,
     targets: new Map(),
-    compatibility: new Map(),
+    compatibility: new WeakMap(),
     isSuperseded: push.phase === 'superseded',
     isStaged: false,
     scope: null,

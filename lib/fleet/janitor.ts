@@ -1,25 +1,49 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { forgetAgentHomes } from '../store/agents.ts'
-import { type Alert, resolveAlertsOfWorkloads } from '../store/alerts.ts'
+import { findAgeOfHomes, forgetAgentHomes, listOldAgentHomes, touchAgentHomes } from '../store/agents.ts'
+import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads, trimAlerts } from '../store/alerts.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
-import { sweepReportedConfigs } from '../store/reported-configs.ts'
+import {
+  findAgeOfReportedConfigs,
+  listOldReportedConfigs,
+  removeReportedConfigs,
+  touchReportedConfigs,
+} from '../store/reported-configs.ts'
 import { trimEvents } from '../store/workload-events.ts'
+import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
+import { inTurns } from '../turns.ts'
+import { HOMES_MAX } from './agent-limits.ts'
 import type { Fleet } from './fleet.ts'
+import type { Workload } from './model.ts'
 
 const DAY_MS = 86_400_000
-/** Events removed in one statement: a long one would hold what others wait for. */
+/** Rows removed in one statement: a long one would hold what others wait for. */
 const TRIM_CHUNK = 10_000
-/** How long a reported text that nobody runs is kept. */
+/** Rows looked at together, and things in memory looked at in one turn of the event loop. */
+const LOOK_CHUNK = 2_000
+/** How long a reported text that nobody runs is kept, and how many of them at most. */
 const REPORTED_KEPT_MS = DAY_MS
+export const REPORTED_SPARE_MAX = 10_000
+/** Room is made when so many of the workloads that may be are there, until so many are left. */
+const CROWDED = 0.9
+const ROOMY = 0.8
+/** A workload that nobody has touched is not removed for want of room before it was away for this long. */
+const UNTOUCHED_KEPT_MS = DAY_MS
 
 export interface JanitorParts {
   db: Database
   clock: Clock
   log: Log
-  fleet: Pick<Fleet, 'archive' | 'state'>
+  fleet: Pick<Fleet, 'archive' | 'discard' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
+  /** Days after which a disconnected workload is archived, and an archived one removed. */
   retentionDays: number
+  archiveDays: number
   eventRetentionDays: number
+  alertRetentionDays: number
+  /** Workloads that the process may hold. */
+  workloadsMax: number
+  /** Agents whose workload is remembered. */
+  homesMax?: number
   /** Alerts of archived workloads are resolved with them. */
   alertResolved(alert: Alert): void
 }
@@ -27,88 +51,212 @@ export interface JanitorParts {
 /** What one sweep did. */
 export interface SweepResult {
   archived: number
+  /** Archived workloads whose days were over. */
+  deleted: number
+  /** Workloads that were removed to make room for others. */
+  displaced: number
   trimmedEvents: number
+  trimmedAlerts: number
+}
+
+const daysAgo = ({ clock }: JanitorParts, days: number) => new Date(clock.now().getTime() - days * DAY_MS)
+
+/** The workloads in which nobody lives that fit, looked through in turns. */
+async function absentWorkloads(
+  { fleet }: JanitorParts,
+  fits: (workload: Workload) => boolean,
+): Promise<Workload[]> {
+  const found: Workload[] = []
+  for await (const piece of inTurns(fleet.state.workloads.values(), LOOK_CHUNK))
+    for (const workload of piece)
+      if (workload.status === 'disconnected' && workload.live.count === 0 && fits(workload))
+        found.push(workload)
+  return found
+}
+
+/** Do something to each of these workloads; a fault of one is not the others'. Returns to how many it was done. */
+async function withEach(
+  { log }: JanitorParts,
+  workloads: readonly Workload[],
+  signal: AbortSignal,
+  work: (workload: Workload) => Promise<boolean>,
+): Promise<number> {
+  let done = 0
+  for (const workload of workloads) {
+    if (signal.aborted) break
+    try {
+      if (await work(workload)) done++
+    } catch (error) {
+      // Without the database nothing else will work either.
+      if (error instanceof DatabaseUnavailable) throw error
+      log.error({ err: error, workload_id: workload.id }, 'the janitor could not deal with a workload')
+    }
+  }
+  return done
 }
 
 /** Archive the workloads that have been disconnected for longer than they are kept; never a live one. */
 async function archiveExpired(parts: JanitorParts, signal: AbortSignal): Promise<number> {
-  const { clock, fleet, log } = parts
-  const before = clock.now().getTime() - parts.retentionDays * DAY_MS
-  const expired = [...fleet.state.workloads.values()].filter(
-    (workload) =>
-      workload.status === 'disconnected' &&
-      workload.live.count === 0 &&
-      workload.archivedAt === null &&
-      workload.disconnectedAt !== null &&
-      workload.disconnectedAt.getTime() < before,
+  const { clock, fleet } = parts
+  const before = daysAgo(parts, parts.retentionDays)
+  const expired = await absentWorkloads(
+    parts,
+    ({ archivedAt, disconnectedAt }) =>
+      archivedAt === null && disconnectedAt !== null && disconnectedAt < before,
   )
-  let archived = 0
-  for (const workload of expired) {
-    if (signal.aborted) break
+  return withEach(parts, expired, signal, async ({ id }) => {
     let resolved: Alert[] = []
-    try {
-      // Judged once more under the workload's own lock and in the statement: it may come back at any time.
-      const outcome = await fleet.archive(workload.id, async (tx) => {
-        resolved = await resolveAlertsOfWorkloads(tx, [workload.id], clock.now())
-      })
-      if (outcome.ok) archived++
-    } catch (error) {
-      // Without the database nothing else will work either; a fault of one workload is not the others'.
-      if (error instanceof DatabaseUnavailable) throw error
-      log.error({ err: error, workload_id: workload.id }, 'workload could not be archived')
-      continue
-    }
-    for (const alert of resolved) parts.alertResolved(alert)
-  }
-  return archived
+    // Judged once more under the workload's own lock and in the statement: it may come back at any time.
+    const outcome = await fleet.archive(id, async (tx) => {
+      resolved = await resolveAlertsOfWorkloads(tx, [id], clock.now())
+    })
+    if (outcome.ok) for (const alert of resolved) parts.alertResolved(alert)
+    return outcome.ok
+  })
 }
 
-async function trimOldEvents(parts: JanitorParts, signal: AbortSignal): Promise<number> {
-  const before = new Date(parts.clock.now().getTime() - parts.eventRetentionDays * DAY_MS)
+/** Remove the workloads that have been in the archive for longer than they are kept there, with their history. */
+async function deleteExpired(parts: JanitorParts, signal: AbortSignal): Promise<number> {
+  const before = daysAgo(parts, parts.archiveDays)
+  const expired = await absentWorkloads(parts, ({ archivedAt }) => archivedAt !== null && archivedAt < before)
+  return removeEach(parts, expired, signal, ({ id }) =>
+    parts.fleet.discard(id, (tx) => deleteIfArchived(tx, id, before)),
+  )
+}
+
+/** Remove workloads, and where their agents belonged: all in one look, for there may be thousands. */
+async function removeEach(
+  parts: JanitorParts,
+  workloads: readonly Workload[],
+  signal: AbortSignal,
+  remove: (workload: Workload) => Promise<boolean>,
+): Promise<number> {
+  const gone = new Set<string>()
+  try {
+    return await withEach(parts, workloads, signal, async (workload) => {
+      if (!(await remove(workload))) return false
+      gone.add(workload.id)
+      return true
+    })
+  } finally {
+    if (gone.size > 0) await forgetHomesOf(parts, gone)
+  }
+}
+
+async function forgetHomesOf({ fleet }: JanitorParts, gone: ReadonlySet<string>): Promise<void> {
+  for await (const piece of inTurns(fleet.state.homes, LOOK_CHUNK)) {
+    const lost = piece.filter(([, workloadId]) => gone.has(workloadId))
+    fleet.forgetAgents(lost.map(([instanceUid, workloadId]) => ({ instanceUid, workloadId })))
+  }
+}
+
+/**
+ * Where agents make workloads of their own (a host name that is a pod's name) the dead ones would fill the process long
+ * before their days are over, and living ones be refused. Then those go first that were away for longest and that
+ * nobody has done anything with: no push, no request, no label, no known-good.
+ */
+async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<number> {
+  const { clock, fleet, log, workloadsMax } = parts
+  const held = fleet.state.workloads.size
+  if (held <= workloadsMax * CROWDED) return 0
+  const before = new Date(clock.now().getTime() - UNTOUCHED_KEPT_MS)
+  const spare = await absentWorkloads(
+    parts,
+    ({ disconnectedAt, pushSeq, trustedLabels, knownGoodHash }) =>
+      disconnectedAt !== null &&
+      disconnectedAt < before &&
+      pushSeq === 0 &&
+      knownGoodHash === null &&
+      Object.keys(trustedLabels).length === 0,
+  )
+  spare.sort((a, b) => a.disconnectedAt!.getTime() - b.disconnectedAt!.getTime())
+  const wanted = spare.slice(0, held - Math.floor(workloadsMax * ROOMY))
+  const displaced = await removeEach(parts, wanted, signal, async ({ id }) => {
+    let open: Alert[] = []
+    const isGone = await fleet.discard(id, async (tx) => {
+      open = await listOpenAlertsOf(tx, id)
+      return deleteIfUntouched(tx, id)
+    })
+    if (isGone) for (const alert of open) parts.alertResolved({ ...alert, resolvedAt: clock.now() })
+    return isGone
+  })
+  log.warn(
+    { workloads: held, most: workloadsMax, removed: displaced },
+    'there are nearly as many workloads as may be: those that were away for longest were removed',
+  )
+  return displaced
+}
+
+/** Remove rows a chunk at a time until none is left. */
+async function trim(signal: AbortSignal, remove: (limit: number) => Promise<number>): Promise<number> {
   let trimmed = 0
   while (!signal.aborted) {
-    const count = await trimEvents(parts.db, before, TRIM_CHUNK)
+    const count = await remove(TRIM_CHUNK)
     trimmed += count
     if (count < TRIM_CHUNK) break
   }
   return trimmed
 }
 
-/** Forget where agents belonged that nobody has heard of for as long as workloads are kept. */
-async function forgetOldHomes({ db, clock, fleet, retentionDays }: JanitorParts): Promise<void> {
-  const before = new Date(clock.now().getTime() - retentionDays * DAY_MS)
-  await forgetAgentHomes(db, before, [...fleet.state.instances.keys()])
+const later = (a: Date, b: Date | null) => (b !== null && b > a ? b : a)
+
+/** Forget where agents belonged that nobody has heard of for as long as workloads are kept, and who is one too many. */
+async function forgetOldHomes(parts: JanitorParts, signal: AbortSignal): Promise<void> {
+  const { db, clock, fleet } = parts
+  const tooMany = await findAgeOfHomes(db, parts.homesMax ?? HOMES_MAX)
+  const before = later(daysAgo(parts, parts.retentionDays), tooMany)
+  while (!signal.aborted) {
+    const uids = await listOldAgentHomes(db, before, LOOK_CHUNK)
+    if (uids.length === 0) return
+    const here = uids.filter((uid) => fleet.state.instances.has(uid))
+    if (here.length > 0) await touchAgentHomes(db, here, clock.now())
+    const away = uids.filter((uid) => !fleet.state.instances.has(uid))
+    if (away.length === 0) continue
+    fleet.forgetAgents(await db.transaction((tx) => forgetAgentHomes(tx, away, before)))
+  }
 }
 
-async function sweepReported({ db, clock, fleet }: JanitorParts): Promise<void> {
+async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<void> {
+  const { db, clock, fleet } = parts
   const inUse = new Set<string>()
-  for (const { reportedConfigHash } of fleet.state.instances.values()) inUse.add(reportedConfigHash)
-  await sweepReportedConfigs(db, new Date(clock.now().getTime() - REPORTED_KEPT_MS), [...inUse])
+  for await (const piece of inTurns(fleet.state.instances.values(), LOOK_CHUNK))
+    for (const { reportedConfigHash } of piece) inUse.add(reportedConfigHash)
+  inUse.delete('')
+  const tooMany = await findAgeOfReportedConfigs(db, inUse.size + REPORTED_SPARE_MAX)
+  const before = later(new Date(clock.now().getTime() - REPORTED_KEPT_MS), tooMany)
+  while (!signal.aborted) {
+    const hashes = await listOldReportedConfigs(db, before, LOOK_CHUNK)
+    if (hashes.length === 0) return
+    const run = hashes.filter((hash) => inUse.has(hash))
+    if (run.length > 0) await touchReportedConfigs(db, run, clock.now())
+    const spare = hashes.filter((hash) => !inUse.has(hash))
+    fleet.effectiveConfigs.forget(await removeReportedConfigs(db, spare, before))
+  }
 }
 
 /**
- * One round of the janitor: archive, trim events, and forget what nothing refers to any more. A step that
- * fails is logged and does not keep the others from running; the next round does what this one could not.
+ * One round of the janitor: archive, remove what has had its days, and forget what nothing refers to any more. A step
+ * that fails is logged and does not keep the others from running; the next round does what this one could not.
  */
 export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<SweepResult> {
-  const result: SweepResult = { archived: 0, trimmedEvents: 0 }
-  const steps: [string, () => Promise<void>][] = [
-    [
-      'archive',
-      async () => {
-        result.archived = await archiveExpired(parts, signal)
-      },
-    ],
-    [
-      'trim-events',
-      async () => {
-        result.trimmedEvents = await trimOldEvents(parts, signal)
-      },
-    ],
-    ['forget-agents', () => forgetOldHomes(parts)],
-    ['sweep-reported-configs', () => sweepReported(parts)],
-  ]
-  for (const [step, run] of steps) {
+  const result: SweepResult = { archived: 0, deleted: 0, displaced: 0, trimmedEvents: 0, trimmedAlerts: 0 }
+  const { db } = parts
+  const steps: Record<string, () => Promise<unknown>> = {
+    archive: async () => (result.archived = await archiveExpired(parts, signal)),
+    'delete-archived': async () => (result.deleted = await deleteExpired(parts, signal)),
+    'make-room': async () => (result.displaced = await makeRoom(parts, signal)),
+    'trim-events': async () => {
+      const before = daysAgo(parts, parts.eventRetentionDays)
+      result.trimmedEvents = await trim(signal, (limit) => trimEvents(db, before, limit))
+    },
+    'trim-alerts': async () => {
+      const before = daysAgo(parts, parts.alertRetentionDays)
+      result.trimmedAlerts = await trim(signal, (limit) => trimAlerts(db, before, limit))
+    },
+    'forget-agents': () => forgetOldHomes(parts, signal),
+    'sweep-reported-configs': () => sweepReported(parts, signal),
+  }
+  for (const [step, run] of Object.entries(steps)) {
     if (signal.aborted) break
     try {
       await run()
@@ -116,6 +264,6 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
       parts.log.error({ err: error, step }, 'janitor step did not finish')
     }
   }
-  if (result.archived > 0 || result.trimmedEvents > 0) parts.log.info({ ...result }, 'janitor')
+  if (Object.values(result).some((count) => count > 0)) parts.log.info({ ...result }, 'janitor')
   return result
 }

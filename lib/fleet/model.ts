@@ -1,7 +1,6 @@
 import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { HealthNode } from '../opamp/report.ts'
 import type { StoredRollout } from '../store/rollouts.ts'
-import type { ComponentWait } from './component-lists.ts'
 import type { LiveTally } from './live-tally.ts'
 import type { Offer, Reported } from './offer-decision.ts'
 import type { PushPhase, PushStatus, TargetState } from './push-decision.ts'
@@ -102,8 +101,8 @@ export interface FollowedPush {
   body: Uint8Array
   required: readonly UsedComponent[]
   targets: Map<string, PushTarget>
-  /** Which component lists it can run on, as far as that was asked. */
-  compatibility: Map<ComponentList | null, boolean>
+  /** Which component lists it can run on, as far as that was asked; forgotten with the list. */
+  compatibility: WeakMap<ComponentList, boolean>
   isSuperseded: boolean
   /** Held open until its last stage ends. */
   isStaged: boolean
@@ -165,8 +164,6 @@ export interface Instance {
   components: ComponentList | null
   /** The hash of its list, whether or not the list itself is known. */
   componentsHash: string
-  /** Set while, and since, the list of an announced hash is not known. */
-  componentWait: ComponentWait | null
   /** Of the effective config as sent; '' when none came. */
   rawEffectiveHash: string
   /** Of its normal form; '' while unknown. */

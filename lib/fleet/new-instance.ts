@@ -33,7 +33,6 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     appliedHash: '',
     components: null,
     componentsHash: '',
-    componentWait: null,
     rawEffectiveHash: '',
     reportedConfigHash: '',
     runsPipelines: false,

@@ -3,7 +3,6 @@ import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 import { insertOffers, type TargetOfPush } from '../store/push-targets.ts'
 import { canReport, isCapable } from './abilities.ts'
-import { awaitsComponents } from './component-lists.ts'
 import type { FleetDeps } from './deps.ts'
 import { addTarget, moveTarget, newTarget } from './followed-push.ts'
 import type { FollowedPush, Instance, PushTarget } from './model.ts'
@@ -79,7 +78,6 @@ export class OfferEngine {
       isFrozen: workload?.isFrozen ?? true,
       isCapable: isCapable(instance),
       isCompatible: followed === null || this.isCompatible(instance, followed),
-      areComponentsAwaited: awaitsComponents(instance),
       canReport: canReport(instance),
       isQuarantined: followed !== null && isQuarantined(workload!, followed.push.hash, instance.uid),
       reported: instance.reported,
@@ -94,9 +92,10 @@ export class OfferEngine {
 
   /** Can this instance run the push's config, as far as its component list says? */
   isCompatible({ components }: Instance, followed: FollowedPush): boolean {
+    if (components === null) return this.#deps.isCompatible(followed.required, null)
     let verdict = followed.compatibility.get(components)
     if (verdict === undefined) {
-      verdict = this.#deps.isCompatible(followed.required, components?.components ?? null)
+      verdict = this.#deps.isCompatible(followed.required, components.components)
       followed.compatibility.set(components, verdict)
     }
     return verdict

@@ -47,11 +47,7 @@ function chooseFirstStage(plan: PushPlan, stages: readonly StagePlan[]): Set<str
   // A single stage is everyone from the start.
   if (stages.length < 2) return null
   const eligible = plan.targets.filter(({ target }) => target.isTarget).map(({ instance }) => instance)
-  const named = stages[0]!.canary?.instanceUids
-  const chosen =
-    named === undefined
-      ? eligible.sort(compareInstances).slice(0, stageSize(stages[0]!, eligible.length))
-      : eligible.filter(({ uid }) => named.includes(uid))
+  const chosen = eligible.sort(compareInstances).slice(0, stageSize(stages[0]!, eligible.length))
   return new Set(chosen.map((instance) => instance.uid))
 }
 

@@ -1,7 +1,12 @@
 import { type AgentHome, rememberAgentHomes } from '../store/agents.ts'
 import type { Db } from '../store/db.ts'
 import { DatabaseUnavailable } from '../store/db.ts'
-import { type TargetOfPush, updateTargets } from '../store/push-targets.ts'
+import {
+  type ForgottenTarget,
+  removeTargets,
+  type TargetOfPush,
+  updateTargets,
+} from '../store/push-targets.ts'
 import { updatePushProgress } from '../store/pushes.ts'
 import { insertQuarantines, type Quarantine } from '../store/quarantines.ts'
 import { type ReportedConfig, storeReportedConfigs } from '../store/reported-configs.ts'
@@ -35,6 +40,7 @@ interface Batch {
   homes: AgentHome[]
   events: WorkloadEvent[]
   targets: TargetOfPush[]
+  forgotten: ForgottenTarget[]
   pushes: FollowedPush[]
   quarantines: Quarantine[]
   configs: ReportedConfig[]
@@ -52,6 +58,7 @@ export class WriteBehind {
   readonly #homes = new Map<string, AgentHome>()
   #events: WorkloadEvent[] = []
   readonly #targets = new Map<string, TargetOfPush>()
+  readonly #forgotten = new Map<string, ForgottenTarget>()
   readonly #pushes = new Set<FollowedPush>()
   readonly #quarantines = new Map<string, Quarantine>()
   readonly #configs = new Map<string, ReportedConfig>()
@@ -79,6 +86,7 @@ export class WriteBehind {
       this.#workloads,
       this.#homes,
       this.#targets,
+      this.#forgotten,
       this.#pushes,
       this.#quarantines,
       this.#configs,
@@ -112,7 +120,17 @@ export class WriteBehind {
   }
 
   target(entry: TargetOfPush): void {
-    this.#targets.set(`${entry.pushId}/${entry.target.instanceUid}`, entry)
+    const key = `${entry.pushId}/${entry.target.instanceUid}`
+    this.#forgotten.delete(key)
+    this.#targets.set(key, entry)
+    this.schedule()
+  }
+
+  /** Remove the row of a joiner that is here no more. */
+  forgetTarget(gone: ForgottenTarget): void {
+    const key = `${gone.pushId}/${gone.instanceUid}`
+    this.#targets.delete(key)
+    this.#forgotten.set(key, gone)
     this.schedule()
   }
 
@@ -219,6 +237,7 @@ export class WriteBehind {
       homes: [...this.#homes.values()],
       events: this.#events,
       targets: [...this.#targets.values()],
+      forgotten: [...this.#forgotten.values()],
       pushes: [...this.#pushes],
       quarantines: [...this.#quarantines.values()],
       configs: [...this.#configs.values()],
@@ -232,6 +251,7 @@ export class WriteBehind {
     this.#homes.clear()
     this.#events = []
     this.#targets.clear()
+    this.#forgotten.clear()
     this.#pushes.clear()
     this.#quarantines.clear()
     this.#configs.clear()
@@ -254,6 +274,11 @@ export class WriteBehind {
       this.stats.lostEvents += overflow
     }
     for (const entry of batch.targets) this.#targets.set(`${entry.pushId}/${entry.target.instanceUid}`, entry)
+    for (const gone of batch.forgotten) {
+      const key = `${gone.pushId}/${gone.instanceUid}`
+      // It may have come back since.
+      if (!this.#targets.has(key)) this.#forgotten.set(key, gone)
+    }
     for (const followed of batch.pushes) this.#pushes.add(followed)
     for (const q of batch.quarantines) this.#quarantines.set(`${q.workloadId}/${q.hash}/${q.instanceUid}`, q)
     for (const config of batch.configs) {
@@ -298,6 +323,7 @@ export class WriteBehind {
     for (let at = 0; at < batch.events.length; at += EVENTS_AT_ONCE)
       events.push(...(await insertEvents(tx, batch.events.slice(at, at + EVENTS_AT_ONCE))))
     if (batch.targets.length > 0) await updateTargets(tx, batch.targets)
+    if (batch.forgotten.length > 0) await removeTargets(tx, batch.forgotten)
     if (batch.pushes.length > 0)
       await updatePushProgress(
         tx,
@@ -326,6 +352,7 @@ const EMPTY: Batch = {
   homes: [],
   events: [],
   targets: [],
+  forgotten: [],
   pushes: [],
   quarantines: [],
   configs: [],

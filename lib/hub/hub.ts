@@ -54,7 +54,7 @@ export class Hub {
   readonly #timers: Timers
   readonly #members = new Map<HubClient, Member>()
   /** States that wait for their second to pass, in the order in which they began to wait. */
-  readonly #waiting = new Map<string, () => HubFrame>()
+  readonly #waiting = new Map<string, () => HubFrame | null>()
   /** When each coalesced key was told last; emptied as the second passes. */
   readonly #toldAtMs = new Map<string, number>()
   #isStepping = false
@@ -135,8 +135,8 @@ export class Hub {
     if (this.#members.size > 0) this.#send(frame)
   }
 
-  /** Tell a state that may change often: once a second at most, built when it is sent. */
-  update(key: string, build: () => HubFrame): void {
+  /** Tell a state that may change often: once a second at most, built when it is sent, unless it is gone by then. */
+  update(key: string, build: () => HubFrame | null): void {
     if (this.#members.size === 0 || this.#burstUntilMs !== null) return
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#stepStartMs >= STEP_MS) this.#enterStep(nowMs)
@@ -153,14 +153,15 @@ export class Hub {
    * Tell that something happened, of a kind that can happen to thousands at once: each time while that is seldom,
    * else as `update` does. Browsers fetch what happened; they need to hear that something did, after the last of it.
    */
-  occur(key: string, build: () => HubFrame): void {
+  occur(key: string, build: () => HubFrame | null): void {
     if (this.#members.size === 0 || this.#burstUntilMs !== null) return
     this.#enterWindow()
     if (++this.#windowOccurrences > OCCURRENCES_MAX) this.update(key, build)
     else {
       // What waits is older than this one.
       this.#waiting.delete(key)
-      this.broadcast(build())
+      const frame = build()
+      if (frame !== null) this.broadcast(frame)
     }
   }
 
@@ -169,9 +170,10 @@ export class Hub {
     return toldAtMs === undefined || nowMs - toldAtMs >= COALESCE_MS
   }
 
-  #tell(key: string, build: () => HubFrame, nowMs: number): void {
+  #tell(key: string, build: () => HubFrame | null, nowMs: number): void {
     this.#waiting.delete(key)
-    if (!this.#mayTell()) return
+    const frame = this.#burstUntilMs === null ? build() : null
+    if (frame === null || !this.#mayTell()) return
     this.#stepTold++
     // In the order of their telling: the first that is young enough ends the walk.
     for (const [told, toldAtMs] of this.#toldAtMs) {
@@ -179,7 +181,7 @@ export class Hub {
       this.#toldAtMs.delete(told)
     }
     this.#toldAtMs.set(key, nowMs)
-    this.#send(build())
+    this.#send(frame)
   }
 
   /** Counts towards the burst; false when this frame is one of those that a `resync` stands for. */

@@ -28,7 +28,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
 
   workloadChanged(workload: Workload): void {
     this.#views?.invalidate(workload)
-    this.#update(`workload/${workload.id}`, (views) => views.workloadFrame(workload))
+    this.#update(`workload/${workload.id}`, workload, (views) => views.workloadFrame(workload))
   }
 
   workloadRemoved(workloadId: string): void {
@@ -48,17 +48,19 @@ export class HubNotices implements FleetNotices, AlertNotices {
     if (report === null) return
     const views = this.#views
     if (views !== null)
-      this.#hub.occur(`config-status/${workload.id}`, () => views.configStatusFrame(workload, report))
+      this.#hub.occur(`config-status/${workload.id}`, () =>
+        workload.isDeleted ? null : views.configStatusFrame(workload, report),
+      )
   }
 
   pushChanged(workload: Workload, push: Push): void {
     this.#views?.invalidate(workload)
-    this.#update(`push/${push.pushId}`, (views) =>
+    this.#update(`push/${push.pushId}`, workload, (views) =>
       // What it has become when it is told, not what it was when it began to wait.
       views.pushFrame(workload, followedOf(workload, push.pushId)?.push ?? push),
     )
     // The newest push is part of what is told of its workload.
-    this.#update(`workload/${workload.id}`, (views) => views.workloadFrame(workload))
+    this.#update(`workload/${workload.id}`, workload, (views) => views.workloadFrame(workload))
   }
 
   autoRolledBack(rollback: Parameters<FleetNotices['autoRolledBack']>[0]): void {
@@ -87,12 +89,17 @@ export class HubNotices implements FleetNotices, AlertNotices {
     const record = toAlertRecord(alert)
     this.#hub.broadcast({
       type: 'alert_update',
-      alert: { ...record, details: record.details ?? null, resolved_at: record.resolved_at ?? null },
+      alert: { ...record, resolved_at: record.resolved_at ?? null },
     })
   }
 
-  #update(key: string, build: (views: FleetViews) => ReturnType<FleetViews['workloadFrame']>): void {
+  /** What waits to be told of a workload is not told after its removal: it would come back to the lists. */
+  #update(
+    key: string,
+    workload: Workload,
+    build: (views: FleetViews) => ReturnType<FleetViews['workloadFrame']>,
+  ): void {
     const views = this.#views
-    if (views !== null) this.#hub.update(key, () => build(views))
+    if (views !== null) this.#hub.update(key, () => (workload.isDeleted ? null : build(views)))
   }
 }

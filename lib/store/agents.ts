@@ -7,10 +7,13 @@ export interface AgentHome {
   seenAt: Date
 }
 
-/** All remembered agents. */
-export async function listAgentHomes(db: Db): Promise<AgentHome[]> {
+/** The agents that described themselves last, `limit` at most, the oldest of them first. */
+export async function listAgentHomes(db: Db, limit: number): Promise<AgentHome[]> {
   const rows = await db.query<{ instance_uid: string; workload_id: string; seen_at: Date }>(
-    `select instance_uid, workload_id, seen_at from agent_workloads order by instance_uid`,
+    `select instance_uid, workload_id, seen_at from (
+       select instance_uid, workload_id, seen_at from agent_workloads order by seen_at desc limit $1) h
+     order by seen_at, instance_uid`,
+    [limit],
   )
   return rows.map((row) => ({
     instanceUid: row.instance_uid,
@@ -32,10 +35,60 @@ export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): P
   )
 }
 
-/** Forget agents that have not described themselves since `before`, but for those named; returns how many. */
-export async function forgetAgentHomes(db: Db, before: Date, liveUids: readonly string[]): Promise<number> {
-  return db.execute(
-    `delete from agent_workloads where seen_at < $1 and not (instance_uid = any($2::text[]))`,
-    [before, liveUids],
+/** When the last of the `count` agents described itself that did so most recently; null when there are fewer. */
+export async function findAgeOfHomes(db: Db, count: number): Promise<Date | null> {
+  const rows = await db.query<{ seen_at: Date }>(
+    `select seen_at from agent_workloads order by seen_at desc offset $1 limit 1`,
+    [count - 1],
   )
+  return rows[0]?.seen_at ?? null
+}
+
+/** The uids of agents that have not described themselves since `before`, the longest silent first. */
+export async function listOldAgentHomes(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db.query<{ instance_uid: string }>(
+    `select instance_uid from agent_workloads where seen_at < $1 order by seen_at limit $2`,
+    [before, limit],
+  )
+  return rows.map((row) => row.instance_uid)
+}
+
+/** These agents are here, however long ago they described themselves. */
+export async function touchAgentHomes(tx: Db, uids: readonly string[], now: Date): Promise<void> {
+  await tx.execute(
+    `update agent_workloads a set seen_at = $2
+     from (select instance_uid from agent_workloads where instance_uid = any($1::text[])
+           order by instance_uid for update) o
+     where a.instance_uid = o.instance_uid`,
+    [uids, now],
+  )
+}
+
+/**
+ * Forget agents that have not described themselves since `before`, and with each what it alone had failed: the
+ * quarantines of the instance, and its rows as a joiner of pushes. Returns those that were forgotten.
+ */
+export async function forgetAgentHomes(
+  tx: Db,
+  uids: readonly string[],
+  before: Date,
+): Promise<{ instanceUid: string; workloadId: string }[]> {
+  const rows = await tx.query<{ instance_uid: string; workload_id: string }>(
+    `delete from agent_workloads where instance_uid = any($1::text[]) and seen_at < $2
+     returning instance_uid, workload_id`,
+    [uids, before],
+  )
+  const forgotten = [rows.map((row) => row.instance_uid), rows.map((row) => row.workload_id)]
+  await tx.execute(
+    `delete from quarantines q using unnest($1::text[], $2::text[]) as f (uid, workload_id)
+     where q.workload_id = f.workload_id and q.instance_uid = f.uid`,
+    forgotten,
+  )
+  await tx.execute(
+    `delete from push_targets t using unnest($1::text[], $2::text[]) as f (uid, workload_id)
+       join pushes p on p.workload_id = f.workload_id
+     where t.push_id = p.push_id and t.instance_uid = f.uid and t.is_joiner and not t.is_target`,
+    forgotten,
+  )
+  return rows.map((row) => ({ instanceUid: row.instance_uid, workloadId: row.workload_id }))
 }

@@ -1,4 +1,4 @@
-import type { AlertDetails, AlertRule, AlertSeverity, CurrentAlert } from '../alerts/rules.ts'
+import type { AlertRule, AlertSeverity, CurrentAlert } from '../alerts/rules.ts'
 import type { Db } from './db.ts'
 
 /** A stored alert; `resolvedAt` is null while it is active. */
@@ -8,10 +8,6 @@ export interface Alert {
   rule: AlertRule
   severity: AlertSeverity
   message: string
-  /** What it is about; '' where the rule says nothing of it. */
-  subject: string
-  /** What the message says, for whoever says it in other words. */
-  details: AlertDetails
   firedAt: Date
   resolvedAt: Date | null
 }
@@ -22,13 +18,12 @@ interface Row {
   rule: AlertRule
   severity: AlertSeverity
   message: string
-  subject: string
-  details: AlertDetails
   fired_at: Date
   resolved_at: Date | null
 }
 
-const COLUMNS = 'id, workload_id, rule, severity, message, subject, details, fired_at, resolved_at'
+const NAMES = ['id', 'workload_id', 'rule', 'severity', 'message', 'fired_at', 'resolved_at'] as const
+const COLUMNS = NAMES.join(', ')
 
 const toAlert = (row: Row): Alert => ({
   id: row.id,
@@ -36,8 +31,6 @@ const toAlert = (row: Row): Alert => ({
   rule: row.rule,
   severity: row.severity,
   message: row.message,
-  subject: row.subject,
-  details: row.details,
   firedAt: row.fired_at,
   resolvedAt: row.resolved_at,
 })
@@ -72,19 +65,14 @@ export async function findAlert(db: Db, id: string): Promise<Alert | null> {
 
 /** The alerts that count now, open or quiet: one at most for each workload and rule. */
 export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
-  const rows = await db.query<{
-    id: string
-    workload_id: string
-    rule: AlertRule
-    quiet: boolean
-    subject: string
-  }>(`select id, workload_id, rule, quiet, subject from alerts where resolved_at is null or quiet`)
+  const rows = await db.query<{ id: string; workload_id: string; rule: AlertRule; quiet: boolean }>(
+    `select id, workload_id, rule, quiet from alerts where resolved_at is null or quiet`,
+  )
   return rows.map((row) => ({
     id: row.id,
     workloadId: row.workload_id,
     rule: row.rule,
     state: row.quiet ? 'quiet' : 'open',
-    subject: row.subject,
   }))
 }
 
@@ -103,10 +91,10 @@ export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Aler
  */
 export async function insertAlerts(tx: Db, alerts: readonly Omit<Alert, 'resolvedAt'>[]): Promise<Alert[]> {
   const rows = await tx.query<Row>(
-    `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet, subject, details)
-     select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
-       $8::jsonb[]) as a (id, workload_id, rule, severity, message, fired_at, subject, details)
+    `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet)
+     select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+       as a (id, workload_id, rule, severity, message, fired_at)
      join workloads w on w.id = a.workload_id and w.archived_at is null
      order by a.workload_id, a.rule
      on conflict (workload_id, rule) where resolved_at is null or quiet do nothing
@@ -118,8 +106,6 @@ export async function insertAlerts(tx: Db, alerts: readonly Omit<Alert, 'resolve
       alerts.map((alert) => alert.severity),
       alerts.map((alert) => alert.message),
       alerts.map((alert) => alert.firedAt),
-      alerts.map((alert) => alert.subject),
-      alerts.map((alert) => JSON.stringify(alert.details)),
     ],
   )
   return rows.map(toAlert)
@@ -137,6 +123,18 @@ export async function resolveAlerts(tx: Db, ids: readonly string[], now: Date): 
 /** The causes of these alerts have gone once since an operator resolved them: the rules may fire again. */
 export async function endQuiet(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.execute(`update alerts set quiet = false where id = any($1::text[]) and quiet`, [ids])
+}
+
+/**
+ * Remove at most `limit` alerts that were resolved before `before`, the oldest first; returns how many. One that keeps
+ * its rule quiet stays: its cause is still there.
+ */
+export async function trimAlerts(db: Db, before: Date, limit: number): Promise<number> {
+  return db.execute(
+    `delete from alerts where id in (
+       select id from alerts where resolved_at < $1 and not quiet order by resolved_at limit $2)`,
+    [before, limit],
+  )
 }
 
 /** Resolve one alert by an operator's word and keep its rule quiet; null when it was not open. */

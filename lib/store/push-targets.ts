@@ -167,6 +167,27 @@ async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Prom
   )
 }
 
+/** An instance that joined after a push had ended, and is here no more since `at`. */
+export interface ForgottenTarget {
+  pushId: string
+  instanceUid: string
+  at: Date
+}
+
+/** Remove the rows of joiners that are here no more; one that came back meanwhile keeps its row. */
+export async function removeTargets(tx: Db, targets: readonly ForgottenTarget[]): Promise<void> {
+  await tx.execute(
+    `with gone as (
+       select t.push_id, t.instance_uid from push_targets t
+       join unnest($1::uuid[], $2::text[], $3::timestamptz[]) as g (push_id, uid, at)
+         on t.push_id = g.push_id and t.instance_uid = g.uid
+       where t.is_joiner and not t.is_target and t.updated_at <= g.at
+       order by t.push_id, t.instance_uid for update of t)
+     delete from push_targets t using gone g where t.push_id = g.push_id and t.instance_uid = g.instance_uid`,
+    [targets.map((t) => t.pushId), targets.map((t) => t.instanceUid), targets.map((t) => t.at)],
+  )
+}
+
 /** All targets of some pushes. */
 export async function listTargets(db: Db, pushIds: readonly string[]): Promise<TargetOfPush[]> {
   const rows = await db.query<Row>(

@@ -222,6 +222,25 @@ export async function deleteWorkload(tx: Db, id: string): Promise<boolean> {
   return (await tx.execute(`delete from workloads where id = $1`, [id])) === 1
 }
 
+/** Remove a workload that was archived before `before`; false when it was not, or is not there. */
+export async function deleteIfArchived(tx: Db, id: string, before: Date): Promise<boolean> {
+  const removed = await tx.execute(
+    `delete from workloads where id = $1 and status = 'disconnected' and archived_at < $2`,
+    [id, before],
+  )
+  return removed === 1
+}
+
+/** Remove a disconnected workload that no operator has done anything with; false when one has, or it is not there. */
+export async function deleteIfUntouched(tx: Db, id: string): Promise<boolean> {
+  const removed = await tx.execute(
+    `delete from workloads w where w.id = $1 and w.status = 'disconnected' and w.push_seq = 0
+       and w.trusted_labels = '{}' and not exists (select from approvals a where a.workload_id = w.id)`,
+    [id],
+  )
+  return removed === 1
+}
+
 /** Replace a workload's trusted labels; false when there is no such workload. */
 export async function setTrustedLabels(
   tx: Db,

@@ -252,7 +252,7 @@ export class Watch {
       const isExcused =
         instance.workload.quarantinedHashes.has(hash) ||
         (instance.workload.quarantinedInstances.get(hash)?.has(instance.uid) ?? false) ||
-        followed.compatibility.get(instance.components) === false ||
+        (instance.components !== null && followed.compatibility.get(instance.components) === false) ||
         agent.nature.fateOf(body) !== 'works'
       if (isExcused) continue
       if (agent.running !== hash)

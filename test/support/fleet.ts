@@ -198,8 +198,6 @@ export interface FakeAgentOptions {
   pod?: string
   capabilities?: number
   components?: Record<string, readonly string[]>
-  /** Announce a list of components by this hash, without the list. */
-  componentsHash?: string
   attributes?: Record<string, string>
 }
 
@@ -283,9 +281,7 @@ export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAge
     attributes: new Map(Object.entries(attributes)),
     components:
       options.components === undefined
-        ? options.componentsHash === undefined
-          ? null
-          : { hash: options.componentsHash, components: null }
+        ? null
         : { hash: `c0${number}`, components: new Map(Object.entries(options.components)) },
   })
   return {

@@ -47,6 +47,8 @@ export const TEST_CONFIG: Config = {
   retentionDays: 30,
   janitorIntervalMs: 300_000,
   eventRetentionDays: 30,
+  archiveDays: 90,
+  alertRetentionDays: 90,
   runtimeValidation: {
     isEnabled: false,
     binaryPath: 'otelcol',

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
-import type {
-  EvidencePack,
-  ReportExportRequest,
-  ReportFormat,
-  ReportInclude,
-  ReportScope,
+import {
+  type EvidencePack,
+  REPORT_FORMATS,
+  REPORT_INCLUDES,
+  type ReportExportRequest,
+  type ReportFormat,
+  type ReportInclude,
+  type ReportScope,
 } from '../../../lib/wire/reports.ts'
-import { REPORT_FORMATS, REPORT_INCLUDES } from '../../../lib/wire/values.ts'
 import { say } from '../i18n/define.ts'
 import { reportTexts } from '../i18n/reports.ts'
 import { readLabelLines } from '../logic/label-lines.ts'

@@ -371,6 +371,20 @@ describe('events', () => {
 })
 
 describe('archive and delete', () => {
+  it('tells browsers nothing more of a workload after its removal', async () => {
+    const { workloadId } = connect()
+    await ctx.advance(5_000)
+    const from = ctx.frames.length
+    // The first is told at once, the second waits for its second to pass.
+    for (const env of ['a', 'b'])
+      await ctx.fleet.setTrustedLabels(workloadId, { 'muster/env': env }, async () => {})
+    await ctx.fleet.remove(workloadId, async () => {})
+    await ctx.advance(3_000)
+    const types = ctx.frames.slice(from).map((frame) => frame.type)
+    expect(types).toContain('workload_removed')
+    expect(types.slice(types.indexOf('workload_removed'))).not.toContain('workload_update')
+  })
+
   const archive = (id: string, as = admin) =>
     invoke(ctx, `POST /api/workloads/${id}/archive`, { as: as.token })
   const remove = (id: string, as = admin) => invoke(ctx, `DELETE /api/workloads/${id}`, { as: as.token })

@@ -1,0 +1,32 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, expect, test } from 'vitest'
+import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const ctx = await createFleetContext(await useTestDatabase())
+afterAll(() => ctx.close())
+
+test('a push does not keep the component lists that an agent made up and reports no more', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(500)
+  await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+  const instance = ctx.fleet.state.instances.get(agent.uid)!
+  const lists: WeakRef<object>[] = []
+  for (let n = 0; n < 200; n++) {
+    // All under one hash, which is the agent's word: only the first is kept for others that report it.
+    const types = ['debug', 'otlp', `made-up-${n}`]
+    const components = new Map(['receivers', 'exporters'].map((category) => [category, types]))
+    agent.say({ components: { hash: 'aa', components } })
+    lists.push(new WeakRef(instance.components!))
+  }
+  await ctx.advance(1_000)
+  // What a turn has looked at is held until it is over.
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  expect(lists.filter((list) => list.deref() !== undefined).length).toBeLessThanOrEqual(3)
+})
