@@ -2,6 +2,7 @@ import type { Struct } from 'superstruct'
 import { type } from 'superstruct'
 import type { Gate } from '../lib/gates.ts'
 import type { Permission } from '../lib/permissions.ts'
+import type { AnyStruct } from '../lib/wire/structs.ts'
 import type { Context } from './context.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Reply } from './reply.ts'
@@ -50,8 +51,8 @@ export type BodySpec<Body> =
       bytesMax: number
       /** What a body over the limit and one that is not UTF-8 are answered; the general ones where absent. */
       problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
-      /** The type in `lib/wire` of the JSON that the function itself reads from the text; YAML where absent. */
-      wireType?: string
+      /** The JSON that the function itself reads from the text, from `lib/wire`; YAML where absent. */
+      json?: AnyStruct
     }
 
 export const noBody: BodySpec<undefined> = { kind: 'none' }
@@ -82,7 +83,7 @@ export function jsonBody<Body>(
 export const textBody = (options: {
   bytesMax: number
   problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
-  wireType?: string
+  json?: AnyStruct
 }): BodySpec<string> => ({ kind: 'text', ...options })
 
 /** The checked input of one call. */
@@ -102,14 +103,14 @@ export interface HttpRequest<Params, Query, Body> {
   target: { path: string; query: string }
 }
 
-/** Says what a success looks like, for the OpenAPI document. */
+/** Says what a success looks like: for the OpenAPI document, and for the tests, which hold every answer to it. */
 export interface ReplySpec {
   status: number
   description: string
-  /** Absent for replies without a body. */
+  /** The JSON body, from `lib/wire`. */
+  json?: AnyStruct
+  /** The type of a body that is not JSON; a reply with neither has no body. */
   contentType?: string
-  /** A superstruct schema of the JSON body. */
-  schema?: Struct<unknown, unknown>
 }
 
 /** One REST endpoint. Every key is required; the metadata is data and can be listed and tested. */

@@ -50,10 +50,12 @@ import rollbackStatus from '../functions/rollback/status.ts'
 import rollbackToDefault from '../functions/rollback/to-default.ts'
 import rollbackToHash from '../functions/rollback/to-hash.ts'
 import rolloutsAbort from '../functions/rollouts/abort.ts'
+import rolloutsCanaryValidate from '../functions/rollouts/canary-validate.ts'
 import rolloutsContinue from '../functions/rollouts/continue.ts'
 import rolloutsGet from '../functions/rollouts/get.ts'
 import rolloutsList from '../functions/rollouts/list.ts'
 import rolloutsRollBack from '../functions/rollouts/roll-back.ts'
+import rolloutsStart from '../functions/rollouts/start.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
@@ -137,10 +139,12 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'rollback/to-default', definition: rollbackToDefault },
   { id: 'rollback/to-hash', definition: rollbackToHash },
   { id: 'rollouts/abort', definition: rolloutsAbort },
+  { id: 'rollouts/canary-validate', definition: rolloutsCanaryValidate },
   { id: 'rollouts/continue', definition: rolloutsContinue },
   { id: 'rollouts/get', definition: rolloutsGet },
   { id: 'rollouts/list', definition: rolloutsList },
   { id: 'rollouts/roll-back', definition: rolloutsRollBack },
+  { id: 'rollouts/start', definition: rolloutsStart },
   { id: 'system/capabilities', definition: systemCapabilities },
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },

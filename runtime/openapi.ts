@@ -1,9 +1,9 @@
+import { ErrorBody } from '../lib/wire/errors.ts'
+import type { AnyStruct } from '../lib/wire/structs.ts'
 import type { BodySpec, HttpFunction } from './define.ts'
 import { type Loaded, splitRoute } from './loader.ts'
-import { REPLY_TYPES } from './openapi-replies.ts'
 import { PROBLEMS, type ProblemCode } from './problems.ts'
-import { type JsonSchema, structSchema } from './struct-schema.ts'
-import { WIRE_SCHEMAS } from './wire-schemas.generated.ts'
+import { bodySchema, type JsonSchema, namesIn, structSchema } from './struct-schema.ts'
 
 /** An OpenAPI 3.1 document, as plain data. */
 export interface OpenApiDocument {
@@ -25,15 +25,6 @@ interface Operation {
   security: object[]
 }
 
-const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
-
-/** The schema of a type in `lib/wire`, or of a list of it; null for one that is not there. */
-function wireSchema(type: string): JsonSchema | null {
-  const name = type.replace(/\[\]$/, '')
-  if (!Object.hasOwn(WIRE_SCHEMAS, name)) return null
-  return type.endsWith('[]') ? { type: 'array', items: ref(name) } : ref(name)
-}
-
 function toPath(path: string): string {
   return path.replace(/:([a-z_]+)\+?/g, '{$1}')
 }
@@ -46,7 +37,7 @@ function parametersOf(definition: HttpFunction): object[] {
     required: true,
     schema: { type: 'string' },
   }))
-  const query = structSchema(definition.query as never) as {
+  const query = structSchema(definition.query) as {
     properties?: Record<string, JsonSchema>
     required?: string[]
   }
@@ -62,13 +53,13 @@ function parametersOf(definition: HttpFunction): object[] {
 function requestBodyOf(body: BodySpec<unknown>): object | null {
   if (body.kind === 'none') return null
   if (body.kind === 'text') {
-    const schema = body.wireType === undefined ? null : wireSchema(body.wireType)
-    if (schema !== null) return { required: true, content: { 'application/json': { schema } } }
+    if (body.json !== undefined)
+      return { required: true, content: { 'application/json': { schema: structSchema(body.json) } } }
     return { required: true, content: { 'text/yaml': { schema: { type: 'string' } } } }
   }
   return {
     required: body.whenAbsent === null,
-    content: { 'application/json': { schema: structSchema(body.struct as never) } },
+    content: { 'application/json': { schema: structSchema(body.struct) } },
   }
 }
 
@@ -84,19 +75,14 @@ function problemsOf(definition: HttpFunction): ProblemCode[] {
   return [...codes]
 }
 
-function responsesOf(id: string, definition: HttpFunction): Operation['responses'] {
+function responsesOf(definition: HttpFunction): Operation['responses'] {
   const responses: Operation['responses'] = {}
-  for (const { status, description, contentType } of definition.replies) {
+  for (const { status, description, json, contentType } of definition.replies) {
     const response = responses[status] ?? { description }
-    const isJson = contentType === 'application/json'
-    const schema = isJson ? wireSchema(REPLY_TYPES[id] ?? '') : null
-    if (contentType !== undefined) {
-      const [mediaType = contentType] = contentType.split(';')
-      response.content = {
-        ...response.content,
-        [mediaType]: { schema: schema ?? (isJson ? {} : { type: 'string' }) },
-      }
-    }
+    const [mediaType = ''] = json === undefined ? (contentType ?? '').split(';') : ['application/json']
+    const isText = json === undefined && mediaType !== 'application/json'
+    const schema = json === undefined ? (isText ? { type: 'string' } : {}) : structSchema(json)
+    if (mediaType !== '') response.content = { ...response.content, [mediaType]: { schema } }
     responses[status] = response
   }
   for (const code of problemsOf(definition)) {
@@ -104,7 +90,7 @@ function responsesOf(id: string, definition: HttpFunction): Operation['responses
     const before = responses[status]
     // A failure that shares its status with another reply is told beside it.
     const description = before === undefined ? error : `${before.description}; ${error}`
-    const content = { ...before?.content, 'application/json': { schema: ref('ErrorBody') } }
+    const content = { ...before?.content, 'application/json': { schema: structSchema(ErrorBody) } }
     responses[status] = { description, content }
   }
   return responses
@@ -125,9 +111,31 @@ function operationOf({ id, definition }: Loaded<HttpFunction>): Operation {
     ...(needs.length > 0 ? { description: needs.join(' ') } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody === null ? {} : { requestBody }),
-    responses: responsesOf(id, definition),
+    responses: responsesOf(definition),
     security: access.kind === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
   }
+}
+
+/** Every named body that a function takes or answers, and what those are made of, by name. */
+function schemasOf(functions: readonly Loaded<HttpFunction>[]): Record<string, object> {
+  const found = namesIn([
+    ErrorBody as AnyStruct,
+    ...functions.flatMap(({ definition }) => structsOf(definition)),
+  ])
+  const names = [...found.keys()].sort()
+  return Object.fromEntries(
+    names.map((name) => {
+      const { description, struct } = found.get(name)!
+      return [name, { ...(description === '' ? {} : { description }), ...bodySchema(struct) }]
+    }),
+  )
+}
+
+function structsOf({ body, replies }: HttpFunction): AnyStruct[] {
+  const taken = body as BodySpec<unknown>
+  const input = taken.kind === 'json' ? taken.struct : taken.kind === 'text' ? taken.json : undefined
+  const answered = replies.flatMap(({ json }) => (json === undefined ? [] : [json]))
+  return input === undefined ? answered : [input, ...answered]
 }
 
 /** The document of all REST endpoints, made from their own metadata. Legacy redirects are left out. */
@@ -147,7 +155,7 @@ export function buildOpenApi(functions: readonly Loaded<HttpFunction>[], version
     tags: [...tags].sort().map((name) => ({ name })),
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
-      schemas: WIRE_SCHEMAS,
+      schemas: schemasOf(functions),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         cookie: { type: 'apiKey', in: 'cookie', name: 'om_session' },

@@ -26,6 +26,8 @@ export const PROBLEMS = {
   'audit-unavailable': { status: 503, error: 'audit unavailable' },
   'bad-request': { status: 400, error: 'bad request' },
   'body-too-large': { status: 413, error: 'request body too large' },
+  'canary-in-conflict': { status: 409, error: 'canary refused' },
+  'canary-refused': { status: 400, error: 'canary refused' },
   'component-not-installed': {
     status: 409,
     code: 'component_not_installed',

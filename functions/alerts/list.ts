@@ -1,6 +1,7 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { toAlertRecord } from '../../lib/alerts/alert-record.ts'
 import { listAlerts } from '../../lib/store/alerts.ts'
+import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 
@@ -13,7 +14,7 @@ export default defineHttp({
   params: noParams,
   query: type({ ...pageQuery, include_resolved: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The alerts.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The alerts.', json: array(AlertRecord) }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
     const includeResolved = query.include_resolved === 'true'

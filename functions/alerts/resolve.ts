@@ -1,6 +1,6 @@
 import { string, type } from 'superstruct'
 import { type Alert, findAlert, resolveByOperator } from '../../lib/store/alerts.ts'
-import type { AlertResolved } from '../../lib/wire/alerts.ts'
+import { AlertResolved } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -16,7 +16,7 @@ export default defineHttp({
   params: type({ id: string() }),
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The alert is resolved.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The alert is resolved.', json: AlertResolved }],
   errors: ['alert-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     if (!/^[0-9a-f]{32}$/.test(params.id)) return problem('alert-not-found')

@@ -1,6 +1,6 @@
-import { defaulted, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
 import { approveApproval } from '../../lib/approvals/approve-approval.ts'
+import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { approvalParams, refuseApproval } from './approval-replies.ts'
@@ -13,8 +13,8 @@ export default defineHttp({
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,
-  body: jsonBody(type({ comment: defaulted(string(), '') }), { invalidText: 'invalid approval body' }),
-  replies: [{ status: 200, description: 'The approved request.', contentType: 'application/json' }],
+  body: jsonBody(ApprovalApproveRequest, { invalidText: 'invalid approval body' }),
+  replies: [{ status: 200, description: 'The approved request.', json: ApprovalRecord }],
   errors: [
     'bad-request',
     'workload-not-found',

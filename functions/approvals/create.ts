@@ -1,18 +1,10 @@
-import { boolean, defaulted, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
 import { createApproval } from '../../lib/approvals/create-approval.ts'
+import { ApprovalCreateRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
 import { refuseApproval } from './approval-replies.ts'
-
-const Body = type({
-  draft_yaml: defaulted(string(), ''),
-  target_group: defaulted(string(), ''),
-  target_env: defaulted(string(), ''),
-  comment: defaulted(string(), ''),
-  prod_confirmation: defaulted(boolean(), false),
-})
 
 /** Ask for a draft to be run on a workload. */
 export default defineHttp({
@@ -22,8 +14,8 @@ export default defineHttp({
   gate: 'config_safety.approvals',
   params: workloadParams,
   query: noQuery,
-  body: jsonBody(Body, { invalidText: 'invalid approval request body' }),
-  replies: [{ status: 201, description: 'The pending request.', contentType: 'application/json' }],
+  body: jsonBody(ApprovalCreateRequest, { invalidText: 'invalid approval request body' }),
+  replies: [{ status: 201, description: 'The pending request.', json: ApprovalRecord }],
   errors: [
     'bad-request',
     'workload-not-found',

@@ -1,7 +1,8 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
-import { APPROVAL_STATUSES } from '../../lib/wire/approvals.ts'
+import { ApprovalRecord } from '../../lib/wire/approvals.ts'
+import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
@@ -16,7 +17,7 @@ export default defineHttp({
   params: noParams,
   query: type({ ...pageQuery, status: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The requests.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
     const status = APPROVAL_STATUSES.find((known) => known === query.status) ?? null

@@ -1,6 +1,7 @@
-import { type } from 'superstruct'
+import { array, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
+import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
@@ -16,7 +17,7 @@ export default defineHttp({
   params: workloadParams,
   query: type(pageQuery),
   body: noBody,
-  replies: [{ status: 200, description: 'The requests.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: ['bad-request', 'workload-not-found'],
   handle({ params, query, target }, ctx) {
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')

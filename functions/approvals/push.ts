@@ -1,31 +1,17 @@
-import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
 import { pushApproval } from '../../lib/approvals/push-approval.ts'
 import { describeStagesFault, ROLLOUT_GATES, type StagePlan } from '../../lib/fleet/rollout-decision.ts'
+import { ApprovalPushRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
+import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
 import { approvalParams, refuseApproval } from './approval-replies.ts'
 
 const STAGES_GATE = 'config_safety.canary_rollout'
 
-const Stage = type({
-  count: optional(number()),
-  percentage: optional(number()),
-  dwell_seconds: defaulted(number(), 0),
-  gates: optional(array(enums(ROLLOUT_GATES))),
-})
-
-const Body = type({
-  comment: defaulted(string(), ''),
-  prod_double_confirmed: defaulted(boolean(), false),
-  break_glass: defaulted(boolean(), false),
-  break_glass_reason: defaulted(string(), ''),
-  stages: optional(array(Stage)),
-})
-
 /** The stages as asked for; every gate holds a stage that names none. */
 function readStages(
-  wanted: readonly Infer<typeof Stage>[],
+  wanted: readonly RolloutStageRequest[],
 ): { ok: true; stages: StagePlan[] } | { ok: false; error: string } {
   const stages: StagePlan[] = []
   for (const [index, { count, percentage, dwell_seconds, gates }] of wanted.entries()) {
@@ -46,8 +32,8 @@ export default defineHttp({
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,
-  body: jsonBody(Body, { invalidText: 'invalid approval push body' }),
-  replies: [{ status: 202, description: 'The pushed request.', contentType: 'application/json' }],
+  body: jsonBody(ApprovalPushRequest, { invalidText: 'invalid approval push body' }),
+  replies: [{ status: 202, description: 'The pushed request.', json: ApprovalRecord }],
   errors: [
     'bad-request',
     'feature-disabled',

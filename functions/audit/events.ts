@@ -1,7 +1,7 @@
 import { optional, string, type } from 'superstruct'
 import { countAuditRecords, listAuditRecords } from '../../lib/store/audit.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
-import type { AuditPage } from '../../lib/wire/audit.ts'
+import { AuditPage } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -21,7 +21,7 @@ export default defineHttp({
   params: noParams,
   query: type({ ...auditQuery, ...pageQuery, offset: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The page.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The page.', json: AuditPage }],
   errors: ['bad-request'],
   async handle({ query, target }, ctx) {
     const limit = query.limit === undefined ? LIMIT_DEFAULT : readLimit(query.limit, LIMIT_MAX)

@@ -1,5 +1,5 @@
 import { verifyAuditChain } from '../../lib/audit/verify.ts'
-import type { AuditVerification } from '../../lib/wire/audit.ts'
+import { AuditVerification } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -12,7 +12,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'What the check found.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'What the check found.', json: AuditVerification }],
   errors: [],
   async handle(_, ctx) {
     const { isIntact, checked, head, broken } = await verifyAuditChain(ctx.db)

@@ -1,11 +1,9 @@
-import { defaulted, string, type } from 'superstruct'
 import { isTooLongForEmail } from '../../lib/identity/emails.ts'
+import { LoginRequest, LoginResponse } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { sessionCookie } from '../../runtime/credentials.ts'
 import { defineHttp, jsonBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-
-const Body = type({ email: defaulted(string(), ''), password: defaulted(string(), '') })
 
 /** Trade e-mail and password for a token and the session cookie. */
 export default defineHttp({
@@ -15,12 +13,12 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body),
+  body: jsonBody(LoginRequest),
   replies: [
     {
       status: 200,
       description: 'The token; the cookie holds the same one.',
-      contentType: 'application/json',
+      json: LoginResponse,
     },
   ],
   errors: ['bad-request', 'login-limited', 'invalid-credentials', 'server-busy', 'audit-unavailable'],

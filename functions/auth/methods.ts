@@ -1,3 +1,4 @@
+import { AuthMethods } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -10,7 +11,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The methods.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The methods.', json: AuthMethods }],
   errors: [],
   async handle(_, ctx) {
     return json({ methods: await ctx.edition.authMethods() })

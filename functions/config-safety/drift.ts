@@ -3,6 +3,7 @@ import { toDriftCollector } from '../../lib/fleet/drift-facts.ts'
 import { buildDriftOverview } from '../../lib/fleet/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'
 import { mapInTurns } from '../../lib/turns.ts'
+import { DriftOverview } from '../../lib/wire/drift.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { streamObject } from '../../runtime/json-stream.ts'
 import { jsonText } from '../../runtime/reply.ts'
@@ -19,7 +20,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The overview.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The overview.', json: DriftOverview }],
   errors: [],
   async handle(_request, ctx) {
     const open = new Set<string>()

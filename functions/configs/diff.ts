@@ -1,30 +1,7 @@
-import { array, defaulted, type Infer, optional, record, string, type } from 'superstruct'
 import type { FleetPeer } from '../../lib/configs/target.ts'
+import { ConfigDiff, type DiffPeer, DiffRequest } from '../../lib/wire/diff.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
-
-const Text = defaulted(string(), '')
-const Labels = defaulted(record(string(), string()), () => ({}))
-const described = {
-  display_name: Text,
-  workload_type: Text,
-  type: Text,
-  status: Text,
-  labels: Labels,
-  fingerprint_keys: Labels,
-}
-const Peer = type({ id: Text, ...described })
-const Body = type({
-  base_yaml: Text,
-  target_yaml: Text,
-  context: optional(
-    type({
-      workload_id: Text,
-      ...described,
-      fleet_peers: defaulted(array(Peer), () => []),
-    }),
-  ),
-})
 
 /** What differs in meaning between two configs. */
 export default defineHttp({
@@ -34,10 +11,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body, { bytesMax: 2_097_152, invalidText: 'invalid JSON' }),
-  replies: [
-    { status: 200, description: 'The differences; secrets are masked.', contentType: 'application/json' },
-  ],
+  body: jsonBody(DiffRequest, { bytesMax: 2_097_152, invalidText: 'invalid JSON' }),
+  replies: [{ status: 200, description: 'The differences; secrets are masked.', json: ConfigDiff }],
   errors: ['bad-request', 'body-too-large', 'server-busy'],
   async handle({ body }, ctx) {
     if (body.base_yaml === '' || body.target_yaml === '') {
@@ -60,7 +35,7 @@ export default defineHttp({
   },
 })
 
-function toPeer(sent: Infer<typeof Peer>): FleetPeer {
+function toPeer(sent: DiffPeer): FleetPeer {
   return {
     id: sent.id,
     displayName: sent.display_name,

@@ -1,15 +1,8 @@
-import { defaulted, nullable, optional, record, string, type } from 'superstruct'
 import { MIGRATION_SOURCE_BYTES_MAX } from '../../lib/configs/migration-preview.ts'
-import { MIGRATION_VENDORS } from '../../lib/wire/migration.ts'
+import { MigrationPreview, MigrationPreviewRequest } from '../../lib/wire/migration.ts'
+import { MIGRATION_VENDORS } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-
-const Body = type({
-  vendor: defaulted(string(), ''),
-  source: defaulted(string(), ''),
-  labels: defaulted(record(string(), string()), () => ({})),
-  context: optional(type({ otlp_endpoint: optional(nullable(string())) })),
-})
 
 /** Turn a vendor's agent config into a collector draft. Nothing is stored, and no secret of it comes back. */
 export default defineHttp({
@@ -19,12 +12,12 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body, {
+  body: jsonBody(MigrationPreviewRequest, {
     bytesMax: MIGRATION_SOURCE_BYTES_MAX + 65_536,
     tooLargeText: 'request body exceeds migration preview limit',
     isStrict: false,
   }),
-  replies: [{ status: 200, description: 'The draft and how it was made.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The draft and how it was made.', json: MigrationPreview }],
   errors: ['bad-request', 'body-too-large', 'server-busy'],
   async handle({ body }, ctx) {
     const name = body.vendor.trim()

@@ -1,5 +1,6 @@
 import { defaulted, string, type } from 'superstruct'
 import { planMarkdown } from '../../lib/configs/plan.ts'
+import { ConfigPlan } from '../../lib/wire/plan.ts'
 import { defineHttp, signedIn, textBody } from '../../runtime/define.ts'
 import { bytes, json, problem } from '../../runtime/reply.ts'
 import { buildPlan } from './build-plan.ts'
@@ -14,7 +15,7 @@ export default defineHttp({
   query: type({ format: defaulted(string(), '') }),
   body: textBody({ bytesMax: 1_048_576 }),
   replies: [
-    { status: 200, description: 'The plan.', contentType: 'application/json' },
+    { status: 200, description: 'The plan.', json: ConfigPlan },
     { status: 200, description: 'The plan as a page.', contentType: 'text/markdown' },
   ],
   errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],

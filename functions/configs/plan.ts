@@ -1,4 +1,5 @@
 import { string, type } from 'superstruct'
+import { ConfigPlan } from '../../lib/wire/plan.ts'
 import { defineHttp, noQuery, signedIn, textBody } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { buildPlan } from './build-plan.ts'
@@ -12,7 +13,7 @@ export default defineHttp({
   params: type({ id: string() }),
   query: noQuery,
   body: textBody({ bytesMax: 1_048_576 }),
-  replies: [{ status: 200, description: 'The plan.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The plan.', json: ConfigPlan }],
   errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
   async handle({ params, body }, ctx) {
     const built = await buildPlan(params.id, body, ctx)

@@ -1,40 +1,7 @@
-import { array, number, optional, string, type } from 'superstruct'
 import { namesProduction } from '../../lib/configs/production.ts'
+import { PolicyEvaluation, PolicyPreviewRequest } from '../../lib/wire/policy.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-
-const Body = type({
-  candidate_yaml: optional(string()),
-  target_yaml: optional(string()),
-  current_yaml: optional(string()),
-  base_yaml: optional(string()),
-  target: optional(
-    type({
-      environment: optional(string()),
-      scope: optional(string()),
-      workload_id: optional(string()),
-      tenant_id: optional(string()),
-      team_id: optional(string()),
-    }),
-  ),
-  settings: optional(
-    type({
-      allowed_otlp_endpoints: optional(array(string())),
-      critical_exporters: optional(array(string())),
-      required_resource_attributes: optional(array(string())),
-      sampling: optional(type({ min_percentage: optional(number()), max_percentage: optional(number()) })),
-    }),
-  ),
-  context: optional(
-    type({
-      environment: optional(string()),
-      endpoint_allowlist: optional(array(string())),
-      critical_exporters: optional(array(string())),
-      required_resource_attributes: optional(array(string())),
-      max_sampling_percentage: optional(number()),
-    }),
-  ),
-})
 
 /** Judge a config by rules that the caller sets; no workload is read and the server's settings do not count. */
 export default defineHttp({
@@ -44,8 +11,8 @@ export default defineHttp({
   gate: 'config_safety.policy_preview',
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body, { invalidText: 'invalid JSON' }),
-  replies: [{ status: 200, description: 'The evaluation.', contentType: 'application/json' }],
+  body: jsonBody(PolicyPreviewRequest, { invalidText: 'invalid JSON' }),
+  replies: [{ status: 200, description: 'The evaluation.', json: PolicyEvaluation }],
   errors: ['bad-request', 'body-too-large', 'server-busy'],
   async handle({ body }, ctx) {
     const candidate = body.candidate_yaml || body.target_yaml || ''

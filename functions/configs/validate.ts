@@ -1,4 +1,5 @@
 import { defaulted, string, type } from 'superstruct'
+import { ValidationResult } from '../../lib/wire/validation.ts'
 import { defineHttp, signedIn, textBody } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
@@ -11,7 +12,7 @@ export default defineHttp({
   params: type({ id: string() }),
   query: type({ target_collector_version: defaulted(string(), '') }),
   body: textBody({ bytesMax: 1_048_576 }),
-  replies: [{ status: 200, description: 'The validation result.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The validation result.', json: ValidationResult }],
   errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
   async handle({ params, query, body }, ctx) {
     if (body === '') return problem('bad-request', { error: 'empty config body' })

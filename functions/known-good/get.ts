@@ -1,5 +1,6 @@
 import { toKnownGoodRecord } from '../../lib/rollback/known-good.ts'
 import { findKnownGood } from '../../lib/store/known-good.ts'
+import { KnownGoodRecord } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
@@ -13,7 +14,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The pin.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The pin.', json: KnownGoodRecord }],
   errors: ['workload-not-found', 'known-good-not-found'],
   async handle({ params }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')

@@ -1,18 +1,11 @@
-import { boolean, defaulted, nullable, string, type } from 'superstruct'
 import { markKnownGood, type PinOutcome, toKnownGoodRecord } from '../../lib/rollback/known-good.ts'
-import type { KnownGoodMarked } from '../../lib/wire/rollback.ts'
+import { KnownGoodMarked, KnownGoodRequest } from '../../lib/wire/rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/workload-path.ts'
 
 const REASON_MAX = 256
-
-const Body = type({
-  replace_reason: defaulted(string(), ''),
-  if_current_known_good: defaulted(nullable(string()), null),
-  force: defaulted(boolean(), false),
-})
 
 function refusePin(outcome: Exclude<PinOutcome, { ok: true }>): Reply {
   switch (outcome.code) {
@@ -37,14 +30,14 @@ export default defineHttp({
   gate: 'config_safety.guided_rollback',
   params: revisionParams,
   query: noQuery,
-  body: jsonBody(Body, {
+  body: jsonBody(KnownGoodRequest, {
     bytesMax: 1_024,
     invalidText: 'invalid JSON body',
     whenAbsent: { replace_reason: '', if_current_known_good: null, force: false },
   }),
   replies: [
-    { status: 200, description: 'Replaced, or unchanged.', contentType: 'application/json' },
-    { status: 201, description: 'Pinned for the first time.', contentType: 'application/json' },
+    { status: 200, description: 'Replaced, or unchanged.', json: KnownGoodMarked },
+    { status: 201, description: 'Pinned for the first time.', json: KnownGoodMarked },
   ],
   errors: [
     'bad-request',

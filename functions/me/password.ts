@@ -1,9 +1,7 @@
-import { defaulted, string, type } from 'superstruct'
+import { PasswordRequest } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-
-const Body = type({ current_password: defaulted(string(), ''), new_password: defaulted(string(), '') })
 
 /** Change my password; my other sessions end. */
 export default defineHttp({
@@ -13,7 +11,7 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body),
+  body: jsonBody(PasswordRequest),
   replies: [{ status: 204, description: 'The new password is active.' }],
   errors: [
     'bad-request',

@@ -1,10 +1,8 @@
-import { defaulted, string, type } from 'superstruct'
 import { LANGUAGES, savePreferences, THEMES } from '../../lib/store/preferences.ts'
+import { Preferences, PreferencesRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { toPreferencesRecord } from './preferences-record.ts'
-
-const Body = type({ theme: defaulted(string(), ''), language: defaulted(string(), '') })
 
 /** Keep theme and language; both are always sent. */
 export default defineHttp({
@@ -14,8 +12,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body),
-  replies: [{ status: 200, description: 'The preferences as stored.', contentType: 'application/json' }],
+  body: jsonBody(PreferencesRequest),
+  replies: [{ status: 200, description: 'The preferences as stored.', json: Preferences }],
   errors: ['bad-request', 'unauthorized'],
   async handle({ body, actor }, ctx) {
     const theme = THEMES.find((known) => known === body.theme)

@@ -1,6 +1,6 @@
 import { listUserGroups } from '../../lib/store/groups.ts'
 import { readPreferences } from '../../lib/store/preferences.ts'
-import type { Me } from '../../lib/wire/identity.ts'
+import { Me } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { toPreferencesRecord } from './preferences-record.ts'
@@ -14,7 +14,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The user.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The user.', json: Me }],
   errors: [],
   async handle({ actor }, ctx) {
     const groups = await listUserGroups(ctx.db, actor.userId)

@@ -1,8 +1,9 @@
 import { insertPushGroup } from '../../lib/store/push-groups.ts'
+import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { PushGroupBody, readPushGroup, toPushGroup } from './push-group-record.ts'
+import { readPushGroup, toPushGroup } from './push-group-record.ts'
 
 /** Add a push group. */
 export default defineHttp({
@@ -12,8 +13,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(PushGroupBody, { bytesMax: 65_536 }),
-  replies: [{ status: 201, description: 'The new group.', contentType: 'application/json' }],
+  body: jsonBody(PushGroupRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 201, description: 'The new group.', json: PushGroup }],
   errors: ['bad-request', 'push-group-taken', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const read = readPushGroup(body)

@@ -1,4 +1,6 @@
+import { array } from 'superstruct'
 import { listPushGroups } from '../../lib/store/push-groups.ts'
+import { PushGroup } from '../../lib/wire/pushes.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { toPushGroup } from './push-group-record.ts'
@@ -12,7 +14,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The groups.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The groups.', json: array(PushGroup) }],
   errors: [],
   async handle(_request, ctx) {
     return json((await listPushGroups(ctx.db)).map(toPushGroup))

@@ -1,23 +1,6 @@
-import { array, defaulted, optional, record, string, type } from 'superstruct'
 import { describeSelectorFault } from '../../lib/fleet/push-selector.ts'
 import type { StoredPushGroup } from '../../lib/store/push-groups.ts'
 import type { PushGroup, PushSelector } from '../../lib/wire/pushes.ts'
-
-/** A selector as it is sent. */
-export const Selector = type({
-  match_labels: optional(record(string(), string())),
-  types: optional(array(string())),
-  versions: optional(array(string())),
-  capabilities: optional(array(string())),
-})
-
-/** The body of a group that is made or replaced. */
-export const PushGroupBody = type({
-  id: defaulted(string(), ''),
-  name: defaulted(string(), ''),
-  description: defaulted(string(), ''),
-  selector: defaulted(Selector, () => ({})),
-})
 
 const ID = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const NAME_LENGTH_MAX = 128

@@ -1,9 +1,10 @@
 import { string, type } from 'superstruct'
 import { updatePushGroup } from '../../lib/store/push-groups.ts'
+import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { PushGroupBody, readPushGroup, toPushGroup } from './push-group-record.ts'
+import { readPushGroup, toPushGroup } from './push-group-record.ts'
 
 /** Replace a push group; its id stays, whatever the body says. */
 export default defineHttp({
@@ -13,8 +14,8 @@ export default defineHttp({
   gate: null,
   params: type({ id: string() }),
   query: noQuery,
-  body: jsonBody(PushGroupBody, { bytesMax: 65_536 }),
-  replies: [{ status: 200, description: 'The group as stored.', contentType: 'application/json' }],
+  body: jsonBody(PushGroupRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The group as stored.', json: PushGroup }],
   errors: ['bad-request', 'push-group-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     // An id of another form is none that exists; any that fits does for checking the rest.

@@ -1,6 +1,6 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { countPushesByDay } from '../../lib/store/push-activity.ts'
-import type { PushActivityDay } from '../../lib/wire/pushes.ts'
+import { PushActivityDay } from '../../lib/wire/pushes.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
@@ -16,7 +16,7 @@ export default defineHttp({
   params: noParams,
   query: type({ window: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'Seven days, oldest first.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'Seven days, oldest first.', json: array(PushActivityDay) }],
   errors: ['bad-request'],
   async handle({ query }, ctx) {
     if ((query.window || '7d') !== '7d') {

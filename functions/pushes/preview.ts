@@ -1,23 +1,14 @@
-import { defaulted, optional, string, type } from 'superstruct'
 import { missingComponents } from '../../lib/configs/components.ts'
 import { BUILT_IN_TEMPLATES } from '../../lib/configs/templates.ts'
 import type { StaticValidation } from '../../lib/configs/validate.ts'
 import { type PreviewedWorkload, previewPush } from '../../lib/fleet/push-preview.ts'
 import { findPushGroup } from '../../lib/store/push-groups.ts'
 import { findTemplate } from '../../lib/store/templates.ts'
+import { PushPreview, PushPreviewRequest } from '../../lib/wire/pushes.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { Selector, tidySelector } from '../push-groups/push-group-record.ts'
-
-const Text = defaulted(string(), '')
-const Body = type({
-  group_id: Text,
-  selector: optional(Selector),
-  config_content: Text,
-  yaml: Text,
-  config_id: Text,
-})
+import { tidySelector } from '../push-groups/push-group-record.ts'
 
 /** Whom a group or a selector reaches, and who of them could run a config. */
 export default defineHttp({
@@ -27,8 +18,8 @@ export default defineHttp({
   gate: 'config_safety.scoped_push',
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body, { invalidText: 'invalid JSON body', isStrict: false }),
-  replies: [{ status: 200, description: 'The preview.', contentType: 'application/json' }],
+  body: jsonBody(PushPreviewRequest, { invalidText: 'invalid JSON body', isStrict: false }),
+  replies: [{ status: 200, description: 'The preview.', json: PushPreview }],
   errors: ['bad-request', 'push-group-not-found', 'config-not-found', 'server-busy'],
   async handle({ body }, ctx) {
     const groupId = body.group_id.trim()

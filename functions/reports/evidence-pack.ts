@@ -1,4 +1,5 @@
 import { packJson, producePack } from '../../lib/reports/produce.ts'
+import { EvidencePack } from '../../lib/wire/reports.ts'
 import { defineHttp, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { bytes } from '../../runtime/reply.ts'
 import {
@@ -19,7 +20,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: reportBody,
-  replies: [{ status: 200, description: 'The evidence pack.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The evidence pack.', json: EvidencePack }],
   errors: REPORT_ERRORS,
   async handle({ body, actor }, ctx) {
     const read = readRequest(body)

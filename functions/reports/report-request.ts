@@ -1,6 +1,7 @@
 import type { AuditFailure } from '../../lib/audit/trail.ts'
 import type { ReportDeps, ReportFault } from '../../lib/reports/produce.ts'
 import { parseReportRequest, type RequestOutcome } from '../../lib/reports/request.ts'
+import { ReportExportRequest } from '../../lib/wire/reports.ts'
 import type { Context } from '../../runtime/context.ts'
 import { textBody } from '../../runtime/define.ts'
 import type { ProblemCode } from '../../runtime/problems.ts'
@@ -9,7 +10,7 @@ import { problem, type Reply } from '../../runtime/reply.ts'
 /** Read as text, because the format is checked before the body's form and every refusal has a code of its own. */
 export const reportBody = textBody({
   bytesMax: 1_048_576,
-  wireType: 'ReportExportRequest',
+  json: ReportExportRequest,
   problems: { tooLarge: 'request-body-too-large', invalid: 'invalid-json-body' },
 })
 

@@ -1,5 +1,6 @@
 import { optional, string, type } from 'superstruct'
 import { prepareRollback } from '../../lib/rollback/prepare-rollback.ts'
+import { RollbackPrepare } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
@@ -18,7 +19,7 @@ export default defineHttp({
     {
       status: 200,
       description: 'Both configs, their difference and the checks.',
-      contentType: 'application/json',
+      json: RollbackPrepare,
     },
   ],
   errors: [

@@ -3,6 +3,7 @@ import { followedOf } from '../../lib/fleet/state.ts'
 import { decodeRequestId } from '../../lib/rollback/request-id.ts'
 import { toRollbackStatus } from '../../lib/rollback/rollback-status.ts'
 import { findPush } from '../../lib/store/pushes.ts'
+import { RollbackStatus } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
@@ -16,7 +17,7 @@ export default defineHttp({
   params: workloadParams,
   query: type({ request_id: defaulted(string(), '') }),
   body: noBody,
-  replies: [{ status: 200, description: 'The status.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The status.', json: RollbackStatus }],
   errors: ['invalid-rollback-request', 'workload-not-found', 'target-not-found'],
   async handle({ params, query }, ctx) {
     const workload = findWorkload(ctx, params.id)

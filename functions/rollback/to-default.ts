@@ -1,5 +1,5 @@
 import { rollBackToDefault } from '../../lib/rollback/perform-rollback.ts'
-import type { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
+import { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
@@ -14,7 +14,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 202, description: 'The rollback is under way.', contentType: 'application/json' }],
+  replies: [{ status: 202, description: 'The rollback is under way.', json: DefaultRollbackAccepted }],
   errors: [
     'workload-not-found',
     'no-rollback-target',

@@ -1,6 +1,6 @@
 import { rollBackToHash } from '../../lib/rollback/perform-rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/rollback/prepare-rollback.ts'
-import type { RollbackAccepted } from '../../lib/wire/rollback.ts'
+import { RollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/workload-path.ts'
@@ -15,7 +15,7 @@ export default defineHttp({
   params: revisionParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 202, description: 'The rollback is under way.', contentType: 'application/json' }],
+  replies: [{ status: 202, description: 'The rollback is under way.', json: RollbackAccepted }],
   errors: [
     'workload-not-found',
     'target-not-found',

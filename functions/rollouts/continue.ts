@@ -1,4 +1,5 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { replyToOutcome, rolloutParams } from './rollout-of.ts'
 
@@ -11,7 +12,7 @@ export default defineHttp({
   params: rolloutParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 202, description: 'The rollout as it is now.', contentType: 'application/json' }],
+  replies: [{ status: 202, description: 'The rollout as it is now.', json: RolloutRecord }],
   errors: ['rollout-not-found', 'rollout-not-halted', 'rollout-ended'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.fleet.rollouts.continue(params.id, params.canary_id, actor)

@@ -1,4 +1,5 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { readRollout, rolloutParams } from './rollout-of.ts'
@@ -12,7 +13,7 @@ export default defineHttp({
   params: rolloutParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The rollout.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The rollout.', json: RolloutRecord }],
   errors: ['rollout-not-found'],
   async handle({ params, actor }, ctx) {
     const record = await readRollout(ctx, params, sightOf(actor.permissions))

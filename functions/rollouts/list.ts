@@ -1,5 +1,7 @@
+import { array } from 'superstruct'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listRollouts } from '../../lib/store/rollouts.ts'
+import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
@@ -16,7 +18,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The rollouts.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The rollouts.', json: array(RolloutRecord) }],
   errors: ['workload-not-found'],
   async handle({ params, actor }, ctx) {
     const sight = sightOf(actor.permissions)

@@ -1,3 +1,4 @@
+import { CapabilityDocument } from '../../lib/wire/capabilities.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -10,7 +11,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The document.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The document.', json: CapabilityDocument }],
   errors: [],
   handle: (_, ctx) => json(ctx.edition.capabilities),
 })

@@ -1,4 +1,4 @@
-import type { DatabaseCounters } from '../../lib/wire/system.ts'
+import { DatabaseCounters } from '../../lib/wire/system.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
@@ -11,7 +11,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The counters.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The counters.', json: DatabaseCounters }],
   errors: ['database-statistics-unavailable'],
   handle(_, ctx) {
     if (ctx.databaseStatistics === null) return problem('database-statistics-unavailable')

@@ -1,4 +1,4 @@
-import type { Features } from '../../lib/wire/capabilities.ts'
+import { Features } from '../../lib/wire/capabilities.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -11,7 +11,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The features.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The features.', json: Features }],
   errors: [],
   handle(_, ctx) {
     const { capabilities } = ctx.edition.capabilities

@@ -1,5 +1,5 @@
 import { readServerVersion } from '../../lib/store/server-version.ts'
-import type { SystemInfo } from '../../lib/wire/system.ts'
+import { SystemInfo } from '../../lib/wire/system.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
@@ -12,7 +12,7 @@ export default defineHttp({
   params: noParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The versions and the listeners.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The versions and the listeners.', json: SystemInfo }],
   errors: [],
   async handle(_, ctx) {
     const { listenAddress, opampAddress, metricsAddress } = ctx.config

@@ -1,21 +1,11 @@
-import { array, defaulted, string, type } from 'superstruct'
 import { configHash } from '../../lib/configs/hash.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import { insertTemplate, type Template } from '../../lib/store/templates.ts'
+import { TemplateCreateRequest, TemplateRecord } from '../../lib/wire/templates.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
 import { toTemplateRecord } from './template-record.ts'
-
-const Body = type({
-  name: defaulted(string(), ''),
-  content: defaulted(string(), ''),
-  kind: defaulted(string(), ''),
-  category: defaulted(string(), ''),
-  stack: defaulted(string(), ''),
-  tags: defaulted(array(string()), () => []),
-  source_type: defaulted(string(), ''),
-})
 
 /** What the database cannot hold: U+0000 and halves of surrogate pairs. */
 const UNSTORABLE = /\0|\p{Surrogate}/u
@@ -32,8 +22,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body),
-  replies: [{ status: 201, description: 'The new template.', contentType: 'application/json' }],
+  body: jsonBody(TemplateCreateRequest),
+  replies: [{ status: 201, description: 'The new template.', json: TemplateRecord }],
   errors: ['bad-request', 'body-too-large', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     if (body.name === '' || body.content === '') {

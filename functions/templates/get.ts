@@ -2,6 +2,7 @@ import { string, type } from 'superstruct'
 import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates.ts'
 import { findActiveConfig } from '../../lib/store/config-contents.ts'
 import { findTemplate } from '../../lib/store/templates.ts'
+import { TemplateRecord } from '../../lib/wire/templates.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { toActiveConfigRecord, toTemplateRecord } from './template-record.ts'
@@ -17,7 +18,7 @@ export default defineHttp({
   params: type({ id: string() }),
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The template.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The template.', json: TemplateRecord }],
   errors: ['config-not-found'],
   async handle({ params }, ctx) {
     const builtIn = BUILT_IN_TEMPLATES.find((template) => template.id === params.id)

@@ -1,9 +1,9 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates.ts'
 import type { CursorKey, Page } from '../../lib/store/cursor.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { isTemplateId, listTemplates, type TemplateFilter } from '../../lib/store/templates.ts'
-import type { TemplateRecord } from '../../lib/wire/templates.ts'
+import { TemplateRecord } from '../../lib/wire/templates.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { toTemplateRecord } from './template-record.ts'
@@ -25,7 +25,7 @@ export default defineHttp({
     stack: optional(string()),
   }),
   body: noBody,
-  replies: [{ status: 200, description: 'The templates.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The templates.', json: array(TemplateRecord) }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
     const filter = { kind: query.kind, category: query.category, stack: query.stack }

@@ -1,13 +1,7 @@
-import { array, defaulted, string, type } from 'superstruct'
+import { UserCreateRequest, UserRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
 import { refuseUser, toUserRecord } from './user-record.ts'
-
-const Body = type({
-  email: defaulted(string(), ''),
-  password: defaulted(string(), ''),
-  groups: defaulted(array(string()), () => []),
-})
 
 /** Add a user with a password and groups. */
 export default defineHttp({
@@ -17,8 +11,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(Body),
-  replies: [{ status: 201, description: 'The new user.', contentType: 'application/json' }],
+  body: jsonBody(UserCreateRequest),
+  replies: [{ status: 201, description: 'The new user.', json: UserRecord }],
   errors: ['bad-request', 'email-taken', 'server-busy', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const outcome = await ctx.identity.users.create(actor, body)

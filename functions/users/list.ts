@@ -1,5 +1,6 @@
-import { type } from 'superstruct'
+import { array, type } from 'superstruct'
 import { listUsers, userKey } from '../../lib/store/users.ts'
+import { UserRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { toUserRecord } from './user-record.ts'
@@ -13,7 +14,7 @@ export default defineHttp({
   params: noParams,
   query: type(pageQuery),
   body: noBody,
-  replies: [{ status: 200, description: 'The users.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The users.', json: array(UserRecord) }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
     return listReply(query, target, {

@@ -1,9 +1,8 @@
-import { array, object, optional, string, type } from 'superstruct'
+import { object } from 'superstruct'
+import { UserRecord, UserUpdateRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { refuseUser, toUserRecord, UserId } from './user-record.ts'
-
-const Body = type({ groups: optional(array(string())), password: optional(string()) })
 
 /** Replace a user's groups, reset the password, or both. */
 export default defineHttp({
@@ -13,8 +12,8 @@ export default defineHttp({
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,
-  body: jsonBody(Body),
-  replies: [{ status: 200, description: 'The user as it is now.', contentType: 'application/json' }],
+  body: jsonBody(UserUpdateRequest),
+  replies: [{ status: 200, description: 'The user as it is now.', json: UserRecord }],
   errors: [
     'bad-request',
     'user-not-found',

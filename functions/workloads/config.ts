@@ -4,6 +4,7 @@ import { toInstanceStatuses } from '../../lib/fleet/views/revision.ts'
 import { findContent } from '../../lib/store/config-contents.ts'
 import { findNewestAppliedExcept, findNewestPushOfHash, findRollbackOf } from '../../lib/store/pushes.ts'
 import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
+import { RevisionRecord } from '../../lib/wire/revisions.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { currentStateOf, targetsOf } from './push-targets-of.ts'
@@ -18,7 +19,7 @@ export default defineHttp({
   params: revisionParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The revision.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The revision.', json: RevisionRecord }],
   errors: ['workload-not-found', 'revision-not-found'],
   async handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

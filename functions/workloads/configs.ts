@@ -1,10 +1,11 @@
-import { type } from 'superstruct'
+import { array, type } from 'superstruct'
 import type { Push } from '../../lib/fleet/model.ts'
 import { GROUP_INSTANCES_MAX } from '../../lib/fleet/views/errors.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listErrorGroups, type StoredErrorGroup } from '../../lib/store/push-targets.ts'
 import { findNewestAppliedExcept, listPushes, listRollbacksOf } from '../../lib/store/pushes.ts'
 import { listRollouts } from '../../lib/store/rollouts.ts'
+import { RevisionRecord } from '../../lib/wire/revisions.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
@@ -22,7 +23,7 @@ export default defineHttp({
   params: workloadParams,
   query: type(pageQuery),
   body: noBody,
-  replies: [{ status: 200, description: 'The revisions.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The revisions.', json: array(RevisionRecord) }],
   errors: ['bad-request', 'workload-not-found'],
   async handle({ params, query, target, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

@@ -5,6 +5,7 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { compareTargets } from '../../lib/fleet/views/revision.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { findNewestPushOfHash, findPush, findRollbackOf } from '../../lib/store/pushes.ts'
+import { Convergence } from '../../lib/wire/convergence.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
@@ -32,7 +33,7 @@ export default defineHttp({
   params: revisionParams,
   query: type({ ...pageQuery, push_id: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The convergence.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The convergence.', json: Convergence }],
   errors: ['bad-request', 'workload-not-found', 'revision-not-found'],
   async handle({ params, query, target, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

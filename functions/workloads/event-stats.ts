@@ -1,7 +1,8 @@
 import { optional, string, type } from 'superstruct'
 import { toEventStats, WINDOWS } from '../../lib/fleet/views/event-stats.ts'
 import { countEvents } from '../../lib/store/workload-events.ts'
-import { EVENT_STATS_WINDOWS } from '../../lib/wire/events.ts'
+import { EventStats } from '../../lib/wire/events.ts'
+import { EVENT_STATS_WINDOWS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
@@ -15,7 +16,7 @@ export default defineHttp({
   params: workloadParams,
   query: type({ window: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The counts.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The counts.', json: EventStats }],
   errors: ['bad-request', 'workload-not-found'],
   async handle({ params, query }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')

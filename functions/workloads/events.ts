@@ -1,7 +1,8 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { toEventRecord } from '../../lib/fleet/views/event.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { listEvents } from '../../lib/store/workload-events.ts'
+import { WorkloadEventRecord } from '../../lib/wire/events.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -34,7 +35,7 @@ export default defineHttp({
   params: workloadParams,
   query: type({ ...pageQuery, since: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The events.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The events.', json: array(WorkloadEventRecord) }],
   errors: ['bad-request', 'workload-not-found'],
   async handle({ params, query, target }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')

@@ -1,4 +1,5 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
@@ -12,7 +13,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The workload.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The workload.', json: WorkloadRecord }],
   errors: ['workload-not-found'],
   handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

@@ -1,6 +1,7 @@
 import { string, type } from 'superstruct'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { findReportedConfig } from '../../lib/store/reported-configs.ts'
+import { InstanceDetail } from '../../lib/wire/instances.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload } from './workload-path.ts'
@@ -14,7 +15,7 @@ export default defineHttp({
   params: type({ id: string(), uid: string() }),
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The instance.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The instance.', json: InstanceDetail }],
   errors: ['workload-not-found', 'instance-not-found'],
   async handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

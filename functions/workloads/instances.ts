@@ -1,4 +1,6 @@
+import { array } from 'superstruct'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { LiveInstance } from '../../lib/wire/instances.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { streamArray } from '../../runtime/json-stream.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
@@ -13,7 +15,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The instances.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The instances.', json: array(LiveInstance) }],
   errors: ['workload-not-found'],
   async handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

@@ -1,6 +1,6 @@
-import { defaulted, string, type } from 'superstruct'
 import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { labelRevision } from '../../lib/fleet/label-revision.ts'
+import { LabelRequest, RevisionLabel } from '../../lib/wire/revisions.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -17,8 +17,8 @@ export default defineHttp({
   gate: null,
   params: revisionParams,
   query: noQuery,
-  body: jsonBody(type({ label: defaulted(string(), '') }), { bytesMax: 1_024, invalidText: INVALID }),
-  replies: [{ status: 200, description: 'The label as it is now.', contentType: 'application/json' }],
+  body: jsonBody(LabelRequest, { bytesMax: 1_024, invalidText: INVALID }),
+  replies: [{ status: 200, description: 'The label as it is now.', json: RevisionLabel }],
   errors: ['bad-request', 'workload-not-found', 'revision-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')

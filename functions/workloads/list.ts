@@ -1,9 +1,10 @@
-import { optional, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/model.ts'
 import { compareByName } from '../../lib/fleet/name-order.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { nextTurn } from '../../lib/turns.ts'
+import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
@@ -21,7 +22,7 @@ export default defineHttp({
   params: noParams,
   query: type({ ...pageQuery, include_archived: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The workloads.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The workloads.', json: array(WorkloadRecord) }],
   errors: ['bad-request'],
   handle({ query, target, actor }, ctx) {
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['string', 'string'], query.cursor)

@@ -1,4 +1,5 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { WorkloadTopology } from '../../lib/wire/topology.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { streamObject } from '../../runtime/json-stream.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
@@ -13,7 +14,7 @@ export default defineHttp({
   params: workloadParams,
   query: noQuery,
   body: noBody,
-  replies: [{ status: 200, description: 'The topology.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The topology.', json: WorkloadTopology }],
   errors: ['workload-not-found'],
   async handle({ params, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)

@@ -1,12 +1,10 @@
-import { defaulted, record, string, type } from 'superstruct'
+import { string, type } from 'superstruct'
 import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { describeLabelFault } from '../../lib/fleet/push-selector.ts'
-import type { TrustedLabels } from '../../lib/wire/workloads.ts'
+import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-
-const Body = type({ labels: defaulted(record(string(), string()), () => ({})) })
 
 /** Replace the labels that operators set on a workload, which push groups and policy trust. */
 export default defineHttp({
@@ -16,8 +14,8 @@ export default defineHttp({
   gate: null,
   params: type({ id: string() }),
   query: noQuery,
-  body: jsonBody(Body, { bytesMax: 65_536 }),
-  replies: [{ status: 200, description: 'The labels as stored.', contentType: 'application/json' }],
+  body: jsonBody(TrustedLabelsRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The labels as stored.', json: TrustedLabels }],
   errors: ['bad-request', 'workload-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const fault = describeLabelFault(body.labels)

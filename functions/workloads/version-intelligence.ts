@@ -5,6 +5,7 @@ import { buildVersionIntelligence } from '../../lib/fleet/version-intelligence.t
 import { listNewestAppliedHashes } from '../../lib/store/applied-hashes.ts'
 import { findContents } from '../../lib/store/config-contents.ts'
 import { inTurns, mapInTurns } from '../../lib/turns.ts'
+import { VersionIntelligence } from '../../lib/wire/version-intelligence.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { streamObject } from '../../runtime/json-stream.ts'
@@ -22,7 +23,7 @@ export default defineHttp({
   params: noParams,
   query: type({ recommended_version: optional(string()) }),
   body: noBody,
-  replies: [{ status: 200, description: 'The posture.', contentType: 'application/json' }],
+  replies: [{ status: 200, description: 'The posture.', json: VersionIntelligence }],
   errors: [],
   async handle({ query }, ctx) {
     const recommended = (query.recommended_version ?? '').trim()

@@ -9,6 +9,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     rule: alert.rule,
     severity: alert.severity,
     message: alert.message,
+    ...(Object.keys(alert.details).length === 0 ? {} : { details: { ...alert.details } }),
     fired_at: alert.firedAt.toISOString(),
     ...(alert.resolvedAt === null ? {} : { resolved_at: alert.resolvedAt.toISOString() }),
   }

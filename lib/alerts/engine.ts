@@ -44,7 +44,7 @@ export interface AlertEngineParts {
 /** Workloads and instances judged, and actions stored, before others get their turn. */
 const CHUNK = 500
 
-/** Looks at the whole fleet in memory and stores what the three rules say about it. */
+/** Looks at the whole fleet in memory and stores what the rules say about it. */
 export class AlertEngine {
   readonly #parts: AlertEngineParts
   #times: AssignmentTimes | null = null
@@ -109,6 +109,8 @@ export class AlertEngine {
             rule: action.rule,
             severity: ALERT_SEVERITY[action.rule],
             message: action.message,
+            subject: action.subject,
+            details: action.details,
             firedAt: now,
           }
         : [],

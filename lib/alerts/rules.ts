@@ -1,7 +1,14 @@
 import { compareVersions, isComparable } from '../versions.ts'
+import type { PushAftermath } from '../wire/revisions.ts'
 
-/** The three built-in rules. */
-export const ALERT_RULES = ['workload_down', 'config_drift', 'version_outdated'] as const
+/** The built-in rules. */
+export const ALERT_RULES = [
+  'workload_down',
+  'workload_unhealthy',
+  'push_failed',
+  'config_drift',
+  'version_outdated',
+] as const
 export type AlertRule = (typeof ALERT_RULES)[number]
 
 export type AlertSeverity = 'critical' | 'warning'
@@ -9,9 +16,15 @@ export type AlertSeverity = 'critical' | 'warning'
 /** How grave each rule is. */
 export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   workload_down: 'critical',
+  workload_unhealthy: 'critical',
+  push_failed: 'warning',
   config_drift: 'warning',
   version_outdated: 'warning',
 }
+
+/** The share of a workload's live instances that makes `workload_unhealthy` fire, and how long they must be it. */
+export const UNHEALTHY_SHARE = 0.5
+export const UNHEALTHY_DELAY_MS = 60_000
 
 /** How long an instance may take to apply what it was assigned, from its first offer or its join. */
 export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, otherwise: 180_000 } as const
@@ -36,7 +49,24 @@ export interface InstanceFacts {
   joinedAtMs: number
   /** When the assigned hash was first offered to it; null when it was not. */
   firstOfferedAtMs: number | null
+  /** `unknown`: it can say how it is and has not yet. */
+  health: 'healthy' | 'unhealthy' | 'unknown'
+  unhealthySinceMs: number | null
 }
+
+/** What the newest push says about the last failure. */
+export type PushFacts =
+  /** Nothing was pushed, or the newest push was applied. */
+  | { kind: 'settled' }
+  | { kind: 'undecided' }
+  | {
+      kind: 'failed'
+      pushId: string
+      hash: string
+      aftermath: PushAftermath
+      /** Instances that failed it and those it was meant for; null when only its rollback is known any more. */
+      counts: { failed: number; target: number } | null
+    }
 
 /** Everything the rules look at in one workload that is not archived. */
 export interface WorkloadFacts {
@@ -46,6 +76,7 @@ export interface WorkloadFacts {
   version: string
   /** The live instances only. */
   instances: readonly InstanceFacts[]
+  push: PushFacts
 }
 
 export interface RuleSettings {
@@ -54,8 +85,20 @@ export interface RuleSettings {
   disconnectGraceSeconds: number
 }
 
+/** What an alert's message says, for whoever says it in other words. */
+export type AlertDetails = Readonly<Record<string, string | number>>
+
 /** Whether the cause of an alert is there; `unknown` changes nothing. */
-export type Cause = { kind: 'present'; message: string } | { kind: 'absent' } | { kind: 'unknown' }
+export type Cause =
+  | {
+      kind: 'present'
+      message: string
+      /** What it is about, where one cause may follow another without a gap between them. */
+      subject?: string
+      details?: AlertDetails
+    }
+  | { kind: 'absent' }
+  | { kind: 'unknown' }
 
 const ABSENT: Cause = { kind: 'absent' }
 const UNKNOWN: Cause = { kind: 'unknown' }
@@ -116,6 +159,57 @@ function judgeDrift(facts: WorkloadFacts, nowMs: number): Cause {
   return judged.every((one) => one.agreement === 'agrees') ? ABSENT : UNKNOWN
 }
 
+function judgeUnhealthy(facts: WorkloadFacts, nowMs: number): Cause {
+  const total = facts.instances.length
+  if (total === 0) return UNKNOWN
+  const unhealthy = facts.instances.filter(({ health }) => health === 'unhealthy')
+  const long = unhealthy.filter(
+    ({ unhealthySinceMs }) => unhealthySinceMs !== null && nowMs - unhealthySinceMs >= UNHEALTHY_DELAY_MS,
+  )
+  const limit = UNHEALTHY_SHARE * total
+  if (long.length >= limit) {
+    const instances = `${total} live ${total === 1 ? 'instance' : 'instances'}`
+    return {
+      kind: 'present',
+      message: `${nameOf(facts)} has been unhealthy on ${long.length} of ${instances} for a minute or longer`,
+      details: { unhealthy: long.length, total },
+    }
+  }
+  const unknown = facts.instances.filter(({ health }) => health === 'unknown')
+  return unhealthy.length + unknown.length < limit ? ABSENT : UNKNOWN
+}
+
+const SHORT_HASH = 12
+
+function describeAftermath({ kind, config_hash: hash = '', running_count: running }: PushAftermath): string {
+  const still = `${running} ${running === 1 ? 'instance runs' : 'instances run'} it still`
+  if (kind === 'nowhere_to_go') return `there was no earlier config to go back to, ${still}`
+  const to = hash.slice(0, SHORT_HASH)
+  return kind === 'rollback_failed'
+    ? `the rollback to ${to} failed as well, ${still}`
+    : `it was rolled back to ${to}`
+}
+
+function judgePush(facts: WorkloadFacts): Cause {
+  const { push } = facts
+  if (push.kind !== 'failed') return push.kind === 'settled' ? ABSENT : UNKNOWN
+  const { aftermath, counts } = push
+  const where = counts === null ? '' : ` on ${counts.failed} of ${counts.target} instances`
+  return {
+    kind: 'present',
+    message: `${nameOf(facts)}: config ${push.hash.slice(0, SHORT_HASH)} failed${where}; ${describeAftermath(aftermath)}`,
+    // A way back that fails as well is news.
+    subject: aftermath.kind === 'rollback_failed' ? `${push.pushId}/rollback` : push.pushId,
+    details: {
+      config_hash: push.hash,
+      push_id: push.pushId,
+      aftermath: aftermath.kind,
+      ...(aftermath.config_hash === undefined ? {} : { to_hash: aftermath.config_hash }),
+      running: aftermath.running_count,
+    },
+  }
+}
+
 function judgeVersion(facts: WorkloadFacts, settings: RuleSettings): Cause {
   const { minAgentVersion } = settings
   if (!isVersionOutdated(facts.version, minAgentVersion)) return ABSENT
@@ -131,6 +225,8 @@ export function judgeWorkload(
 ): Record<AlertRule, Cause> {
   return {
     workload_down: judgeDown(facts, settings),
+    workload_unhealthy: judgeUnhealthy(facts, nowMs),
+    push_failed: judgePush(facts),
     config_drift: judgeDrift(facts, nowMs),
     version_outdated: judgeVersion(facts, settings),
   }
@@ -145,25 +241,42 @@ export interface CurrentAlert {
   workloadId: string
   rule: AlertRule
   state: 'open' | 'quiet'
+  /** What it is about; '' where the rule says nothing of it. */
+  subject: string
 }
 
 /** What has to be done to the stored alert. */
 export type AlertAction =
-  | { kind: 'fire'; workloadId: string; rule: AlertRule; message: string }
+  | {
+      kind: 'fire'
+      workloadId: string
+      rule: AlertRule
+      message: string
+      subject: string
+      details: AlertDetails
+    }
   | { kind: 'resolve'; alertId: string }
   /** The cause has gone once after an operator resolved the alert: the next cause may fire again. */
   | { kind: 'end-quiet'; alertId: string }
 
-function decide(cause: Cause, facts: WorkloadFacts, rule: AlertRule, current: CurrentAlert | undefined) {
-  if (cause.kind === 'present' && current === undefined) {
-    const { workloadId } = facts
-    return { kind: 'fire', workloadId, rule, message: cause.message } satisfies AlertAction
-  }
-  if (cause.kind === 'absent' && current !== undefined) {
-    const kind = current.state === 'open' ? 'resolve' : 'end-quiet'
-    return { kind, alertId: current.id } satisfies AlertAction
-  }
-  return null
+const toEnd = ({ id, state }: CurrentAlert): AlertAction => ({
+  kind: state === 'open' ? 'resolve' : 'end-quiet',
+  alertId: id,
+})
+
+/** What ends comes before what begins: a workload and a rule have one alert at most. */
+function decide(
+  cause: Cause,
+  { workloadId }: WorkloadFacts,
+  rule: AlertRule,
+  current: CurrentAlert | undefined,
+): AlertAction[] {
+  if (cause.kind === 'unknown') return []
+  if (cause.kind === 'absent') return current === undefined ? [] : [toEnd(current)]
+  const { message, subject = '', details = {} } = cause
+  if (current?.subject === subject) return []
+  const fire: AlertAction = { kind: 'fire', workloadId, rule, message, subject, details }
+  return current === undefined ? [fire] : [toEnd(current), fire]
 }
 
 /** What to do about the alerts of one workload, given those that are stored. */
@@ -174,13 +287,10 @@ export function decideAlerts(
   nowMs: number,
 ): AlertAction[] {
   const causes = judgeWorkload(facts, settings, nowMs)
-  const actions: AlertAction[] = []
-  for (const rule of ALERT_RULES) {
+  return ALERT_RULES.flatMap((rule) => {
     const stored = current.find((alert) => alert.rule === rule)
-    const action = decide(causes[rule], facts, rule, stored)
-    if (action !== null) actions.push(action)
-  }
-  return actions
+    return decide(causes[rule], facts, rule, stored)
+  })
 }
 
 /** Why `MIN_AGENT_VERSION` has no effect, for the log at start; null when it is empty or can be compared. */

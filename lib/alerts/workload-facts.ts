@@ -1,7 +1,10 @@
 import { canReport, isCapable } from '../fleet/abilities.ts'
+import { judgeAftermath } from '../fleet/aftermath.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/model.ts'
 import { assignmentOf } from '../fleet/state.ts'
-import type { InstanceFacts, ReportedConfig, WorkloadFacts } from './rules.ts'
+import { judgeHealth } from '../fleet/status-decision.ts'
+import { AGENT_CAPABILITIES } from '../opamp/report.ts'
+import type { InstanceFacts, PushFacts, ReportedConfig, WorkloadFacts } from './rules.ts'
 
 /** The two clocks at one moment. */
 export interface Moment {
@@ -55,6 +58,31 @@ function toReported({ reported }: Instance): ReportedConfig {
   return { kind: 'status', status: reported.status, hash: reported.hash }
 }
 
+/** A start that takes longer than the rule waits counts as well: nothing flows meanwhile. */
+function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
+  if (health === null) return (capabilities & AGENT_CAPABILITIES.reportsHealth) === 0 ? 'healthy' : 'unknown'
+  return judgeHealth(health) === 'healthy' ? 'healthy' : 'unhealthy'
+}
+
+/** The newest push, and the failure that it answers where it is an automatic rollback. */
+function toPushFacts(workload: Workload): PushFacts {
+  const push = workload.newestPush
+  if (push === null) return { kind: 'settled' }
+  if (push.kind === 'auto-rollback' && push.failedHash !== null) {
+    const failed = { seq: push.seq, hash: push.failedHash }
+    const aftermath = judgeAftermath(workload, failed, push)
+    if (aftermath.kind === 'overtaken') return { kind: 'undecided' }
+    const pushId = push.rollbackOfPushId ?? push.pushId
+    return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null }
+  }
+  if (push.status === 'applied') return { kind: 'settled' }
+  // What an operator took back is no news to anybody.
+  if (push.status === 'pending' || push.error?.cause === 'rolled_back') return { kind: 'undecided' }
+  const aftermath = judgeAftermath(workload, push, null)
+  const { failed, target } = push.counts
+  return { kind: 'failed', pushId: push.pushId, hash: push.hash, aftermath, counts: { failed, target } }
+}
+
 /** What the alert rules look at in a workload of the fleet. */
 export function toWorkloadFacts(
   workload: Workload,
@@ -72,8 +100,10 @@ export function toWorkloadFacts(
       reported: toReported(instance),
       joinedAtMs: assigned === null ? moment.nowMs : times.since(instance, assigned, moment),
       firstOfferedAtMs: null,
+      health: toHealth(instance),
+      unhealthySinceMs: instance.unhealthySinceMs,
     })
   }
   const { id: workloadId, displayName, status, version } = workload
-  return { workloadId, displayName, status, version, instances }
+  return { workloadId, displayName, status, version, instances, push: toPushFacts(workload) }
 }

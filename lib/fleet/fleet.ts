@@ -10,6 +10,7 @@ import {
   setTrustedLabels,
 } from '../store/workloads.ts'
 import { loadFleet } from './boot.ts'
+import { ComponentLists } from './component-lists.ts'
 import { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import { EffectiveConfigs } from './effective-configs.ts'
@@ -54,7 +55,8 @@ export class Fleet implements FleetPort {
     const undoing = new PushUndoing(deps, this.state, this.writer, this.#pushes)
     this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes, undoing)
     const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
-    this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports)
+    const components = new ComponentLists(deps, this.state)
+    this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports, components)
     this.effectiveConfigs = new EffectiveConfigs(deps, this.writer)
     this.#receiver = new Receiver({
       deps,
@@ -63,6 +65,7 @@ export class Fleet implements FleetPort {
       presence: this.#presence,
       offers: this.offers,
       reports,
+      components,
       effective: this.effectiveConfigs,
     })
   }

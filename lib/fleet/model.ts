@@ -1,6 +1,7 @@
 import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { HealthNode } from '../opamp/report.ts'
 import type { StoredRollout } from '../store/rollouts.ts'
+import type { ComponentWait } from './component-lists.ts'
 import type { LiveTally } from './live-tally.ts'
 import type { Offer, Reported } from './offer-decision.ts'
 import type { PushPhase, PushStatus, TargetState } from './push-decision.ts'
@@ -164,6 +165,8 @@ export interface Instance {
   components: ComponentList | null
   /** The hash of its list, whether or not the list itself is known. */
   componentsHash: string
+  /** Set while, and since, the list of an announced hash is not known. */
+  componentWait: ComponentWait | null
   /** Of the effective config as sent; '' when none came. */
   rawEffectiveHash: string
   /** Of its normal form; '' while unknown. */

@@ -33,6 +33,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     appliedHash: '',
     components: null,
     componentsHash: '',
+    componentWait: null,
     rawEffectiveHash: '',
     reportedConfigHash: '',
     runsPipelines: false,

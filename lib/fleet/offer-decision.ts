@@ -39,6 +39,8 @@ export interface OfferFacts {
   isFrozen: boolean
   isCapable: boolean
   isCompatible: boolean
+  /** What it can run is being asked. */
+  areComponentsAwaited: boolean
   canReport: boolean
   /** The hash failed on this workload, or on this instance. */
   isQuarantined: boolean
@@ -65,6 +67,7 @@ export type OfferDecision =
         | 'frozen'
         | 'not-capable'
         | 'not-compatible'
+        | 'components-awaited'
         | 'quarantined'
         | 'unknown'
         | 'failed-here'
@@ -115,6 +118,13 @@ function decideRepeat(facts: OfferFacts, own: Offer, isApplying: boolean): Offer
  * come through here (decisions, section 4).
  */
 export function decideOffer(facts: OfferFacts): OfferDecision {
+  const decision = decideByReports(facts)
+  // One that runs it already is counted all the same.
+  if (decision.kind === 'offer' && facts.areComponentsAwaited) return nothing('components-awaited')
+  return decision
+}
+
+function decideByReports(facts: OfferFacts): OfferDecision {
   const { assignment, reported } = facts
   if (assignment === null) return nothing('unassigned')
   if (facts.isFrozen) return nothing('frozen')

@@ -3,6 +3,7 @@ import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 import { insertOffers, type TargetOfPush } from '../store/push-targets.ts'
 import { canReport, isCapable } from './abilities.ts'
+import { awaitsComponents } from './component-lists.ts'
 import type { FleetDeps } from './deps.ts'
 import { addTarget, moveTarget, newTarget } from './followed-push.ts'
 import type { FollowedPush, Instance, PushTarget } from './model.ts'
@@ -78,6 +79,7 @@ export class OfferEngine {
       isFrozen: workload?.isFrozen ?? true,
       isCapable: isCapable(instance),
       isCompatible: followed === null || this.isCompatible(instance, followed),
+      areComponentsAwaited: awaitsComponents(instance),
       canReport: canReport(instance),
       isQuarantined: followed !== null && isQuarantined(workload!, followed.push.hash, instance.uid),
       reported: instance.reported,

@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../opamp/fleet-port.ts'
+import { type ComponentLists, interruptComponentWait } from './component-lists.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import { deriveWorkload } from './derive.ts'
@@ -21,6 +22,7 @@ export class Presence {
   readonly #writer: WriteBehind
   readonly #offers: OfferEngine
   readonly #reports: ConfigReports
+  readonly #components: ComponentLists
   readonly #dirty = new Set<Workload>()
 
   constructor(
@@ -29,12 +31,14 @@ export class Presence {
     writer: WriteBehind,
     offers: OfferEngine,
     reports: ConfigReports,
+    components: ComponentLists,
   ) {
     this.#deps = deps
     this.#state = state
     this.#writer = writer
     this.#offers = offers
     this.#reports = reports
+    this.#components = components
     writer.beforeFlush = () => this.derive()
   }
 
@@ -133,6 +137,7 @@ export class Presence {
     this.#forgetOn(connection, instance)
     this.#state.httpInstances.delete(instance)
     this.#state.unknownReported.delete(instance)
+    interruptComponentWait(this.#state, instance)
     if (how === 'lost') this.#reports.lost(instance)
     instance.connection = null
     instance.rival = null
@@ -173,6 +178,10 @@ export class Presence {
       this.#reports.becomeNone(instance)
       this.#offers.consider(instance)
     }
+    for (const instance of this.#components.giveUp()) {
+      if (instance.workload !== null) this.touch(instance, instance.workload)
+      this.#offers.consider(instance)
+    }
     for (const workload of this.#state.healthWatch) this.#deriveSoon(workload)
   }
 
@@ -202,6 +211,7 @@ export class Presence {
     this.#state.away.delete(instance)
     this.#state.outstanding.delete(instance)
     this.#state.unknownReported.delete(instance)
+    this.#state.awaitingComponents.delete(instance)
     this.#state.instances.delete(instance.uid)
     instance.workload?.instances.delete(instance)
   }

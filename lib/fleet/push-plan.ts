@@ -1,4 +1,5 @@
 import { canReport, isCapable } from './abilities.ts'
+import { awaitsComponents } from './component-lists.ts'
 import type { FleetDeps } from './deps.ts'
 import { newTarget } from './followed-push.ts'
 import type { Instance, PushTarget, UsedComponent, Workload } from './model.ts'
@@ -45,6 +46,8 @@ export function planPush(
   const excluded: Record<string, number> = {}
   for (const instance of live) {
     if (!instance.isDescribed) continue
+    // It joins when it is known what it can run.
+    if (awaitsComponents(instance) && !runsAlready(instance, push.hash)) continue
     const reason = exclusionOf(instance, used, isCompatible)
     if (reason !== null) {
       excluded[reason] = (excluded[reason] ?? 0) + 1

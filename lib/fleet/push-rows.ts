@@ -47,7 +47,11 @@ function chooseFirstStage(plan: PushPlan, stages: readonly StagePlan[]): Set<str
   // A single stage is everyone from the start.
   if (stages.length < 2) return null
   const eligible = plan.targets.filter(({ target }) => target.isTarget).map(({ instance }) => instance)
-  const chosen = eligible.sort(compareInstances).slice(0, stageSize(stages[0]!, eligible.length))
+  const named = stages[0]!.canary?.instanceUids
+  const chosen =
+    named === undefined
+      ? eligible.sort(compareInstances).slice(0, stageSize(stages[0]!, eligible.length))
+      : eligible.filter(({ uid }) => named.includes(uid))
   return new Set(chosen.map((instance) => instance.uid))
 }
 

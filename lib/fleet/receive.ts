@@ -1,20 +1,15 @@
 import { uuidv7Bytes } from '../ids.ts'
 import { encodeServerToAgent } from '../opamp/codec.ts'
 import type { AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
-import {
-  AGENT_CAPABILITIES,
-  type AgentReport,
-  type ReportedComponents,
-  SERVER_CAPABILITIES,
-  type ServerMessage,
-} from '../opamp/report.ts'
+import { type AgentReport, SERVER_CAPABILITIES, type ServerMessage } from '../opamp/report.ts'
 import { canReport, isCapable } from './abilities.ts'
 import { HOMES_MAX } from './agent-limits.ts'
+import type { ComponentLists } from './component-lists.ts'
 import type { ConfigReports } from './config-reports.ts'
 import type { FleetDeps } from './deps.ts'
 import type { EffectiveConfigs } from './effective-configs.ts'
 import { classifyAgent, identifyWorkload, isExcludedFromConfigs } from './identity.ts'
-import type { ComponentList, Instance, Workload } from './model.ts'
+import type { Instance, Workload } from './model.ts'
 import { createInstance, FULL_STATE_BURST, FULL_STATE_REFILL_MS } from './new-instance.ts'
 import type { OfferEngine } from './offer-engine.ts'
 import type { Presence } from './presence.ts'
@@ -26,9 +21,6 @@ export const OUR_CAPABILITIES =
   SERVER_CAPABILITIES.acceptsStatus |
   SERVER_CAPABILITIES.offersRemoteConfig |
   SERVER_CAPABILITIES.acceptsEffectiveConfig
-
-/** Distinct component lists kept; past this an unused one makes room. */
-const COMPONENT_LISTS_MAX = 5_000
 
 /** How long an agent that found no room is asked to wait; the protocol wants 30 s at least. */
 const NO_ROOM_RETRY_MS = 30_000
@@ -44,6 +36,7 @@ export class Receiver implements FleetPort {
   readonly #offers: OfferEngine
   readonly #reports: ConfigReports
   readonly #effective: EffectiveConfigs
+  readonly #components: ComponentLists
   messageCount = 0
   /** Messages of agents that found no room. */
   refusedCount = 0
@@ -58,6 +51,7 @@ export class Receiver implements FleetPort {
     offers: OfferEngine
     reports: ConfigReports
     effective: EffectiveConfigs
+    components: ComponentLists
   }) {
     this.#deps = parts.deps
     this.#state = parts.state
@@ -66,6 +60,7 @@ export class Receiver implements FleetPort {
     this.#offers = parts.offers
     this.#reports = parts.reports
     this.#effective = parts.effective
+    this.#components = parts.components
     this.#effective.resolved = (instance) => this.#reclassify(instance)
   }
 
@@ -201,7 +196,10 @@ export class Receiver implements FleetPort {
       instance.capabilities = report.capabilities
       instance.hasCapabilities = true
     }
-    if (report.components !== null) this.#takeComponents(instance, report.components)
+    if (report.components !== null) {
+      this.#components.take(instance, report.components)
+      this.#reclassify(instance)
+    }
     if (report.health !== null) {
       instance.health = report.health
       this.#presence.noteHealth(instance)
@@ -220,31 +218,12 @@ export class Receiver implements FleetPort {
       this.#presence.touch(instance, workload)
   }
 
-  #takeComponents(instance: Instance, reported: ReportedComponents): void {
-    instance.componentsHash = reported.hash
-    if (reported.components !== null)
-      instance.components = this.#internComponents(reported.hash, reported.components)
-    else instance.components = this.#state.componentLists.get(reported.hash) ?? instance.components
-    this.#reclassify(instance)
-  }
-
-  #internComponents(hash: string, components: NonNullable<ReportedComponents['components']>): ComponentList {
-    const lists = this.#state.componentLists
-    const known = lists.get(hash)
-    // The hash is the agent's word: the list itself decides whether it is the same.
-    if (known !== undefined && isSameList(known.components, components)) return known
-    const list: ComponentList = { hash, components }
-    if (lists.size >= COMPONENT_LISTS_MAX) lists.delete(lists.keys().next().value!)
-    if (known === undefined) lists.set(hash, list)
-    return list
-  }
-
   #reclassify(instance: Instance): void {
     if (instance.attributes === null) return
     instance.isExcluded = isExcludedFromConfigs(instance.attributes)
     instance.type = classifyAgent(instance.attributes, {
       capabilities: instance.capabilities,
-      reportsComponents: instance.components !== null,
+      reportsComponents: instance.components !== null || instance.componentsHash !== '',
       runsPipelines: instance.runsPipelines,
     })
     if (instance.workload !== null) this.#presence.touch(instance, instance.workload)
@@ -371,7 +350,7 @@ export class Receiver implements FleetPort {
     } else if (this.#needsFullState(instance, hasGap) || this.#effective.takeOwed(instance)) {
       message.reportFullState = true
     }
-    if (this.#needsComponents(instance)) message.reportAvailableComponents = true
+    if (this.#components.ask(instance)) message.reportAvailableComponents = true
     return message
   }
 
@@ -386,16 +365,6 @@ export class Receiver implements FleetPort {
     instance.fullStateAskedMs = nowMs
     instance.hasAskedFullState = true
     if (instance.isDescribed && !instance.reported.isKnown) this.#state.unknownReported.add(instance)
-    return true
-  }
-
-  #needsComponents(instance: Instance): boolean {
-    if ((instance.capabilities & AGENT_CAPABILITIES.reportsAvailableComponents) === 0) return false
-    if (!instance.isDescribed) return false
-    const hash = instance.componentsHash
-    const isKnown = instance.components !== null && (hash === '' || instance.components.hash === hash)
-    if (isKnown || instance.askedComponentsHash === hash) return false
-    instance.askedComponentsHash = hash
     return true
   }
 
@@ -420,17 +389,4 @@ const plain = (message: ServerMessage): Answer => ({ message, pendingOffer: null
 /** A beat that was sent beside the goodbye and came after it. */
 function isEcho(instance: Instance, report: AgentReport): boolean {
   return report.attributes === null && report.sequenceNum <= (instance.sequenceNum ?? -1)
-}
-
-function isSameList(
-  a: ReadonlyMap<string, readonly string[]>,
-  b: ReadonlyMap<string, readonly string[]>,
-): boolean {
-  if (a.size !== b.size) return false
-  for (const [category, types] of a) {
-    const others = b.get(category)
-    if (others === undefined || others.length !== types.length) return false
-    if (!types.every((type, i) => type === others[i])) return false
-  }
-  return true
 }

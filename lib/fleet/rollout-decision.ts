@@ -1,12 +1,16 @@
+import type { CanarySelection } from '../wire/rollouts.ts'
+
 /** What a stage is held to before the next one starts. */
 export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
 export type RolloutGate = (typeof ROLLOUT_GATES)[number]
 
 /** One stage as it was asked for: how many instances in all run the config when it is done. */
-export type StagePlan = { dwellMs: number; gates: readonly RolloutGate[] } & (
-  | { count: number }
-  | { percentage: number }
-)
+export type StagePlan = {
+  dwellMs: number
+  gates: readonly RolloutGate[]
+  /** Exactly these run it first; the others only once an operator promotes it. */
+  canary?: { selection: CanarySelection; instanceUids: readonly string[] }
+} & ({ count: number } | { percentage: number })
 
 /** Why a rollout stopped by itself. */
 export interface RolloutHalt {
@@ -31,6 +35,8 @@ export interface StageFacts {
   driftedUids: readonly string[]
   /** Since when every member that can has applied; null while some have not. */
   convergedForMs: number | null
+  /** It goes on only when an operator says so, and none has. */
+  isHeld: boolean
 }
 
 export type StageVerdict =
@@ -67,7 +73,7 @@ export function decideStage(facts: StageFacts): StageVerdict {
   const hasAnswered = facts.applied + facts.silent >= facts.members && facts.applied > 0
   if (!hasAnswered) return { kind: 'wait' }
   if (facts.convergedForMs === null) return { kind: 'converged' }
-  if (facts.convergedForMs < facts.plan.dwellMs) return { kind: 'wait' }
+  if (facts.convergedForMs < facts.plan.dwellMs || facts.isHeld) return { kind: 'wait' }
   return { kind: facts.isLast ? 'complete' : 'advance' }
 }
 

@@ -12,6 +12,7 @@ import type { PushEngine } from './push-engine.ts'
 import { planPush } from './push-plan.ts'
 import type { PushUndoing } from './push-undoing.ts'
 import { decideStage, type StageFacts, type StageVerdict, stageSize } from './rollout-decision.ts'
+import { awaitsPromotion, isHeld } from './rollout-hold.ts'
 import { compareInstances, type FleetState } from './state.ts'
 import { isDegrading, judgeHealth } from './status-decision.ts'
 import type { WriteBehind } from './write-behind.ts'
@@ -105,6 +106,7 @@ export class RolloutEngine {
       applied: counts.applied,
       silent: counts.straggler + counts.gone,
       convergedForMs: this.#convergedForMs(stored),
+      isHeld: isHeld(stored),
     }
   }
 
@@ -304,14 +306,21 @@ export class RolloutEngine {
     })
   }
 
-  /** Go on after a halt: the instances that were named do not count for this stage any more. */
+  /**
+   * Go on after a halt: the instances that were named do not count for this stage any more. One that waits to be
+   * promoted goes on to the others.
+   */
   continue(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
     return this.#find(workloadId, id, async (workload, rollout) => {
       const { stored } = rollout
-      if (stored.status !== 'halted') return { ok: false, code: 'rollout-not-halted' }
+      const now = this.#deps.clock.now()
+      if (stored.status !== 'halted' && !awaitsPromotion(stored))
+        return { ok: false, code: 'rollout-not-halted' }
       const waived = [...new Set([...stored.waived, ...(stored.halt?.instanceUids ?? [])])]
-      const updatedAt = this.#deps.clock.now()
-      const next: StoredRollout = { ...stored, status: 'running', halt: null, waived, updatedAt }
+      const next: StoredRollout =
+        stored.status === 'halted'
+          ? { ...stored, status: 'running', halt: null, waived, updatedAt: now }
+          : withStage(stored, now, { promotedAt: now.toISOString() })
       const isDone = await this.#write(workload, next, (tx) =>
         this.#audit(tx, workload, stored, 'config.canary.promote', actor),
       )

@@ -19,6 +19,8 @@ export class FleetState {
   readonly outstanding = new Set<Instance>()
   /** Live instances that were asked what they run and have not said yet. */
   readonly unknownReported = new Set<Instance>()
+  /** Live instances whose announced list of components is waited for. */
+  readonly awaitingComponents = new Set<Instance>()
   readonly httpInstances = new Set<Instance>()
   /** Workloads without a live instance whose grace runs. */
   readonly inGrace = new Set<Workload>()

@@ -89,7 +89,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
     const record = toAlertRecord(alert)
     this.#hub.broadcast({
       type: 'alert_update',
-      alert: { ...record, resolved_at: record.resolved_at ?? null },
+      alert: { ...record, details: record.details ?? null, resolved_at: record.resolved_at ?? null },
     })
   }
 

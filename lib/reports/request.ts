@@ -1,4 +1,5 @@
-import { REPORT_INCLUDES, type ReportInclude } from '../wire/reports.ts'
+import type { ReportInclude } from '../wire/reports.ts'
+import { REPORT_INCLUDES } from '../wire/values.ts'
 import { compareUtf8 } from './canonical.ts'
 
 /** What a report covers, in normal form: ids sorted, trimmed and distinct, times in UTC milliseconds. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type EvidencePack, REPORT_INCLUDES } from '../wire/reports.ts'
+import type { EvidencePack } from '../wire/reports.ts'
+import { REPORT_INCLUDES } from '../wire/values.ts'
 import { CANONICAL_SHAPES, canonicalText, encodeSection, hashInputs, hashReport } from './canonical.ts'
 import type { NormalRequest } from './request.ts'
 import { SECTIONS } from './sections.ts'

@@ -1,4 +1,4 @@
-import type { AlertRule, AlertSeverity, CurrentAlert } from '../alerts/rules.ts'
+import type { AlertDetails, AlertRule, AlertSeverity, CurrentAlert } from '../alerts/rules.ts'
 import type { Db } from './db.ts'
 
 /** A stored alert; `resolvedAt` is null while it is active. */
@@ -8,6 +8,10 @@ export interface Alert {
   rule: AlertRule
   severity: AlertSeverity
   message: string
+  /** What it is about; '' where the rule says nothing of it. */
+  subject: string
+  /** What the message says, for whoever says it in other words. */
+  details: AlertDetails
   firedAt: Date
   resolvedAt: Date | null
 }
@@ -18,12 +22,13 @@ interface Row {
   rule: AlertRule
   severity: AlertSeverity
   message: string
+  subject: string
+  details: AlertDetails
   fired_at: Date
   resolved_at: Date | null
 }
 
-const NAMES = ['id', 'workload_id', 'rule', 'severity', 'message', 'fired_at', 'resolved_at'] as const
-const COLUMNS = NAMES.join(', ')
+const COLUMNS = 'id, workload_id, rule, severity, message, subject, details, fired_at, resolved_at'
 
 const toAlert = (row: Row): Alert => ({
   id: row.id,
@@ -31,6 +36,8 @@ const toAlert = (row: Row): Alert => ({
   rule: row.rule,
   severity: row.severity,
   message: row.message,
+  subject: row.subject,
+  details: row.details,
   firedAt: row.fired_at,
   resolvedAt: row.resolved_at,
 })
@@ -65,14 +72,19 @@ export async function findAlert(db: Db, id: string): Promise<Alert | null> {
 
 /** The alerts that count now, open or quiet: one at most for each workload and rule. */
 export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
-  const rows = await db.query<{ id: string; workload_id: string; rule: AlertRule; quiet: boolean }>(
-    `select id, workload_id, rule, quiet from alerts where resolved_at is null or quiet`,
-  )
+  const rows = await db.query<{
+    id: string
+    workload_id: string
+    rule: AlertRule
+    quiet: boolean
+    subject: string
+  }>(`select id, workload_id, rule, quiet, subject from alerts where resolved_at is null or quiet`)
   return rows.map((row) => ({
     id: row.id,
     workloadId: row.workload_id,
     rule: row.rule,
     state: row.quiet ? 'quiet' : 'open',
+    subject: row.subject,
   }))
 }
 
@@ -91,10 +103,10 @@ export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Aler
  */
 export async function insertAlerts(tx: Db, alerts: readonly Omit<Alert, 'resolvedAt'>[]): Promise<Alert[]> {
   const rows = await tx.query<Row>(
-    `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet)
-     select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-       as a (id, workload_id, rule, severity, message, fired_at)
+    `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet, subject, details)
+     select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
+       $8::jsonb[]) as a (id, workload_id, rule, severity, message, fired_at, subject, details)
      join workloads w on w.id = a.workload_id and w.archived_at is null
      order by a.workload_id, a.rule
      on conflict (workload_id, rule) where resolved_at is null or quiet do nothing
@@ -106,6 +118,8 @@ export async function insertAlerts(tx: Db, alerts: readonly Omit<Alert, 'resolve
       alerts.map((alert) => alert.severity),
       alerts.map((alert) => alert.message),
       alerts.map((alert) => alert.firedAt),
+      alerts.map((alert) => alert.subject),
+      alerts.map((alert) => JSON.stringify(alert.details)),
     ],
   )
   return rows.map(toAlert)

@@ -113,6 +113,24 @@ export async function findApproval(db: Db, workloadId: string, id: string): Prom
   return rows[0] ?? null
 }
 
+/**
+ * The request to run exactly this text on a workload: an approved one where there is, else the newest. Retired ones
+ * do not count.
+ */
+export async function findNewestApprovalOfDraft(
+  db: Db,
+  workloadId: string,
+  draftHash: string,
+): Promise<Approval | null> {
+  const rows = await db.query<Approval>(
+    `select ${COLUMNS} from approvals
+     where workload_id = $1 and draft_hash = $2 and status <> 'retired'
+     order by (status = 'approved') desc, updated_at desc, id desc limit 1`,
+    [workloadId, draftHash],
+  )
+  return rows[0] ?? null
+}
+
 /** The status of a request, whose row is locked until the transaction ends; null when it is gone. */
 export async function lockApprovalStatus(tx: Db, id: string): Promise<StoredApprovalStatus | null> {
   const rows = await tx.query<{ status: StoredApprovalStatus }>(

@@ -17,6 +17,8 @@ export interface StageProgress {
   startedAt: string
   convergedAt: string | null
   endedAt: string | null
+  /** When an operator promoted what waited for that. */
+  promotedAt?: string
 }
 
 /** A staged rollout as it is stored. */

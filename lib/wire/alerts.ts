@@ -1,19 +1,37 @@
-export const ALERT_RULES = ['workload_down', 'config_drift', 'version_outdated'] as const
-export type AlertRule = (typeof ALERT_RULES)[number]
-export type AlertSeverity = 'warning' | 'critical'
+import { enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { anyOf, dictionary, named, note } from './structs.ts'
+import { ALERT_RULES } from './values.ts'
 
-/** One alert; open while `resolved_at` is absent. */
-export interface AlertRecord {
-  id: string
-  workload_id: string
-  rule: AlertRule
-  severity: AlertSeverity
-  message: string
-  fired_at: string
-  resolved_at?: string
-}
+export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
+export type AlertRule = Infer<typeof AlertRule>
 
-/** Answer of `POST /api/alerts/{id}/resolve`. */
-export interface AlertResolved {
-  status: 'resolved'
-}
+export const AlertSeverity = named('AlertSeverity', '', enums(['warning', 'critical']))
+export type AlertSeverity = Infer<typeof AlertSeverity>
+
+export const AlertRecord = named(
+  'AlertRecord',
+  'One alert; open while `resolved_at` is absent.',
+  type({
+    id: string(),
+    workload_id: string(),
+    rule: AlertRule,
+    severity: AlertSeverity,
+    message: string(),
+    details: note(
+      'What the message says, for whoever says it in other words; absent where there is nothing to add.',
+      optional(dictionary(anyOf([string(), number()]))),
+    ),
+    fired_at: string(),
+    resolved_at: optional(string()),
+  }),
+)
+export type AlertRecord = Infer<typeof AlertRecord>
+
+export const AlertResolved = named(
+  'AlertResolved',
+  'Answer of `POST /api/alerts/{id}/resolve`.',
+  type({
+    status: literal('resolved'),
+  }),
+)
+export type AlertResolved = Infer<typeof AlertResolved>

@@ -1,39 +1,52 @@
-/** One row of the audit chain. */
-export interface AuditEventRecord {
-  id: string
-  seq: number
-  occurred_at: string
-  action: string
-  user_id?: string
-  email?: string
-  resource?: string
-  resource_id?: string
-  workload_id?: string
-  config_hash?: string
-  detail?: string
-  prev_hash?: string
-  event_hash?: string
-  immutable_ref?: string
-}
+import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { named, note } from './structs.ts'
 
-/** `GET /api/audit/events`. */
-export interface AuditPage {
-  available: boolean
-  events: AuditEventRecord[]
-  total: number
-  limit: number
-  offset: number
-  /** Where the next page starts, when there is one. */
-  next_cursor?: string
-}
+export const AuditEventRecord = named(
+  'AuditEventRecord',
+  'One row of the audit chain.',
+  type({
+    id: string(),
+    seq: number(),
+    occurred_at: string(),
+    action: string(),
+    user_id: optional(string()),
+    email: optional(string()),
+    resource: optional(string()),
+    resource_id: optional(string()),
+    workload_id: optional(string()),
+    config_hash: optional(string()),
+    detail: optional(string()),
+    prev_hash: optional(string()),
+    event_hash: optional(string()),
+    immutable_ref: optional(string()),
+  }),
+)
+export type AuditEventRecord = Infer<typeof AuditEventRecord>
 
-/** `GET /api/audit/verify`: whether every row still follows from the one before. */
-export interface AuditVerification {
-  valid: boolean
-  checked_count: number
-  /** The last row's place and hash; absent while the log is empty. */
-  head_seq?: number
-  head_hash?: string
-  first_bad_seq?: number
-  checked_at: string
-}
+export const AuditPage = named(
+  'AuditPage',
+  '`GET /api/audit/events`.',
+  type({
+    available: boolean(),
+    events: array(AuditEventRecord),
+    total: number(),
+    limit: number(),
+    offset: number(),
+    next_cursor: note('Where the next page starts, when there is one.', optional(string())),
+  }),
+)
+export type AuditPage = Infer<typeof AuditPage>
+
+export const AuditVerification = named(
+  'AuditVerification',
+  '`GET /api/audit/verify`: whether every row still follows from the one before.',
+  type({
+    valid: boolean(),
+    checked_count: number(),
+    head_seq: note("The last row's place and hash; absent while the log is empty.", optional(number())),
+    head_hash: optional(string()),
+    first_bad_seq: optional(number()),
+    checked_at: string(),
+  }),
+)
+export type AuditVerification = Infer<typeof AuditVerification>

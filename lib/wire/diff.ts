@@ -1,155 +1,282 @@
-import type { RiskLevel, RiskScore } from './plan.ts'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  string,
+  type,
+} from 'superstruct'
+import { RiskLevel, RiskScore } from './plan.ts'
+import { anyOf, anything, dictionary, named, type Sent } from './structs.ts'
 
-export type ChangeKind = 'added' | 'removed' | 'modified' | 'moved' | 'unchanged'
+export const ChangeKind = named(
+  'ChangeKind',
+  '',
+  enums(['added', 'removed', 'modified', 'moved', 'unchanged']),
+)
+export type ChangeKind = Infer<typeof ChangeKind>
 
-/** Body of `POST /api/configs/diff`. */
-export interface DiffRequest {
-  base_yaml: string
-  target_yaml: string
-  context?: { workload_id?: string; base_label?: string; target_label?: string }
+const Text = defaulted(string(), '')
+const Labels = defaulted(dictionary(string()), () => ({}))
+const described = {
+  display_name: Text,
+  workload_type: Text,
+  type: Text,
+  status: Text,
+  labels: Labels,
+  fingerprint_keys: Labels,
 }
 
-export interface DiffChangedField {
-  path: string
-  before?: unknown
-  after?: unknown
-  risk: RiskLevel
-}
+export const DiffPeer = named(
+  'DiffPeer',
+  'A workload as the caller describes it, for a diff without the fleet.',
+  type({ id: Text, ...described }),
+)
+export type DiffPeer = Infer<typeof DiffPeer>
 
-export interface DiffComponentRef {
-  category: string
-  id: string
-  type: string
-  name?: string
-  path: string
-}
+export const DiffRequest = named(
+  'DiffRequest',
+  'Body of `POST /api/configs/diff`.',
+  type({
+    base_yaml: Text,
+    target_yaml: Text,
+    context: optional(
+      type({
+        workload_id: Text,
+        ...described,
+        fleet_peers: defaulted(array(DiffPeer), () => []),
+      }),
+    ),
+  }),
+)
+export type DiffRequest = Sent<typeof DiffRequest>
 
-export interface DiffComponent {
-  id: string
-  kind: ChangeKind
-  component: DiffComponentRef
-  risk: RiskLevel
-  title: string
-  before?: unknown
-  after?: unknown
-  changed_fields: DiffChangedField[]
-  impacted_pipelines: string[]
-  rules: string[]
-}
+export const DiffChangedField = named(
+  'DiffChangedField',
+  '',
+  type({
+    path: string(),
+    before: optional(anything()),
+    after: optional(anything()),
+    risk: RiskLevel,
+  }),
+)
+export type DiffChangedField = Infer<typeof DiffChangedField>
 
-export interface DiffPipelineShape {
-  receivers: string[]
-  processors: string[]
-  exporters: string[]
-}
+export const DiffComponentRef = named(
+  'DiffComponentRef',
+  '',
+  type({
+    category: string(),
+    id: string(),
+    type: string(),
+    name: optional(string()),
+    path: string(),
+  }),
+)
+export type DiffComponentRef = Infer<typeof DiffComponentRef>
 
-export interface DiffPipeline {
-  id: string
-  kind: ChangeKind
-  pipeline_key: string
-  signal: string
-  risk: RiskLevel
-  before?: DiffPipelineShape
-  after?: DiffPipelineShape
-  component_ref_changes: {
-    section: 'receivers' | 'processors' | 'exporters'
-    component_id: string
-    kind: ChangeKind
-    from_index?: number
-    to_index?: number
-    risk: RiskLevel
-    reason?: string
-  }[]
-  rules: string[]
-}
+export const DiffComponent = named(
+  'DiffComponent',
+  '',
+  type({
+    id: string(),
+    kind: ChangeKind,
+    component: DiffComponentRef,
+    risk: RiskLevel,
+    title: string(),
+    before: optional(anything()),
+    after: optional(anything()),
+    changed_fields: array(DiffChangedField),
+    impacted_pipelines: array(string()),
+    rules: array(string()),
+  }),
+)
+export type DiffComponent = Infer<typeof DiffComponent>
 
-export interface DiffEndpointValue {
-  raw: string
-  scheme?: string
-  host?: string
-  port?: string
-  path?: string
-  normalized: string
-  insecure?: boolean
-  tls_enabled?: boolean
-}
+export const DiffPipelineShape = named(
+  'DiffPipelineShape',
+  '',
+  type({
+    receivers: array(string()),
+    processors: array(string()),
+    exporters: array(string()),
+  }),
+)
+export type DiffPipelineShape = Infer<typeof DiffPipelineShape>
 
-export interface DiffEndpoint {
-  id: string
-  kind: ChangeKind
-  component: DiffComponentRef
-  endpoint_kind: string
-  field_path: string
-  before?: DiffEndpointValue
-  after?: DiffEndpointValue
-  risk: RiskLevel
-  rules: string[]
-}
+export const DiffPipeline = named(
+  'DiffPipeline',
+  '',
+  type({
+    id: string(),
+    kind: ChangeKind,
+    pipeline_key: string(),
+    signal: string(),
+    risk: RiskLevel,
+    before: optional(DiffPipelineShape),
+    after: optional(DiffPipelineShape),
+    component_ref_changes: array(
+      type({
+        section: enums(['receivers', 'processors', 'exporters']),
+        component_id: string(),
+        kind: ChangeKind,
+        from_index: optional(number()),
+        to_index: optional(number()),
+        risk: RiskLevel,
+        reason: optional(string()),
+      }),
+    ),
+    rules: array(string()),
+  }),
+)
+export type DiffPipeline = Infer<typeof DiffPipeline>
 
-export interface DiffSecurityItem {
-  id: string
-  kind: ChangeKind
-  component: DiffComponentRef
-  path: string
-  field: string
-  before?: unknown
-  after?: unknown
-  risk: RiskLevel
-  rules: string[]
-  message: string
-}
+export const DiffEndpointValue = named(
+  'DiffEndpointValue',
+  '',
+  type({
+    raw: string(),
+    scheme: optional(string()),
+    host: optional(string()),
+    port: optional(string()),
+    path: optional(string()),
+    normalized: string(),
+    insecure: optional(boolean()),
+    tls_enabled: optional(boolean()),
+  }),
+)
+export type DiffEndpointValue = Infer<typeof DiffEndpointValue>
 
-export interface DiffRiskItem {
-  id: string
-  risk: RiskLevel
-  category: 'security' | 'data_loss' | 'cost' | 'routing'
-  rule: string
-  title: string
-  description: string
-  affected_paths: string[]
-  affected_pipelines: string[]
-}
+export const DiffEndpoint = named(
+  'DiffEndpoint',
+  '',
+  type({
+    id: string(),
+    kind: ChangeKind,
+    component: DiffComponentRef,
+    endpoint_kind: string(),
+    field_path: string(),
+    before: optional(DiffEndpointValue),
+    after: optional(DiffEndpointValue),
+    risk: RiskLevel,
+    rules: array(string()),
+  }),
+)
+export type DiffEndpoint = Infer<typeof DiffEndpoint>
 
-/** One sentence of the summary in words; never any value. */
-export interface DiffSummaryLine {
-  text: string
-  category: 'component' | 'pipeline' | 'field' | 'unchanged'
-  kind: ChangeKind
-  risk: RiskLevel
-  component_id?: string
-  pipeline_key?: string
-  signal?: string
-  path?: string
-}
+export const DiffSecurityItem = named(
+  'DiffSecurityItem',
+  '',
+  type({
+    id: string(),
+    kind: ChangeKind,
+    component: DiffComponentRef,
+    path: string(),
+    field: string(),
+    before: optional(anything()),
+    after: optional(anything()),
+    risk: RiskLevel,
+    rules: array(string()),
+    message: string(),
+  }),
+)
+export type DiffSecurityItem = Infer<typeof DiffSecurityItem>
 
-export interface DiffBlastRadius {
-  schema_version: 'otel-config-blast-radius.v1'
-  affected_signals: string[]
-  touched_exporters: string[]
-  impacted_services: {
-    service_name: string
-    workload_id?: string
-    display_name?: string
-    type?: string
-    status?: string
-  }[]
-  impacted_clusters: string[]
-  critical_collectors: { workload_id: string; display_name?: string; status?: string; reasons: string[] }[]
-}
+export const DiffRiskItem = named(
+  'DiffRiskItem',
+  '',
+  type({
+    id: string(),
+    risk: RiskLevel,
+    category: enums(['security', 'data_loss', 'cost', 'routing']),
+    rule: string(),
+    title: string(),
+    description: string(),
+    affected_paths: array(string()),
+    affected_pipelines: array(string()),
+  }),
+)
+export type DiffRiskItem = Infer<typeof DiffRiskItem>
 
-/** Answer of `POST /api/configs/diff`; secrets are masked. */
-export interface ConfigDiff {
-  schema_version: 'otel-config-diff.v1'
-  valid: boolean
-  summary: { overall_risk: RiskLevel; counts: Record<string, number>; headline: string }
-  risk_score: RiskScore
-  blast_radius: DiffBlastRadius
-  human_summary: DiffSummaryLine[]
-  components: DiffComponent[]
-  pipelines: DiffPipeline[]
-  endpoints: DiffEndpoint[]
-  security: DiffSecurityItem[]
-  risk_items: DiffRiskItem[]
-  diagnostics: { side: 'base' | 'target'; code: string; message: string; path?: string; severity: string }[]
-  normalized: Record<string, string | number>
-}
+export const DiffSummaryLine = named(
+  'DiffSummaryLine',
+  'One sentence of the summary in words; never any value.',
+  type({
+    text: string(),
+    category: enums(['component', 'pipeline', 'field', 'unchanged']),
+    kind: ChangeKind,
+    risk: RiskLevel,
+    component_id: optional(string()),
+    pipeline_key: optional(string()),
+    signal: optional(string()),
+    path: optional(string()),
+  }),
+)
+export type DiffSummaryLine = Infer<typeof DiffSummaryLine>
+
+export const DiffBlastRadius = named(
+  'DiffBlastRadius',
+  '',
+  type({
+    schema_version: literal('otel-config-blast-radius.v1'),
+    affected_signals: array(string()),
+    touched_exporters: array(string()),
+    impacted_services: array(
+      type({
+        service_name: string(),
+        workload_id: optional(string()),
+        display_name: optional(string()),
+        type: optional(string()),
+        status: optional(string()),
+      }),
+    ),
+    impacted_clusters: array(string()),
+    critical_collectors: array(
+      type({
+        workload_id: string(),
+        display_name: optional(string()),
+        status: optional(string()),
+        reasons: array(string()),
+      }),
+    ),
+  }),
+)
+export type DiffBlastRadius = Infer<typeof DiffBlastRadius>
+
+export const ConfigDiff = named(
+  'ConfigDiff',
+  'Answer of `POST /api/configs/diff`; secrets are masked.',
+  type({
+    schema_version: literal('otel-config-diff.v1'),
+    valid: boolean(),
+    summary: type({
+      overall_risk: RiskLevel,
+      counts: dictionary(number()),
+      headline: string(),
+    }),
+    risk_score: RiskScore,
+    blast_radius: DiffBlastRadius,
+    human_summary: array(DiffSummaryLine),
+    components: array(DiffComponent),
+    pipelines: array(DiffPipeline),
+    endpoints: array(DiffEndpoint),
+    security: array(DiffSecurityItem),
+    risk_items: array(DiffRiskItem),
+    diagnostics: array(
+      type({
+        side: enums(['base', 'target']),
+        code: string(),
+        message: string(),
+        path: optional(string()),
+        severity: string(),
+      }),
+    ),
+    normalized: dictionary(anyOf([string(), number()])),
+  }),
+)
+export type ConfigDiff = Infer<typeof ConfigDiff>

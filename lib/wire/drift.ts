@@ -1,50 +1,59 @@
-import type { RevisionRecord } from './revisions.ts'
+import { array, boolean, enums, type Infer, number, optional, partial, string, type } from 'superstruct'
+import { RevisionRecord } from './revisions.ts'
+import { dictionary, named } from './structs.ts'
+import { DRIFT_STATUSES } from './values.ts'
 
-export const DRIFT_STATUSES = [
-  'remote_config_unsupported',
-  'missing_effective_config',
-  'heterogeneous_effective_config',
-  'drifted',
-  'pending_too_long',
-  'in_sync',
-] as const
-export type DriftStatus = (typeof DRIFT_STATUSES)[number]
+export const DriftStatus = named('DriftStatus', '', enums(DRIFT_STATUSES))
+export type DriftStatus = Infer<typeof DriftStatus>
 
-/** One workload's drift. */
-export interface DriftItem {
-  workload_id: string
-  collector: string
-  env: string
-  version: string
-  expected_config_hash?: string
-  effective_config_hash?: string
-  effective_config_hashes?: string[]
-  drift_status: DriftStatus
-  drift_reasons?: string[]
-  last_push?: Partial<RevisionRecord>
-  last_push_age_seconds?: number
-  pending_too_long: boolean
-  accepts_remote_config: boolean
-  missing_effective_config: boolean
-  unknown_incomplete_components: boolean
-  group_heterogeneous_config: boolean
-  has_config_drift_alert: boolean
-  has_version_outdated_alert: boolean
-  actions: Record<string, { enabled: boolean; reason: string }>
-}
+export const DriftItem = named(
+  'DriftItem',
+  "One workload's drift.",
+  type({
+    workload_id: string(),
+    collector: string(),
+    env: string(),
+    version: string(),
+    expected_config_hash: optional(string()),
+    effective_config_hash: optional(string()),
+    effective_config_hashes: optional(array(string())),
+    drift_status: DriftStatus,
+    drift_reasons: optional(array(string())),
+    last_push: optional(partial(RevisionRecord)),
+    last_push_age_seconds: optional(number()),
+    pending_too_long: boolean(),
+    accepts_remote_config: boolean(),
+    missing_effective_config: boolean(),
+    unknown_incomplete_components: boolean(),
+    group_heterogeneous_config: boolean(),
+    has_config_drift_alert: boolean(),
+    has_version_outdated_alert: boolean(),
+    actions: dictionary(
+      type({
+        enabled: boolean(),
+        reason: string(),
+      }),
+    ),
+  }),
+)
+export type DriftItem = Infer<typeof DriftItem>
 
-/** `GET /api/config-safety/drift`. */
-export interface DriftOverview {
-  generated_at: string
-  summary: {
-    total_collectors: number
-    drifted_collectors: number
-    pending_too_long: number
-    missing_effective_config: number
-    remote_config_unsupported: number
-    outdated_versions: number
-    unknown_incomplete_components: number
-    heterogeneous_groups: number
-  }
-  items: DriftItem[]
-}
+export const DriftOverview = named(
+  'DriftOverview',
+  '`GET /api/config-safety/drift`.',
+  type({
+    generated_at: string(),
+    summary: type({
+      total_collectors: number(),
+      drifted_collectors: number(),
+      pending_too_long: number(),
+      missing_effective_config: number(),
+      remote_config_unsupported: number(),
+      outdated_versions: number(),
+      unknown_incomplete_components: number(),
+      heterogeneous_groups: number(),
+    }),
+    items: array(DriftItem),
+  }),
+)
+export type DriftOverview = Infer<typeof DriftOverview>

@@ -1,36 +1,52 @@
-export const WORKLOAD_EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
-export type WorkloadEventType = (typeof WORKLOAD_EVENT_TYPES)[number]
+import { array, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { named } from './structs.ts'
+import { EVENT_STATS_WINDOWS, WORKLOAD_EVENT_TYPES } from './values.ts'
 
-/** One line of a workload's lifecycle log. */
-export interface WorkloadEventRecord {
-  id: number
-  workload_id: string
-  instance_uid: string
-  pod_name?: string
-  event_type: WorkloadEventType
-  version?: string
-  prev_version?: string
-  occurred_at: string
-}
+export const WorkloadEventType = named('WorkloadEventType', '', enums(WORKLOAD_EVENT_TYPES))
+export type WorkloadEventType = Infer<typeof WorkloadEventType>
 
-export const EVENT_STATS_WINDOWS = ['1h', '6h', '24h', '7d'] as const
-export type EventStatsWindow = (typeof EVENT_STATS_WINDOWS)[number]
+export const WorkloadEventRecord = named(
+  'WorkloadEventRecord',
+  "One line of a workload's lifecycle log.",
+  type({
+    id: number(),
+    workload_id: string(),
+    instance_uid: string(),
+    pod_name: optional(string()),
+    event_type: WorkloadEventType,
+    version: optional(string()),
+    prev_version: optional(string()),
+    occurred_at: string(),
+  }),
+)
+export type WorkloadEventRecord = Infer<typeof WorkloadEventRecord>
 
-/** One bar of the sparkline. */
-export interface EventStatsBucket {
-  start: string
-  connected: number
-  disconnected: number
-  version_changed: number
-}
+export const EventStatsWindow = named('EventStatsWindow', '', enums(EVENT_STATS_WINDOWS))
+export type EventStatsWindow = Infer<typeof EventStatsWindow>
 
-/** `GET /api/workloads/{id}/events/stats`. */
-export interface EventStats {
-  connected: number
-  disconnected: number
-  version_changed: number
-  churn_rate_per_hour: number
-  window: EventStatsWindow
-  bucket_seconds: number
-  buckets: EventStatsBucket[]
-}
+export const EventStatsBucket = named(
+  'EventStatsBucket',
+  'One bar of the sparkline.',
+  type({
+    start: string(),
+    connected: number(),
+    disconnected: number(),
+    version_changed: number(),
+  }),
+)
+export type EventStatsBucket = Infer<typeof EventStatsBucket>
+
+export const EventStats = named(
+  'EventStats',
+  '`GET /api/workloads/{id}/events/stats`.',
+  type({
+    connected: number(),
+    disconnected: number(),
+    version_changed: number(),
+    churn_rate_per_hour: number(),
+    window: EventStatsWindow,
+    bucket_seconds: number(),
+    buckets: array(EventStatsBucket),
+  }),
+)
+export type EventStats = Infer<typeof EventStats>

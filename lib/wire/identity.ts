@@ -1,87 +1,129 @@
-/** Body of `POST /api/auth/login`. */
-export interface LoginRequest {
-  email: string
-  password: string
-}
+import { array, boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
+import { named, note, type Sent } from './structs.ts'
+import { LANGUAGES, THEMES } from './values.ts'
 
-/** Answer of `POST /api/auth/login`; the cookie `om_session` holds the same token. */
-export interface LoginResponse {
-  token: string
-}
+export const LoginRequest = named(
+  'LoginRequest',
+  'Body of `POST /api/auth/login`.',
+  type({ email: defaulted(string(), ''), password: defaulted(string(), '') }),
+)
+export type LoginRequest = Sent<typeof LoginRequest>
 
-/** One way to sign in. */
-export interface AuthMethod {
-  id: string
-  type: 'password' | 'sso'
-  display_name: string
-  login_url: string
-}
+export const LoginResponse = named(
+  'LoginResponse',
+  'Answer of `POST /api/auth/login`; the cookie `om_session` holds the same token.',
+  type({
+    token: string(),
+  }),
+)
+export type LoginResponse = Infer<typeof LoginResponse>
 
-/** `GET /api/auth/methods`. */
-export interface AuthMethods {
-  methods: AuthMethod[]
-}
+export const AuthMethod = named(
+  'AuthMethod',
+  'One way to sign in.',
+  type({
+    id: string(),
+    type: enums(['password', 'sso']),
+    display_name: string(),
+    login_url: string(),
+  }),
+)
+export type AuthMethod = Infer<typeof AuthMethod>
 
-export interface GroupRecord {
-  id: string
-  name: string
-  role: string
-  is_system: boolean
-  created_at: string
-}
+export const AuthMethods = named(
+  'AuthMethods',
+  '`GET /api/auth/methods`.',
+  type({
+    methods: array(AuthMethod),
+  }),
+)
+export type AuthMethods = Infer<typeof AuthMethods>
 
-export const THEMES = ['light', 'dark', 'system'] as const
-export type Theme = (typeof THEMES)[number]
-export const LANGUAGES = ['en', 'fr'] as const
-export type Language = (typeof LANGUAGES)[number]
+export const GroupRecord = named(
+  'GroupRecord',
+  '',
+  type({
+    id: string(),
+    name: string(),
+    role: string(),
+    is_system: boolean(),
+    created_at: string(),
+  }),
+)
+export type GroupRecord = Infer<typeof GroupRecord>
 
-/** Body of `PUT /api/me/preferences`; both are required. */
-export interface PreferencesRequest {
-  theme: Theme
-  language: Language
-}
+export const Theme = named('Theme', '', enums(THEMES))
+export type Theme = Infer<typeof Theme>
 
-/** `updated_at` is absent until the preferences were stored once. */
-export interface Preferences extends PreferencesRequest {
-  user_id: string
-  updated_at?: string
-}
+export const Language = named('Language', '', enums(LANGUAGES))
+export type Language = Infer<typeof Language>
 
-/** `GET /api/me`. */
-export interface Me {
-  id: string
-  email: string
-  groups: GroupRecord[]
-  /** Sorted permission strings. */
-  permissions: string[]
-  preferences: Preferences
-}
+export const PreferencesRequest = named(
+  'PreferencesRequest',
+  'Body of `PUT /api/me/preferences`; both are required.',
+  type({ theme: defaulted(string(), ''), language: defaulted(string(), '') }),
+)
+export type PreferencesRequest = Sent<typeof PreferencesRequest>
 
-/** Body of `PUT /api/me/password`. */
-export interface PasswordRequest {
-  current_password: string
-  new_password: string
-}
+export const Preferences = named(
+  'Preferences',
+  '`updated_at` is absent until the preferences were stored once.',
+  type({
+    theme: Theme,
+    language: Language,
+    user_id: string(),
+    updated_at: optional(string()),
+  }),
+)
+export type Preferences = Infer<typeof Preferences>
 
-/** A user as an administrator sees it. */
-export interface UserRecord {
-  id: string
-  email: string
-  /** Group names, sorted. */
-  groups: string[]
-  created_at: string
-  last_login_at?: string
-}
+export const Me = named(
+  'Me',
+  '`GET /api/me`.',
+  type({
+    id: string(),
+    email: string(),
+    groups: array(GroupRecord),
+    permissions: note('Sorted permission strings.', array(string())),
+    preferences: Preferences,
+  }),
+)
+export type Me = Infer<typeof Me>
 
-/** Body of `POST /api/users`. */
-export interface UserCreateRequest {
-  email: string
-  password: string
-  groups: string[]
-}
+export const PasswordRequest = named(
+  'PasswordRequest',
+  'Body of `PUT /api/me/password`.',
+  type({ current_password: defaulted(string(), ''), new_password: defaulted(string(), '') }),
+)
+export type PasswordRequest = Sent<typeof PasswordRequest>
 
-/** Body of `PATCH /api/users/{id}`. */
-export interface UserUpdateRequest {
-  groups?: string[]
-  password?: string
-}
+export const UserRecord = named(
+  'UserRecord',
+  'A user as an administrator sees it.',
+  type({
+    id: string(),
+    email: string(),
+    groups: note('Group names, sorted.', array(string())),
+    created_at: string(),
+    last_login_at: optional(string()),
+  }),
+)
+export type UserRecord = Infer<typeof UserRecord>
+
+export const UserCreateRequest = named(
+  'UserCreateRequest',
+  'Body of `POST /api/users`.',
+  type({
+    email: defaulted(string(), ''),
+    password: defaulted(string(), ''),
+    groups: defaulted(array(string()), () => []),
+  }),
+)
+export type UserCreateRequest = Sent<typeof UserCreateRequest>
+
+export const UserUpdateRequest = named(
+  'UserUpdateRequest',
+  'Body of `PATCH /api/users/{id}`.',
+  type({ groups: optional(array(string())), password: optional(string()) }),
+)
+export type UserUpdateRequest = Sent<typeof UserUpdateRequest>

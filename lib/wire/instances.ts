@@ -1,29 +1,41 @@
-import type { AvailableComponents, RemoteConfigStatus } from './workloads.ts'
+import { array, boolean, enums, type Infer, literal, optional, type Struct, string, type } from 'superstruct'
+import { anyOf, dictionary, itself, named, note } from './structs.ts'
+import { AvailableComponents, RemoteConfigStatus } from './workloads.ts'
 
-/** One live instance as in lists and topology. */
-export interface LiveInstance {
-  instance_uid: string
-  pod_name?: string
-  version?: string
-  connected_at: string
-  last_message_at: string
-  healthy: boolean
-  accepts_remote_config: boolean
-  remote_config_capability_known?: boolean
-  /** False for one that takes configs but never says what became of them. */
-  reports_remote_config?: boolean
-  /** The last hash it reported as applied, hex. */
-  effective_config_hash?: string
-  /** Hash of the normal form of the config it reports to run. */
-  reported_config_hash?: string
-  /** What it should run. */
-  assigned_config_hash?: string
-  /** Whether its effective config holds everything the assigned config asks for. */
-  effective_matches: boolean | 'unknown'
-  /** Config paths at which it does not; only when `effective_matches` is false. */
-  effective_mismatch_paths?: string[]
-  remote_config_status?: RemoteConfigStatus
-}
+export const LiveInstance = named(
+  'LiveInstance',
+  'One live instance as in lists and topology.',
+  type({
+    instance_uid: string(),
+    pod_name: optional(string()),
+    version: optional(string()),
+    connected_at: string(),
+    last_message_at: string(),
+    healthy: boolean(),
+    accepts_remote_config: boolean(),
+    remote_config_capability_known: optional(boolean()),
+    reports_remote_config: note(
+      'False for one that takes configs but never says what became of them.',
+      optional(boolean()),
+    ),
+    effective_config_hash: note('The last hash it reported as applied, hex.', optional(string())),
+    reported_config_hash: note(
+      'Hash of the normal form of the config it reports to run.',
+      optional(string()),
+    ),
+    assigned_config_hash: note('What it should run.', optional(string())),
+    effective_matches: note(
+      'Whether its effective config holds everything the assigned config asks for.',
+      anyOf([boolean(), literal('unknown')]),
+    ),
+    effective_mismatch_paths: note(
+      'Config paths at which it does not; only when `effective_matches` is false.',
+      optional(array(string())),
+    ),
+    remote_config_status: optional(RemoteConfigStatus),
+  }),
+)
+export type LiveInstance = Infer<typeof LiveInstance>
 
 /** One node of the health tree as reported. */
 export interface HealthNode {
@@ -39,15 +51,37 @@ export interface HealthNode {
   components?: Record<string, HealthNode>
 }
 
-/** `GET /api/workloads/{id}/instances/{uid}`. */
-export interface InstanceDetail extends LiveInstance {
-  workload_id: string
-  transport?: 'websocket' | 'http'
-  remote_address?: string
-  capabilities?: string[]
-  attributes: Record<string, string>
-  health?: HealthNode
-  available_components?: AvailableComponents
-  /** The reported config in normal form; only with `config:read_content`. */
-  effective_config?: string
-}
+export const HealthNode: Struct<HealthNode, unknown> = named(
+  'HealthNode',
+  'One node of the health tree as reported.',
+  type({
+    healthy: boolean(),
+    status: note("The reporter's own word, such as `StatusOK`.", optional(string())),
+    started_at: optional(string()),
+    updated_at: optional(string()),
+    error_cause: optional(string()),
+    error_title: optional(string()),
+    last_error: note('Redacted; only with `config:read_content`.', optional(string())),
+    components: optional(dictionary(itself('HealthNode', () => HealthNode))),
+  }),
+)
+
+export const InstanceDetail = named(
+  'InstanceDetail',
+  '`GET /api/workloads/{id}/instances/{uid}`.',
+  type({
+    ...LiveInstance.schema,
+    workload_id: string(),
+    transport: optional(enums(['websocket', 'http'])),
+    remote_address: optional(string()),
+    capabilities: optional(array(string())),
+    attributes: dictionary(string()),
+    health: optional(HealthNode),
+    available_components: optional(AvailableComponents),
+    effective_config: note(
+      'The reported config in normal form; only with `config:read_content`.',
+      optional(string()),
+    ),
+  }),
+)
+export type InstanceDetail = Infer<typeof InstanceDetail>

@@ -1,75 +1,90 @@
-import type { PolicyEvaluation } from './policy.ts'
+import { array, boolean, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { PolicyEvaluation } from './policy.ts'
+import { anyOf, named, note } from './structs.ts'
 
-export type RiskLevel = 'none' | 'low' | 'medium' | 'high'
+export const RiskLevel = named('RiskLevel', '', enums(['none', 'low', 'medium', 'high']))
+export type RiskLevel = Infer<typeof RiskLevel>
 
-/** How risky a change is, and for how many. */
-export interface RiskScore {
-  severity: RiskLevel
-  reasons: string[]
-  applies_to_count: number
-}
+export const RiskScore = named(
+  'RiskScore',
+  'How risky a change is, and for how many.',
+  type({
+    severity: RiskLevel,
+    reasons: array(string()),
+    applies_to_count: number(),
+  }),
+)
+export type RiskScore = Infer<typeof RiskScore>
 
-/** An instance that a push would leave out. */
-export interface PlanExcludedInstance {
-  instance_uid: string
-  pod_name?: string
-  reason: 'read_only' | 'not_a_collector' | 'component_missing' | string
-  /** Component types its build lacks. */
-  missing_components?: string[]
-}
+export const PlanExcludedInstance = named(
+  'PlanExcludedInstance',
+  'An instance that a push would leave out.',
+  type({
+    instance_uid: string(),
+    pod_name: optional(string()),
+    reason: anyOf([literal('read_only'), literal('not_a_collector'), literal('component_missing'), string()]),
+    missing_components: note('Component types its build lacks.', optional(array(string()))),
+  }),
+)
+export type PlanExcludedInstance = Infer<typeof PlanExcludedInstance>
 
-/** What a push would do on one workload. */
-export interface PlanTarget {
-  workload_id: string
-  display_name: string
-  type: string
-  accepts_remote_config: boolean
-  read_only: boolean
-  validation_status: 'ok' | 'failed'
-  validation_errors?: string[]
-  components_missing_count: number
-  high_risk_change_count: number
-  excluded: boolean
-  exclusion_reasons: string[]
-  hard_failures: string[]
-  active_config_hash?: string
-  active_config_unavailable: boolean
-}
+export const PlanTarget = named(
+  'PlanTarget',
+  'What a push would do on one workload.',
+  type({
+    workload_id: string(),
+    display_name: string(),
+    type: string(),
+    accepts_remote_config: boolean(),
+    read_only: boolean(),
+    validation_status: enums(['ok', 'failed']),
+    validation_errors: optional(array(string())),
+    components_missing_count: number(),
+    high_risk_change_count: number(),
+    excluded: boolean(),
+    exclusion_reasons: array(string()),
+    hard_failures: array(string()),
+    active_config_hash: optional(string()),
+    active_config_unavailable: boolean(),
+  }),
+)
+export type PlanTarget = Infer<typeof PlanTarget>
 
-/** Answer of `POST /api/workloads/{id}/config/plan`: what would happen, without doing it. */
-export interface ConfigPlan {
-  schema_version: 'config_application_plan.v1'
-  workload_id: string
-  config_hash: string
-  summary: {
-    target_count: number
-    collector_target_count: number
-    remote_config_capable_count: number
-    read_only_count: number
-    validation_ok_count: number
-    validation_failed_count: number
-    components_missing_count: number
-    high_risk_change_count: number
-    excluded_count: number
-    /** Live instances that would receive the config. */
-    reached_instance_count?: number
-    /** Live instances that would not. */
-    excluded_instance_count?: number
-  }
-  risk_score: RiskScore
-  targets: PlanTarget[]
-  excluded_instances?: PlanExcludedInstance[]
-  policy: PolicyEvaluation
-  /** Whether the push needs the production confirmations. */
-  prod_target?: boolean
-  hard_failures: string[]
-  can_push: boolean
-  apply_allowed: boolean
-  export: {
-    supported: boolean
-    formats: string[]
-    json_endpoint: string
-    markdown_endpoint: string
-    persisted_rollout: string
-  }
-}
+export const ConfigPlan = named(
+  'ConfigPlan',
+  'Answer of `POST /api/workloads/{id}/config/plan`: what would happen, without doing it.',
+  type({
+    schema_version: literal('config_application_plan.v1'),
+    workload_id: string(),
+    config_hash: string(),
+    summary: type({
+      target_count: number(),
+      collector_target_count: number(),
+      remote_config_capable_count: number(),
+      read_only_count: number(),
+      validation_ok_count: number(),
+      validation_failed_count: number(),
+      components_missing_count: number(),
+      high_risk_change_count: number(),
+      excluded_count: number(),
+      reached_instance_count: note('Live instances that would receive the config.', optional(number())),
+      excluded_instance_count: note('Live instances that would not.', optional(number())),
+    }),
+    risk_score: RiskScore,
+    targets: array(PlanTarget),
+    excluded_instances: optional(array(PlanExcludedInstance)),
+    policy: PolicyEvaluation,
+    prod_target: note('Whether the push needs the production confirmations.', optional(boolean())),
+    hard_failures: array(string()),
+    can_push: boolean(),
+    apply_allowed: boolean(),
+    export: type({
+      supported: boolean(),
+      formats: array(string()),
+      json_endpoint: string(),
+      markdown_endpoint: string(),
+      persisted_rollout: string(),
+    }),
+  }),
+)
+export type ConfigPlan = Infer<typeof ConfigPlan>

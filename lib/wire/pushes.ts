@@ -1,59 +1,96 @@
-/** One UTC day of push activity. */
-export interface PushActivityDay {
-  /** `YYYY-MM-DD`. */
-  day: string
-  count: number
-}
+import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { dictionary, named, note, recordOf, type Sent } from './structs.ts'
 
-/** Which workloads a group or a scope means. */
-export interface PushSelector {
-  match_labels?: Record<string, string>
-  types?: string[]
-  versions?: string[]
-  capabilities?: string[]
-}
+export const PushActivityDay = named(
+  'PushActivityDay',
+  'One UTC day of push activity.',
+  type({
+    day: note('`YYYY-MM-DD`.', string()),
+    count: number(),
+  }),
+)
+export type PushActivityDay = Infer<typeof PushActivityDay>
 
-/** A named selector over trusted labels. */
-export interface PushGroup {
-  id: string
-  name: string
-  description?: string
-  selector: PushSelector
-}
+export const PushSelector = named(
+  'PushSelector',
+  'Which workloads a group or a scope means.',
+  type({
+    match_labels: optional(dictionary(string())),
+    types: optional(array(string())),
+    versions: optional(array(string())),
+    capabilities: optional(array(string())),
+  }),
+)
+export type PushSelector = Infer<typeof PushSelector>
 
-/** Body of `POST /api/push-groups` and `PUT /api/push-groups/{id}` (there the path's id counts). */
-export interface PushGroupRequest {
-  id?: string
-  name: string
-  description?: string
-  selector: PushSelector
-}
+export const PushGroup = named(
+  'PushGroup',
+  'A named selector over trusted labels.',
+  type({
+    id: string(),
+    name: string(),
+    description: optional(string()),
+    selector: PushSelector,
+  }),
+)
+export type PushGroup = Infer<typeof PushGroup>
 
-export type PushPreviewBucket = 'remote_config_capable' | 'read_only' | 'incompatible' | 'offline'
+export const PushGroupRequest = named(
+  'PushGroupRequest',
+  "Body of `POST /api/push-groups` and `PUT /api/push-groups/{id}` (there the path's id counts).",
+  type({
+    id: defaulted(string(), ''),
+    name: defaulted(string(), ''),
+    description: defaulted(string(), ''),
+    selector: defaulted(PushSelector, () => ({})),
+  }),
+)
+export type PushGroupRequest = Sent<typeof PushGroupRequest>
 
-/** Body of `POST /api/pushes/preview`; exactly one of `group_id` and `selector`. */
-export interface PushPreviewRequest {
-  group_id?: string
-  selector?: PushSelector
-  config_content?: string
-}
+export const PushPreviewBucket = named(
+  'PushPreviewBucket',
+  '',
+  enums(['remote_config_capable', 'read_only', 'incompatible', 'offline']),
+)
+export type PushPreviewBucket = Infer<typeof PushPreviewBucket>
 
-/** Whom a group or a selector reaches. */
-export interface PushPreview {
-  group_id?: string
-  selector_source: 'trusted_labels' | 'collector_labels'
-  selector: PushSelector
-  targeted_count: number
-  breakdown: Record<PushPreviewBucket, number>
-  targets: {
-    workload_id: string
-    display_name: string
-    type: string
-    version?: string
-    status: string
-    bucket: PushPreviewBucket
-    reason?: string
-    accepts_remote_config: boolean
-    last_seen_unix?: number
-  }[]
-}
+const Text = defaulted(string(), '')
+
+export const PushPreviewRequest = named(
+  'PushPreviewRequest',
+  'Body of `POST /api/pushes/preview`; exactly one of `group_id` and `selector`.',
+  type({
+    group_id: Text,
+    selector: optional(PushSelector),
+    config_content: Text,
+    yaml: Text,
+    config_id: Text,
+  }),
+)
+export type PushPreviewRequest = Sent<typeof PushPreviewRequest>
+
+export const PushPreview = named(
+  'PushPreview',
+  'Whom a group or a selector reaches.',
+  type({
+    group_id: optional(string()),
+    selector_source: enums(['trusted_labels', 'collector_labels']),
+    selector: PushSelector,
+    targeted_count: number(),
+    breakdown: recordOf(['remote_config_capable', 'read_only', 'incompatible', 'offline'], number()),
+    targets: array(
+      type({
+        workload_id: string(),
+        display_name: string(),
+        type: string(),
+        version: optional(string()),
+        status: string(),
+        bucket: PushPreviewBucket,
+        reason: optional(string()),
+        accepts_remote_config: boolean(),
+        last_seen_unix: optional(number()),
+      }),
+    ),
+  }),
+)
+export type PushPreview = Infer<typeof PushPreview>

@@ -1,85 +1,171 @@
-export const REPORT_INCLUDES = [
-  'workload_summary',
-  'config_history',
-  'current_config',
-  'config_plan',
-  'drift_findings',
-  'version_intelligence',
-  'alerts',
-  'workload_events',
-  'rollback_readiness',
-  'audit_verification',
-] as const
-export type ReportInclude = (typeof REPORT_INCLUDES)[number]
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  literal,
+  never,
+  nullable,
+  number,
+  optional,
+  partial,
+  type Struct,
+  string,
+  type,
+} from 'superstruct'
+import { anyOf, dictionary, itself, named, note, recordOf } from './structs.ts'
+import { REPORT_FORMATS, REPORT_INCLUDES } from './values.ts'
 
-export const REPORT_FORMATS = ['markdown', 'csv', 'pdf'] as const
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
+export const ReportInclude = named('ReportInclude', '', enums(REPORT_INCLUDES))
+export type ReportInclude = Infer<typeof ReportInclude>
 
-/** Exactly one of `workload_ids`, `group_id` and `selector`; times are RFC 3339 with a zone. */
-export interface ReportScope {
-  workload_ids?: string[]
-  group_id?: string
-  selector?: Record<string, string>
-  since?: string
-  until?: string
-}
+export const ReportFormat = named('ReportFormat', '', enums(REPORT_FORMATS))
+export type ReportFormat = Infer<typeof ReportFormat>
 
-/** Body of both evidence-pack endpoints. All `include` false means all. */
-export interface ReportExportRequest {
-  schema_version?: 'report_export_request.v1'
-  report_type?: 'evidence_pack'
-  scope: ReportScope
-  include?: Partial<Record<ReportInclude | 'signed_audit_metadata', boolean>>
-  redaction?: 'strict'
-}
+export const ReportScope = named(
+  'ReportScope',
+  'Exactly one of `workload_ids`, `group_id` and `selector`; times are RFC 3339 with a zone.',
+  type({
+    workload_ids: optional(array(string())),
+    group_id: optional(string()),
+    selector: optional(dictionary(string())),
+    since: optional(string()),
+    until: optional(string()),
+  }),
+)
+export type ReportScope = Infer<typeof ReportScope>
+
+export const ReportExportRequest = named(
+  'ReportExportRequest',
+  'Body of both evidence-pack endpoints. All `include` false means all.',
+  type({
+    schema_version: optional(literal('report_export_request.v1')),
+    report_type: optional(literal('evidence_pack')),
+    scope: ReportScope,
+    include: optional(
+      partial(
+        recordOf(
+          [
+            'workload_summary',
+            'config_history',
+            'current_config',
+            'config_plan',
+            'drift_findings',
+            'version_intelligence',
+            'alerts',
+            'workload_events',
+            'rollback_readiness',
+            'audit_verification',
+            'signed_audit_metadata',
+          ],
+          boolean(),
+        ),
+      ),
+    ),
+    redaction: optional(literal('strict')),
+  }),
+)
+export type ReportExportRequest = Infer<typeof ReportExportRequest>
 
 export type FactValue = string | number | boolean | null | FactValue[] | { [key: string]: FactValue }
 
-export interface EvidenceItem {
-  id: string
-  resource: string
-  resource_id: string
-  observed_at?: string
-  severity?: string
-  summary: string
-  facts: Record<string, FactValue>
-  content_hash?: string
-  redacted: boolean
-}
+export const FactValue: Struct<FactValue, unknown> = named(
+  'FactValue',
+  '',
+  nullable(
+    anyOf([
+      string(),
+      number(),
+      boolean(),
+      array(itself('FactValue', () => FactValue)),
+      dictionary(itself('FactValue', () => FactValue)),
+    ]),
+  ),
+)
 
-export interface EvidenceSection {
-  id: string
-  title: string
-  order: number
-  items: EvidenceItem[]
-}
+export const EvidenceItem = named(
+  'EvidenceItem',
+  '',
+  type({
+    id: string(),
+    resource: string(),
+    resource_id: string(),
+    observed_at: optional(string()),
+    severity: optional(string()),
+    summary: string(),
+    facts: dictionary(FactValue),
+    content_hash: optional(string()),
+    redacted: boolean(),
+  }),
+)
+export type EvidenceItem = Infer<typeof EvidenceItem>
 
-/** Answer of `POST /api/reports/evidence-pack`. */
-export interface EvidencePack {
-  schema_version: 'evidence_pack.v1'
-  generated_at: string
-  inputs_hash: string
-  report_hash: string
-  scope: ReportScope & { workload_count?: number; requested_scope: ReportScope | Record<string, never> }
-  sections: EvidenceSection[]
-  signatures?: {
-    scheme: string
-    key_id?: string
-    signed_at: string
-    payload_hash: string
-    signature_b64?: string
-    verifier?: string
-  }[]
-  signed_audit?: {
-    status: string
-    verifier: string
-    verified_from?: string
-    verified_until?: string
-    head_hash?: string
-    checked_at: string
-    first_bad_sequence?: number
-  }
-  /** The end of the audit chain when the pack was made: cutting records off later shows against it. */
-  audit_head?: { seq: number; hash: string }
-  warnings?: { code: string; message: string }[]
-}
+export const EvidenceSection = named(
+  'EvidenceSection',
+  '',
+  type({
+    id: string(),
+    title: string(),
+    order: number(),
+    items: array(EvidenceItem),
+  }),
+)
+export type EvidenceSection = Infer<typeof EvidenceSection>
+
+export const EvidencePack = named(
+  'EvidencePack',
+  'Answer of `POST /api/reports/evidence-pack`.',
+  type({
+    schema_version: literal('evidence_pack.v1'),
+    generated_at: string(),
+    inputs_hash: string(),
+    report_hash: string(),
+    scope: type({
+      ...ReportScope.schema,
+      workload_count: optional(number()),
+      requested_scope: anyOf([ReportScope, dictionary(never())]),
+    }),
+    sections: array(EvidenceSection),
+    signatures: optional(
+      array(
+        type({
+          scheme: string(),
+          key_id: optional(string()),
+          signed_at: string(),
+          payload_hash: string(),
+          signature_b64: optional(string()),
+          verifier: optional(string()),
+        }),
+      ),
+    ),
+    signed_audit: optional(
+      type({
+        status: string(),
+        verifier: string(),
+        verified_from: optional(string()),
+        verified_until: optional(string()),
+        head_hash: optional(string()),
+        checked_at: string(),
+        first_bad_sequence: optional(number()),
+      }),
+    ),
+    audit_head: note(
+      'The end of the audit chain when the pack was made: cutting records off later shows against it.',
+      optional(
+        type({
+          seq: number(),
+          hash: string(),
+        }),
+      ),
+    ),
+    warnings: optional(
+      array(
+        type({
+          code: string(),
+          message: string(),
+        }),
+      ),
+    ),
+  }),
+)
+export type EvidencePack = Infer<typeof EvidencePack>

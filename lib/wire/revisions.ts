@@ -1,141 +1,155 @@
-import type { RolloutStatus } from './rollouts.ts'
+import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { named, note, type Sent } from './structs.ts'
+import {
+  PUSH_AFTERMATHS,
+  PUSH_INSTANCE_STATES,
+  REVISION_PHASES,
+  REVISION_STATUSES,
+  ROLLOUT_STATUSES,
+} from './values.ts'
 
-/** What a revision's status may be; never back from a later one to an earlier one. */
-export const REVISION_STATUSES = ['pending', 'applied', 'failed'] as const
-export type RevisionStatus = (typeof REVISION_STATUSES)[number]
+export const RevisionStatus = named('RevisionStatus', '', enums(REVISION_STATUSES))
+export type RevisionStatus = Infer<typeof RevisionStatus>
 
-/** The finer state of a push, for display. */
-export const REVISION_PHASES = [
-  'submitted',
-  'sent',
-  'applying',
-  'applied',
-  'failed',
-  'superseded',
-  'no_status',
-  'aborted',
-] as const
-export type RevisionPhase = (typeof REVISION_PHASES)[number]
+export const RevisionPhase = named('RevisionPhase', '', enums(REVISION_PHASES))
+export type RevisionPhase = Infer<typeof RevisionPhase>
 
-/** What one instance did with a push. */
-export const PUSH_INSTANCE_STATES = ['waiting', 'sent', 'applying', 'applied', 'failed', 'no_status'] as const
-export type PushInstanceState = (typeof PUSH_INSTANCE_STATES)[number]
+export const PushInstanceState = named('PushInstanceState', '', enums(PUSH_INSTANCE_STATES))
+export type PushInstanceState = Infer<typeof PushInstanceState>
 
-/** How a push went on one instance. Texts are redacted, and absent without `config:read_content`. */
-export interface RevisionInstanceStatus {
-  instance_uid: string
-  pod_name?: string
-  node?: string
-  /** False for one that joined after the push was committed. */
-  required: boolean
-  status: PushInstanceState
-  config_hash?: string
-  updated_at: string
-  error_cause?: string
-  error_title?: string
-  error_message?: string
-  timed_out?: boolean
-}
+export const RevisionInstanceStatus = named(
+  'RevisionInstanceStatus',
+  'How a push went on one instance. Texts are redacted, and absent without `config:read_content`.',
+  type({
+    instance_uid: string(),
+    pod_name: optional(string()),
+    node: optional(string()),
+    required: note('False for one that joined after the push was committed.', boolean()),
+    status: PushInstanceState,
+    config_hash: optional(string()),
+    updated_at: string(),
+    error_cause: optional(string()),
+    error_title: optional(string()),
+    error_message: optional(string()),
+    timed_out: optional(boolean()),
+  }),
+)
+export type RevisionInstanceStatus = Infer<typeof RevisionInstanceStatus>
 
-/** One step of a push. */
-export interface RevisionTimelineEntry {
-  state: string
-  at: string
-  message?: string
-  terminal: boolean
-  timed_out?: boolean
-}
+export const RevisionTimelineEntry = named(
+  'RevisionTimelineEntry',
+  'One step of a push.',
+  type({
+    state: string(),
+    at: string(),
+    message: optional(string()),
+    terminal: boolean(),
+    timed_out: optional(boolean()),
+  }),
+)
+export type RevisionTimelineEntry = Infer<typeof RevisionTimelineEntry>
 
-/** Instances that failed for the same cause. */
-export interface RevisionErrorGroup {
-  cause: string
-  title: string
-  severity: 'high' | 'medium'
-  count: number
-  first_seen_at: string
-  last_seen_at: string
-  retryable: boolean
-  affected_instances?: string[]
-  sample_message?: string
-  sample_path?: string
-  config_hash?: string
-}
+export const RevisionErrorGroup = named(
+  'RevisionErrorGroup',
+  'Instances that failed for the same cause.',
+  type({
+    cause: string(),
+    title: string(),
+    severity: enums(['high', 'medium']),
+    count: number(),
+    first_seen_at: string(),
+    last_seen_at: string(),
+    retryable: boolean(),
+    affected_instances: optional(array(string())),
+    sample_message: optional(string()),
+    sample_path: optional(string()),
+    config_hash: optional(string()),
+  }),
+)
+export type RevisionErrorGroup = Infer<typeof RevisionErrorGroup>
 
-export const PUSH_AFTERMATHS = [
-  'went_back',
-  'going_back',
-  'rollback_failed',
-  'nowhere_to_go',
-  'overtaken',
-] as const
+export const PushAftermath = named(
+  'PushAftermath',
+  'What was done about a push that failed.',
+  type({
+    kind: enums(PUSH_AFTERMATHS),
+    config_hash: note(
+      'What it went back to, and the push that did it; absent when there was nothing to go back to.',
+      optional(string()),
+    ),
+    push_id: optional(string()),
+    pushed_by: optional(string()),
+    running_count: note('Live instances that report to run the failed config still.', number()),
+  }),
+)
+export type PushAftermath = Infer<typeof PushAftermath>
 
-/** What was done about a push that failed. */
-export interface PushAftermath {
-  kind: (typeof PUSH_AFTERMATHS)[number]
-  /** What it went back to, and the push that did it; absent when there was nothing to go back to. */
-  config_hash?: string
-  push_id?: string
-  pushed_by?: string
-  /** Live instances that report to run the failed config still. */
-  running_count: number
-}
+export const RolloutStatus = named('RolloutStatus', '', enums(ROLLOUT_STATUSES))
+export type RolloutStatus = Infer<typeof RolloutStatus>
 
-/**
- * One push of a config to a workload. Lists, records and hub frames carry counts and error groups; only the
- * single revision has `instance_statuses` (the first 200, failed first) and, with `config:read_content`,
- * `content`.
- */
-export interface RevisionRecord {
-  workload_id: string
-  config_id: string
-  config_hash: string
-  push_id: string
-  /** Grows per workload; the newest push is the one with the highest. */
-  seq: number
-  status: RevisionStatus
-  phase: RevisionPhase
-  /** When it was submitted; the name is the contract's. */
-  applied_at: string
-  submitted_at: string
-  sent_at?: string
-  updated_at: string
-  /** E-mail of whoever pushed it, or `auto-rollback`. */
-  pushed_by?: string
-  label?: string
-  error_message?: string
-  timed_out_waiting_for_opamp_status: boolean
-  opamp_status_timeout_at?: string
-  timeout_message?: string
-  /** The push that this rollback takes back, by an operator or by itself. */
-  rollback_of_push_id?: string
-  /** The hash whose failure this rollback answers. */
-  failed_config_hash?: string
-  approval_id?: string
-  /** The staged rollout that it is, and how that stands. */
-  rollout_id?: string
-  rollout_status?: RolloutStatus
-  target_count: number
-  applied_count: number
-  failed_count: number
-  pending_count: number
-  timed_out_count: number
-  no_status_count: number
-  /** Instances that were left out at commit: not compatible or read-only. */
-  excluded_count?: number
-  error_groups?: RevisionErrorGroup[]
-  /** Only of a push that failed. */
-  aftermath?: PushAftermath
-  timeline?: RevisionTimelineEntry[]
-  instance_statuses?: RevisionInstanceStatus[]
-  content?: string
-  is_current: boolean
-  is_previous: boolean
-  is_last_known_good: boolean
-  is_failed_candidate: boolean
-  content_available: boolean
-}
+export const RevisionRecord = named(
+  'RevisionRecord',
+  'One push of a config to a workload. Lists, records and hub frames carry counts and error groups; only the single revision has `instance_statuses` (the first 200, failed first) and, with `config:read_content`, `content`.',
+  type({
+    workload_id: string(),
+    config_id: string(),
+    config_hash: string(),
+    push_id: string(),
+    seq: note('Grows per workload; the newest push is the one with the highest.', number()),
+    status: RevisionStatus,
+    phase: RevisionPhase,
+    applied_at: note("When it was submitted; the name is the contract's.", string()),
+    submitted_at: string(),
+    sent_at: optional(string()),
+    updated_at: string(),
+    pushed_by: note('E-mail of whoever pushed it, or `auto-rollback`.', optional(string())),
+    label: optional(string()),
+    error_message: optional(string()),
+    timed_out_waiting_for_opamp_status: boolean(),
+    opamp_status_timeout_at: optional(string()),
+    timeout_message: optional(string()),
+    rollback_of_push_id: note(
+      'The push that this rollback takes back, by an operator or by itself.',
+      optional(string()),
+    ),
+    failed_config_hash: note('The hash whose failure this rollback answers.', optional(string())),
+    approval_id: optional(string()),
+    rollout_id: note('The staged rollout that it is, and how that stands.', optional(string())),
+    rollout_status: optional(RolloutStatus),
+    target_count: number(),
+    applied_count: number(),
+    failed_count: number(),
+    pending_count: number(),
+    timed_out_count: number(),
+    no_status_count: number(),
+    excluded_count: note(
+      'Instances that were left out at commit: not compatible or read-only.',
+      optional(number()),
+    ),
+    error_groups: optional(array(RevisionErrorGroup)),
+    aftermath: note('Only of a push that failed.', optional(PushAftermath)),
+    timeline: optional(array(RevisionTimelineEntry)),
+    instance_statuses: optional(array(RevisionInstanceStatus)),
+    content: optional(string()),
+    is_current: boolean(),
+    is_previous: boolean(),
+    is_last_known_good: boolean(),
+    is_failed_candidate: boolean(),
+    content_available: boolean(),
+  }),
+)
+export type RevisionRecord = Infer<typeof RevisionRecord>
 
-/** Body of `POST …/configs/{hash}/label`; an empty text clears the label. */
-export interface LabelRequest {
-  label: string
-}
+export const LabelRequest = named(
+  'LabelRequest',
+  'Body of `POST …/configs/{hash}/label`; an empty text clears the label.',
+  type({ label: defaulted(string(), '') }),
+)
+export type LabelRequest = Sent<typeof LabelRequest>
+
+export const RevisionLabel = named(
+  'RevisionLabel',
+  'Answer of `POST …/configs/{hash}/label`: the label as it is now.',
+  type({ label: string() }),
+)
+export type RevisionLabel = Infer<typeof RevisionLabel>

@@ -1,99 +1,198 @@
-import type { PushAftermath, RevisionErrorGroup } from './revisions.ts'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  number,
+  optional,
+  pick,
+  string,
+  type,
+} from 'superstruct'
+import { PushAftermath, RevisionErrorGroup, RolloutStatus } from './revisions.ts'
+import { dictionary, named, note, type Sent } from './structs.ts'
+import { CANARY_STRATEGIES, ROLLOUT_GATES } from './values.ts'
 
-export const ROLLOUT_STATUSES = [
-  'running',
-  'halted',
-  'succeeded',
-  'promoted',
-  'aborted',
-  'rollback_started',
-  'stopped',
-  'failed',
-] as const
-export type RolloutStatus = (typeof ROLLOUT_STATUSES)[number]
+export const RolloutGateName = named('RolloutGateName', '', enums(ROLLOUT_GATES))
+export type RolloutGateName = Infer<typeof RolloutGateName>
 
-export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
-export type RolloutGateName = (typeof ROLLOUT_GATES)[number]
+export const RolloutStageRequest = named(
+  'RolloutStageRequest',
+  'One wanted stage: how many instances in all shall run the config when it is done. Exactly one of the two.',
+  type({
+    count: optional(number()),
+    percentage: optional(number()),
+    dwell_seconds: note('How long the gates must hold before the next stage starts.', defaulted(number(), 0)),
+    gates: optional(array(RolloutGateName)),
+  }),
+)
+export type RolloutStageRequest = Infer<typeof RolloutStageRequest>
 
-/** One wanted stage: how many instances in all shall run the config when it is done. Exactly one of the two. */
-export interface RolloutStageRequest {
-  count?: number
-  percentage?: number
-  /** How long the gates must hold before the next stage starts. */
-  dwell_seconds?: number
-  gates?: RolloutGateName[]
-}
+export const RolloutGate = named(
+  'RolloutGate',
+  'One gate of a stage: what was measured against what is allowed.',
+  type({
+    name: RolloutGateName,
+    value: number(),
+    limit: number(),
+    passed: boolean(),
+  }),
+)
+export type RolloutGate = Infer<typeof RolloutGate>
 
-/** One gate of a stage: what was measured against what is allowed. */
-export interface RolloutGate {
-  name: RolloutGateName
-  value: number
-  limit: number
-  passed: boolean
-}
+export const RolloutStage = named(
+  'RolloutStage',
+  'One stage of a rollout.',
+  type({
+    index: number(),
+    count: optional(number()),
+    percentage: optional(number()),
+    target_count: number(),
+    dwell_seconds: number(),
+    status: enums(['waiting', 'running', 'dwelling', 'done', 'halted', 'aborted', 'failed']),
+    started_at: optional(string()),
+    converged_at: optional(string()),
+    ended_at: optional(string()),
+    counts: type({
+      pending: number(),
+      applying: number(),
+      applied: number(),
+      failed: number(),
+    }),
+    gates: array(RolloutGate),
+  }),
+)
+export type RolloutStage = Infer<typeof RolloutStage>
 
-/** One stage of a rollout. */
-export interface RolloutStage {
-  index: number
-  count?: number
-  percentage?: number
-  target_count: number
-  dwell_seconds: number
-  status: 'waiting' | 'running' | 'dwelling' | 'done' | 'halted' | 'aborted' | 'failed'
-  started_at?: string
-  converged_at?: string
-  ended_at?: string
-  counts: { pending: number; applying: number; applied: number; failed: number }
-  gates: RolloutGate[]
-}
+export const RolloutTarget = named(
+  'RolloutTarget',
+  'One member of a stage that was started.',
+  type({
+    instance_uid: string(),
+    pod_name: optional(string()),
+    stage: number(),
+    status: string(),
+    stop_reason: optional(string()),
+    error_cause: optional(string()),
+    error_title: optional(string()),
+    error_message: note('Redacted; only with `config:read_content`.', optional(string())),
+    updated_at: string(),
+  }),
+)
+export type RolloutTarget = Infer<typeof RolloutTarget>
 
-/** One member of a stage that was started. */
-export interface RolloutTarget {
-  instance_uid: string
-  pod_name?: string
-  stage: number
-  status: string
-  stop_reason?: string
-  error_cause?: string
-  error_title?: string
-  /** Redacted; only with `config:read_content`. */
-  error_message?: string
-  updated_at: string
-}
+export const CanaryStrategy = named('CanaryStrategy', '', enums(CANARY_STRATEGIES))
+export type CanaryStrategy = Infer<typeof CanaryStrategy>
 
-/** A staged rollout. Never any YAML. */
-export interface RolloutRecord {
-  id: string
-  workload_id: string
-  config_hash: string
-  push_id: string
-  approval_id?: string
-  status: RolloutStatus
-  stages: RolloutStage[]
-  /** The stage that runs, or halted, or ended last. */
-  stage_index: number
-  targets: RolloutTarget[]
-  counts: { pending: number; applying: number; applied: number; failed: number }
-  stop_reasons?: string[]
-  /** Why it halted: which gate, its value, and where. */
-  halt?: {
-    gate: string
-    value: number
-    limit: number
-    stage: number
-    instance_uids: string[]
-    message: string
-  }
-  /** Why instances could not apply it, the gravest first. */
-  error_groups?: RevisionErrorGroup[]
-  /** What was done about it; only once its push has failed. */
-  aftermath?: PushAftermath
-  /** While it can be rolled back: what its members would return to; absent when there is nothing. */
-  rollback_target_hash?: string
-  actor?: string
-  created_at: string
-  updated_at: string
-  promoted_at?: string
-  aborted_at?: string
-  rolled_back_at?: string
-}
+export const CanarySelection = named(
+  'CanarySelection',
+  'Who runs a config first. Labels are compared with what the instances say of themselves.',
+  type({
+    strategy: defaulted(string(), ''),
+    instance_uid: optional(string()),
+    instance_uids: optional(array(string())),
+    count: optional(number()),
+    percentage: optional(number()),
+    labels: optional(dictionary(string())),
+  }),
+)
+export type CanarySelection = Infer<typeof CanarySelection>
+
+export const CanaryRequest = named(
+  'CanaryRequest',
+  'Body of `POST …/config/canary/validate`, and of the start, which takes the words for the push as well.',
+  type({
+    config: defaulted(string(), ''),
+    selection: defaulted(CanarySelection, () => ({ strategy: '' })),
+    comment: defaulted(string(), ''),
+    prod_double_confirmed: defaulted(boolean(), false),
+  }),
+)
+export type CanaryRequest = Sent<typeof CanaryRequest>
+
+export const CanaryTarget = named(
+  'CanaryTarget',
+  'One instance that a selection names.',
+  type({
+    instance_uid: string(),
+    pod_name: optional(string()),
+    status: enums(['eligible', 'refused']),
+    stop_reason: optional(string()),
+    updated_at: string(),
+  }),
+)
+export type CanaryTarget = Infer<typeof CanaryTarget>
+
+export const CanaryValidation = named(
+  'CanaryValidation',
+  'Answer of `POST …/config/canary/validate`, and the body of a start that is refused.',
+  type({
+    valid: boolean(),
+    targets: array(CanaryTarget),
+    stages: note(
+      'As they would be; empty when the selection is refused.',
+      array(pick(RolloutStage, ['index', 'count', 'percentage', 'target_count', 'dwell_seconds'])),
+    ),
+    stop_reasons: optional(array(string())),
+    error_codes: optional(array(string())),
+    errors: optional(array(string())),
+  }),
+)
+export type CanaryValidation = Infer<typeof CanaryValidation>
+
+export const RolloutRecord = named(
+  'RolloutRecord',
+  'A staged rollout. Never any YAML.',
+  type({
+    id: string(),
+    workload_id: string(),
+    config_hash: string(),
+    push_id: string(),
+    approval_id: optional(string()),
+    status: note(
+      '`succeeded` without `promoted_at`: the chosen instances run it, and it waits to be promoted to the others.',
+      RolloutStatus,
+    ),
+    selection: note('Who runs it first.', CanarySelection),
+    stages: array(RolloutStage),
+    stage_index: note('The stage that runs, or halted, or ended last.', number()),
+    targets: array(RolloutTarget),
+    counts: type({
+      pending: number(),
+      applying: number(),
+      applied: number(),
+      failed: number(),
+    }),
+    stop_reasons: optional(array(string())),
+    halt: note(
+      'Why it halted: which gate, its value, and where.',
+      optional(
+        type({
+          gate: string(),
+          value: number(),
+          limit: number(),
+          stage: number(),
+          instance_uids: array(string()),
+          message: string(),
+        }),
+      ),
+    ),
+    error_groups: note(
+      'Why instances could not apply it, the gravest first.',
+      optional(array(RevisionErrorGroup)),
+    ),
+    aftermath: note('What was done about it; only once its push has failed.', optional(PushAftermath)),
+    rollback_target_hash: note(
+      'While it can be rolled back: what its members would return to; absent when there is nothing.',
+      optional(string()),
+    ),
+    actor: optional(string()),
+    created_at: string(),
+    updated_at: string(),
+    promoted_at: optional(string()),
+    aborted_at: optional(string()),
+    rolled_back_at: optional(string()),
+  }),
+)
+export type RolloutRecord = Infer<typeof RolloutRecord>

@@ -1,43 +1,40 @@
-import type { LiveInstance } from './instances.ts'
+import { array, boolean, enums, type Infer, literal, number, string, type } from 'superstruct'
+import { LiveInstance } from './instances.ts'
+import { named, recordOf } from './structs.ts'
+import { HETEROGENEITY_FLAGS, REMOTE_CONFIG_COUNTERS } from './values.ts'
 
-export const HETEROGENEITY_FLAGS = [
-  'mixed_versions',
-  'mixed_effective_config_hashes',
-  'unhealthy_instances',
-  'mixed_remote_config_statuses',
-  'applying_remote_config',
-  'failed_remote_config',
-] as const
-export type HeterogeneityFlag = (typeof HETEROGENEITY_FLAGS)[number]
+export const HeterogeneityFlag = named('HeterogeneityFlag', '', enums(HETEROGENEITY_FLAGS))
+export type HeterogeneityFlag = Infer<typeof HeterogeneityFlag>
 
-export const REMOTE_CONFIG_COUNTERS = [
-  'capable',
-  'no_status',
-  'sent',
-  'applying',
-  'applied',
-  'failed',
-] as const
-export type RemoteConfigCounter = (typeof REMOTE_CONFIG_COUNTERS)[number]
+export const RemoteConfigCounter = named('RemoteConfigCounter', '', enums(REMOTE_CONFIG_COUNTERS))
+export type RemoteConfigCounter = Infer<typeof RemoteConfigCounter>
 
-/** What a workload's instances have in common and where they part. */
-export interface TopologySummary {
-  connected_count: number
-  healthy_count: number
-  unhealthy_count: number
-  drifted_count: number
-  heterogeneous: boolean
-  version_diversity: string[]
-  config_hash_diversity: string[]
-  remote_config_status_counts: Record<RemoteConfigCounter, number>
-  heterogeneity: Record<HeterogeneityFlag, boolean>
-  heterogeneity_reasons: HeterogeneityFlag[]
-}
+export const TopologySummary = named(
+  'TopologySummary',
+  "What a workload's instances have in common and where they part.",
+  type({
+    connected_count: number(),
+    healthy_count: number(),
+    unhealthy_count: number(),
+    drifted_count: number(),
+    heterogeneous: boolean(),
+    version_diversity: array(string()),
+    config_hash_diversity: array(string()),
+    remote_config_status_counts: recordOf(REMOTE_CONFIG_COUNTERS, number()),
+    heterogeneity: recordOf(HETEROGENEITY_FLAGS, boolean()),
+    heterogeneity_reasons: array(HeterogeneityFlag),
+  }),
+)
+export type TopologySummary = Infer<typeof TopologySummary>
 
-/** `GET /api/workloads/{id}/topology`. */
-export interface WorkloadTopology {
-  schema_version: 'workload-topology.v1'
-  workload_id: string
-  instances: LiveInstance[]
-  summary: TopologySummary
-}
+export const WorkloadTopology = named(
+  'WorkloadTopology',
+  '`GET /api/workloads/{id}/topology`.',
+  type({
+    schema_version: literal('workload-topology.v1'),
+    workload_id: string(),
+    instances: array(LiveInstance),
+    summary: TopologySummary,
+  }),
+)
+export type WorkloadTopology = Infer<typeof WorkloadTopology>

@@ -1,44 +1,74 @@
-import type { ValidationErrorWire } from './errors.ts'
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  string,
+  type,
+  unknown,
+} from 'superstruct'
+import { ValidationErrorWire } from './errors.ts'
+import { dictionary, named, note } from './structs.ts'
+import { VALIDATION_CHECK_IDS } from './values.ts'
 
-export const VALIDATION_CHECK_IDS = [
-  'yaml_static',
-  'collector_structure',
-  'component_availability',
-  'collector_version_compatibility',
-  'otelcol_runtime',
-] as const
-export type ValidationCheckId = (typeof VALIDATION_CHECK_IDS)[number]
+export const ValidationCheckId = named('ValidationCheckId', '', enums(VALIDATION_CHECK_IDS))
+export type ValidationCheckId = Infer<typeof ValidationCheckId>
 
-/** One message of a check. */
-export interface ValidationMessage {
-  code: string
-  severity: 'info' | 'warning' | 'error'
-  message: string
-  path?: string
-  check_id?: ValidationCheckId
-  /** Line of the text it is about, from 1, where it is known. */
-  line?: number
-}
+export const ValidationMessage = named(
+  'ValidationMessage',
+  'One message of a check.',
+  type({
+    code: string(),
+    severity: enums(['info', 'warning', 'error']),
+    message: string(),
+    path: optional(string()),
+    check_id: optional(ValidationCheckId),
+    line: note('Line of the text it is about, from 1, where it is known.', optional(number())),
+  }),
+)
+export type ValidationMessage = Infer<typeof ValidationMessage>
 
-/** One of the five checks. */
-export interface ValidationCheck {
-  id: ValidationCheckId
-  label: string
-  source: string
-  status: 'passed' | 'warning' | 'failed' | 'skipped'
-  required: boolean
-  messages?: ValidationMessage[]
-  metadata?: Record<string, unknown>
-}
+export const ValidationCheck = named(
+  'ValidationCheck',
+  'One of the five checks.',
+  type({
+    id: ValidationCheckId,
+    label: string(),
+    source: string(),
+    status: enums(['passed', 'warning', 'failed', 'skipped']),
+    required: boolean(),
+    messages: optional(array(ValidationMessage)),
+    metadata: optional(dictionary(unknown())),
+  }),
+)
+export type ValidationCheck = Infer<typeof ValidationCheck>
 
-/** Answer of `POST /api/workloads/{id}/config/validate`. */
-export interface ValidationResult {
-  valid: boolean
-  overall_status: 'passed' | 'warning' | 'failed'
-  summary: string
-  target_collector_version?: string
-  validated_at: string
-  errors: (ValidationErrorWire & { line?: number })[]
-  warnings: (ValidationErrorWire & { severity: 'warning'; line?: number })[]
-  checks: ValidationCheck[]
-}
+export const ValidationResult = named(
+  'ValidationResult',
+  'Answer of `POST /api/workloads/{id}/config/validate`.',
+  type({
+    valid: boolean(),
+    overall_status: enums(['passed', 'warning', 'failed']),
+    summary: string(),
+    target_collector_version: optional(string()),
+    validated_at: string(),
+    errors: array(
+      type({
+        ...ValidationErrorWire.schema,
+        line: optional(number()),
+      }),
+    ),
+    warnings: array(
+      type({
+        ...ValidationErrorWire.schema,
+        severity: literal('warning'),
+        line: optional(number()),
+      }),
+    ),
+    checks: array(ValidationCheck),
+  }),
+)
+export type ValidationResult = Infer<typeof ValidationResult>

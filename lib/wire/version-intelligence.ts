@@ -1,84 +1,145 @@
-export type VersionStanding =
-  | 'not_applicable'
-  | 'unknown'
-  | 'below_recommended'
-  | 'at_recommended'
-  | 'above_recommended'
+import { array, boolean, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { dictionary, named } from './structs.ts'
 
-export interface BlockingReason {
-  code: string
-  message: string
-}
+export const VersionStanding = named(
+  'VersionStanding',
+  '',
+  enums(['not_applicable', 'unknown', 'below_recommended', 'at_recommended', 'above_recommended']),
+)
+export type VersionStanding = Infer<typeof VersionStanding>
 
-export interface UnsupportedComponent {
-  workload_id: string
-  display_name: string
-  config_hash: string
-  category: string
-  component_type: string
-  path: string
-  available_hash?: string
-  available_types?: string[]
-}
+export const BlockingReason = named(
+  'BlockingReason',
+  '',
+  type({
+    code: string(),
+    message: string(),
+  }),
+)
+export type BlockingReason = Infer<typeof BlockingReason>
 
-export interface CompatibilityRow {
-  workload_id: string
-  display_name: string
-  group: string
-  status: string
-  version: { reported: string; status: VersionStanding; comparable: boolean; reason?: string }
-  available_components: { hash?: string; categories: string[]; component_types: Record<string, string[]> }
-  required_components: { category: string; component_type: string; path: string }[]
-  config: { hash?: string; source: 'active_or_applied' | 'none' }
-  known_issues: { code: string; severity: string; affected_version: string; message: string }[]
-  opamp: { accepts_remote_config: boolean; remote_config_status?: string; config_hash?: string }
-  runnable: boolean
-  blocking_reasons: BlockingReason[]
-}
+export const UnsupportedComponent = named(
+  'UnsupportedComponent',
+  '',
+  type({
+    workload_id: string(),
+    display_name: string(),
+    config_hash: string(),
+    category: string(),
+    component_type: string(),
+    path: string(),
+    available_hash: optional(string()),
+    available_types: optional(array(string())),
+  }),
+)
+export type UnsupportedComponent = Infer<typeof UnsupportedComponent>
 
-/** `GET /api/workloads/version-intelligence`: the fleet against a recommended version. */
-export interface VersionIntelligence {
-  schema_version: 'fleet-version-intelligence.v1'
-  recommended_version: string
-  version_matrix: {
-    group: string
-    type: string
-    status: string
-    version: string
-    version_status: VersionStanding
-    count: number
-    workload_ids: string[]
-  }[]
-  compatibility_summary: {
-    total_collectors: number
-    runnable_count: number
-    not_runnable_count: number
-    not_runnable_collectors: {
-      workload_id: string
-      display_name: string
-      blocking_reasons: BlockingReason[]
-    }[]
-  }
-  compatibility_matrix: CompatibilityRow[]
-  collectors_below_recommended: {
-    workload_id: string
-    display_name: string
-    group: string
-    version: string
-    recommended_version: string
-  }[]
-  unsupported_config_components: UnsupportedComponent[]
-  invalid_versions: {
-    workload_id: string
-    display_name: string
-    version: string
-    reason: 'empty_version' | 'invalid_semver'
-  }[]
-  recommendations: {
-    action: 'upgrade_collector' | 'choose_older_config' | 'remove_component'
-    reason: string
-    workload_id?: string
-    config_hash?: string
-    components?: string[]
-  }[]
-}
+export const CompatibilityRow = named(
+  'CompatibilityRow',
+  '',
+  type({
+    workload_id: string(),
+    display_name: string(),
+    group: string(),
+    status: string(),
+    version: type({
+      reported: string(),
+      status: VersionStanding,
+      comparable: boolean(),
+      reason: optional(string()),
+    }),
+    available_components: type({
+      hash: optional(string()),
+      categories: array(string()),
+      component_types: dictionary(array(string())),
+    }),
+    required_components: array(
+      type({
+        category: string(),
+        component_type: string(),
+        path: string(),
+      }),
+    ),
+    config: type({
+      hash: optional(string()),
+      source: enums(['active_or_applied', 'none']),
+    }),
+    known_issues: array(
+      type({
+        code: string(),
+        severity: string(),
+        affected_version: string(),
+        message: string(),
+      }),
+    ),
+    opamp: type({
+      accepts_remote_config: boolean(),
+      remote_config_status: optional(string()),
+      config_hash: optional(string()),
+    }),
+    runnable: boolean(),
+    blocking_reasons: array(BlockingReason),
+  }),
+)
+export type CompatibilityRow = Infer<typeof CompatibilityRow>
+
+export const VersionIntelligence = named(
+  'VersionIntelligence',
+  '`GET /api/workloads/version-intelligence`: the fleet against a recommended version.',
+  type({
+    schema_version: literal('fleet-version-intelligence.v1'),
+    recommended_version: string(),
+    version_matrix: array(
+      type({
+        group: string(),
+        type: string(),
+        status: string(),
+        version: string(),
+        version_status: VersionStanding,
+        count: number(),
+        workload_ids: array(string()),
+      }),
+    ),
+    compatibility_summary: type({
+      total_collectors: number(),
+      runnable_count: number(),
+      not_runnable_count: number(),
+      not_runnable_collectors: array(
+        type({
+          workload_id: string(),
+          display_name: string(),
+          blocking_reasons: array(BlockingReason),
+        }),
+      ),
+    }),
+    compatibility_matrix: array(CompatibilityRow),
+    collectors_below_recommended: array(
+      type({
+        workload_id: string(),
+        display_name: string(),
+        group: string(),
+        version: string(),
+        recommended_version: string(),
+      }),
+    ),
+    unsupported_config_components: array(UnsupportedComponent),
+    invalid_versions: array(
+      type({
+        workload_id: string(),
+        display_name: string(),
+        version: string(),
+        reason: enums(['empty_version', 'invalid_semver']),
+      }),
+    ),
+    recommendations: array(
+      type({
+        action: enums(['upgrade_collector', 'choose_older_config', 'remove_component']),
+        reason: string(),
+        workload_id: optional(string()),
+        config_hash: optional(string()),
+        components: optional(array(string())),
+      }),
+    ),
+  }),
+)
+export type VersionIntelligence = Infer<typeof VersionIntelligence>

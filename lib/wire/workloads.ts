@@ -1,72 +1,111 @@
-import type { RevisionRecord } from './revisions.ts'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  number,
+  optional,
+  record,
+  string,
+  type,
+} from 'superstruct'
+import { RevisionRecord } from './revisions.ts'
+import { dictionary, named, note, type Sent } from './structs.ts'
+import { REMOTE_CONFIG_STATES, WORKLOAD_STATUSES } from './values.ts'
 
-export const WORKLOAD_STATUSES = ['connected', 'degraded', 'disconnected'] as const
-export type WorkloadStatus = (typeof WORKLOAD_STATUSES)[number]
+export const WorkloadStatus = named('WorkloadStatus', '', enums(WORKLOAD_STATUSES))
+export type WorkloadStatus = Infer<typeof WorkloadStatus>
 
-export const REMOTE_CONFIG_STATES = ['applying', 'applied', 'failed'] as const
-export type RemoteConfigState = (typeof REMOTE_CONFIG_STATES)[number]
+export const RemoteConfigState = named('RemoteConfigState', '', enums(REMOTE_CONFIG_STATES))
+export type RemoteConfigState = Infer<typeof RemoteConfigState>
 
-/** What was last reported about a remote config. Texts are redacted; never any YAML. */
-export interface RemoteConfigStatus {
-  status: RemoteConfigState
-  config_hash: string
-  updated_at: string
-  error_cause?: string
-  error_title?: string
-  /** Redacted; only with `config:read_content`. */
-  error_message?: string
-  /** The workload's newest push, without content and instances; only in hub frames. */
-  push_status?: RevisionRecord
-}
+export const RemoteConfigStatus = named(
+  'RemoteConfigStatus',
+  'What was last reported about a remote config. Texts are redacted; never any YAML.',
+  type({
+    status: RemoteConfigState,
+    config_hash: string(),
+    updated_at: string(),
+    error_cause: optional(string()),
+    error_title: optional(string()),
+    error_message: note('Redacted; only with `config:read_content`.', optional(string())),
+    push_status: note(
+      "The workload's newest push, without content and instances; only in hub frames.",
+      optional(RevisionRecord),
+    ),
+  }),
+)
+export type RemoteConfigStatus = Infer<typeof RemoteConfigStatus>
 
-/** Component kind (`receivers`, `exporters`, …) to the type names built in, sorted. */
-export interface AvailableComponents {
-  components: Record<string, string[]>
-  hash?: string
-}
+export const AvailableComponents = named(
+  'AvailableComponents',
+  'Component kind (`receivers`, `exporters`, …) to the type names built in, sorted.',
+  type({
+    components: dictionary(array(string())),
+    hash: optional(string()),
+  }),
+)
+export type AvailableComponents = Infer<typeof AvailableComponents>
 
-/** Why nothing can be pushed to a workload. */
-export type ReadOnlyReason = 'not_a_collector' | 'no_remote_config'
+export const ReadOnlyReason = named(
+  'ReadOnlyReason',
+  'Why nothing can be pushed to a workload.',
+  enums(['not_a_collector', 'no_remote_config']),
+)
+export type ReadOnlyReason = Infer<typeof ReadOnlyReason>
 
-/** One workload as lists, details and hub frames show it. In hub frames a cleared field is null. */
-export interface WorkloadRecord {
-  id: string
-  fingerprint_source: 'k8s' | 'host' | 'uid'
-  fingerprint_keys: Record<string, string>
-  display_name: string
-  type: 'collector' | 'sdk'
-  /** The lowest live version; the last known one when none lives. */
-  version: string
-  status: WorkloadStatus
-  last_seen_at: string
-  /** Agent labels, and trusted ones under the prefix `muster/`. */
-  labels: Record<string, string>
-  active_config_id?: string
-  active_config_hash?: string
-  remote_config_status?: RemoteConfigStatus
-  /** The newest push, without content; only in REST answers. */
-  current_config_push?: RevisionRecord
-  available_components?: AvailableComponents
-  accepts_remote_config: boolean
-  retention_until?: string
-  archived_at?: string
-  /** Hash of the normal form of what the instances report to run, where they agree. */
-  reported_config_hash?: string
-  connected_instance_count: number
-  drifted_instance_count: number
-  applying_instance_count: number
-  open_alert_count: number
-  waiting_approval_count: number
-  version_outdated: boolean
-}
+export const WorkloadRecord = named(
+  'WorkloadRecord',
+  'One workload as lists, details and hub frames show it. In hub frames a cleared field is null.',
+  type({
+    id: string(),
+    fingerprint_source: enums(['k8s', 'host', 'uid']),
+    fingerprint_keys: dictionary(string()),
+    display_name: string(),
+    type: enums(['collector', 'sdk']),
+    version: note('The lowest live version; the last known one when none lives.', string()),
+    status: WorkloadStatus,
+    last_seen_at: string(),
+    labels: note('Agent labels, and trusted ones under the prefix `muster/`.', dictionary(string())),
+    active_config_id: optional(string()),
+    active_config_hash: optional(string()),
+    remote_config_status: optional(RemoteConfigStatus),
+    current_config_push: note(
+      'The newest push, without content; only in REST answers.',
+      optional(RevisionRecord),
+    ),
+    available_components: optional(AvailableComponents),
+    accepts_remote_config: boolean(),
+    retention_until: optional(string()),
+    archived_at: optional(string()),
+    reported_config_hash: note(
+      'Hash of the normal form of what the instances report to run, where they agree.',
+      optional(string()),
+    ),
+    connected_instance_count: number(),
+    drifted_instance_count: number(),
+    applying_instance_count: number(),
+    open_alert_count: number(),
+    waiting_approval_count: number(),
+    version_outdated: boolean(),
+  }),
+)
+export type WorkloadRecord = Infer<typeof WorkloadRecord>
 
-/** Body of `PUT /api/workloads/{id}/trusted-labels`: replaces them all; keys without the prefix. */
-export interface TrustedLabelsRequest {
-  labels: Record<string, string>
-}
+export const TrustedLabelsRequest = named(
+  'TrustedLabelsRequest',
+  'Body of `PUT /api/workloads/{id}/trusted-labels`: replaces them all; keys without the prefix.',
+  type({ labels: defaulted(record(string(), string()), () => ({})) }),
+)
+export type TrustedLabelsRequest = Sent<typeof TrustedLabelsRequest>
 
-/** Answer of `PUT /api/workloads/{id}/trusted-labels`; keys without the prefix. */
-export interface TrustedLabels {
-  workload_id: string
-  labels: Record<string, string>
-}
+export const TrustedLabels = named(
+  'TrustedLabels',
+  'Answer of `PUT /api/workloads/{id}/trusted-labels`; keys without the prefix.',
+  type({
+    workload_id: string(),
+    labels: dictionary(string()),
+  }),
+)
+export type TrustedLabels = Infer<typeof TrustedLabels>

@@ -1,13 +1,11 @@
 // Writes `runtime/manifest.generated.ts`: a static import of every function, so that development, tests and
-// the bundle load the same list; and `runtime/wire-schemas.generated.ts`, the types of `lib/wire` as JSON Schema.
-// `--check` writes nothing and fails when a file is stale.
+// the bundle load the same list. `--check` writes nothing and fails when it is stale.
 //
 // A file under `functions/` without a default export is a helper of its area. One that declares a function
 // but does not export it by default is refused: it would be left out in silence.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { ROOT } from './bundle.mjs'
-import { writeWireSchemas } from './wire-schemas.mjs'
 
 const target = join(ROOT, 'runtime', 'manifest.generated.ts')
 
@@ -52,9 +50,6 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
 ${ids.map((id) => `  { id: '${id}', definition: ${variable(id)} },\n`).join('')}]
 `
 
-const schemasTarget = join(ROOT, 'runtime', 'wire-schemas.generated.ts')
-const schemasText = writeWireSchemas(join(ROOT, 'lib', 'wire'))
-
 /** Fail when a generated file does not hold what would be written now. */
 function check(path, wanted) {
   let present = ''
@@ -72,9 +67,7 @@ function check(path, wanted) {
 
 if (process.argv.includes('--check')) {
   check(target, text)
-  check(schemasTarget, schemasText)
 } else {
   writeFileSync(target, text)
-  writeFileSync(schemasTarget, schemasText)
   console.log(`runtime/manifest.generated.ts: ${ids.length} functions`)
 }

@@ -9,7 +9,7 @@ import { outlineConfig } from '../../lib/configs/outline.ts'
 import { evaluatePolicy } from '../../lib/configs/policy.ts'
 import { redactText } from '../../lib/configs/redact.ts'
 import { validateStatically } from '../../lib/configs/validate.ts'
-import { MIGRATION_VENDORS } from '../../lib/wire/migration.ts'
+import { MIGRATION_VENDORS } from '../../lib/wire/values.ts'
 import { FUZZ_TIMEOUT_MS, fuzz, textOf } from '../support/fuzz.ts'
 
 vi.setConfig({ testTimeout: FUZZ_TIMEOUT_MS })

@@ -198,6 +198,8 @@ export interface FakeAgentOptions {
   pod?: string
   capabilities?: number
   components?: Record<string, readonly string[]>
+  /** Announce a list of components by this hash, without the list. */
+  componentsHash?: string
   attributes?: Record<string, string>
 }
 
@@ -281,7 +283,9 @@ export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAge
     attributes: new Map(Object.entries(attributes)),
     components:
       options.components === undefined
-        ? null
+        ? options.componentsHash === undefined
+          ? null
+          : { hash: options.componentsHash, components: null }
         : { hash: `c0${number}`, components: new Map(Object.entries(options.components)) },
   })
   return {

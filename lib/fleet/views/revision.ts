@@ -7,6 +7,7 @@ import type {
   RevisionTimelineEntry,
 } from '../../wire/revisions.ts'
 import type { AgentError, Push, PushTarget } from '../model.ts'
+import { shownStatus } from '../rollout-hold.ts'
 import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */
@@ -30,7 +31,7 @@ export interface RevisionSurroundings {
   isPrevious: boolean
   isLastKnownGood: boolean
   /** The staged rollout that it is, as far as that is known; else null. */
-  rollout: Pick<StoredRollout, 'id' | 'status'> | null
+  rollout: StoredRollout | null
   groups: readonly ErrorGroup[]
   /** What was done about its failure; null for one that has not failed. */
   aftermath: PushAftermath | null
@@ -82,7 +83,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
     ...(around.rollout === null
       ? {}
-      : { rollout_id: around.rollout.id, rollout_status: around.rollout.status }),
+      : { rollout_id: around.rollout.id, rollout_status: shownStatus(around.rollout) }),
     target_count: counts.target,
     applied_count: counts.applied,
     failed_count: counts.failed,

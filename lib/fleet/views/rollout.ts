@@ -3,6 +3,7 @@ import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import type { Push, PushTarget } from '../model.ts'
 import { describeHalt, GATE_LIMIT } from '../rollout-decision.ts'
+import { shownStatus } from '../rollout-hold.ts'
 import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */
@@ -82,6 +83,16 @@ function toTarget(facts: RolloutFacts, target: PushTarget, sight: Sight): Rollou
   }
 }
 
+/** Who runs it first: as it was chosen, or what the first stage asks for. */
+function selectionOf({ stages }: StoredRollout): RolloutRecord['selection'] {
+  const [first] = stages
+  if (first?.canary !== undefined) return first.canary.selection
+  if (first === undefined) return { strategy: 'count' }
+  return 'count' in first
+    ? { strategy: 'count', count: first.count }
+    : { strategy: 'percentage', percentage: first.percentage }
+}
+
 /** How many members a record names, the failed first; the convergence of its push names all. */
 const TARGETS_MAX = 200
 
@@ -98,7 +109,8 @@ export function toRolloutRecord(facts: RolloutFacts, sight: Sight): RolloutRecor
     config_hash: push.hash,
     push_id: push.pushId,
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
-    status: rollout.status,
+    status: shownStatus(rollout),
+    selection: selectionOf(rollout),
     stages: rollout.stages.map((_, index) => toStage(facts, index)),
     stage_index: rollout.stageIndex,
     targets: shown.slice(0, TARGETS_MAX).map((target) => toTarget(facts, target, sight)),

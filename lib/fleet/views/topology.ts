@@ -1,9 +1,5 @@
-import {
-  HETEROGENEITY_FLAGS,
-  type HeterogeneityFlag,
-  type RemoteConfigCounter,
-  type TopologySummary,
-} from '../../wire/topology.ts'
+import type { HeterogeneityFlag, RemoteConfigCounter, TopologySummary } from '../../wire/topology.ts'
+import { HETEROGENEITY_FLAGS } from '../../wire/values.ts'
 import { hasOutstandingOffer, isCapable } from '../abilities.ts'
 import type { Instance } from '../model.ts'
 import { isHealthy } from './instance.ts'

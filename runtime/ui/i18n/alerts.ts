@@ -1,5 +1,8 @@
-import { defineTexts, plural } from './define.ts'
-import { formatNumber } from './format.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { PushAftermath } from '../../../lib/wire/revisions.ts'
+import { describeAftermath } from './aftermath.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber, shortHash } from './format.ts'
 
 export const alertTexts = defineTexts({
   en: {
@@ -18,6 +21,8 @@ export const alertTexts = defineTexts({
     severity: { critical: 'critical', warning: 'warning' },
     rules: {
       workload_down: 'Workload down',
+      workload_unhealthy: 'Workload unhealthy',
+      push_failed: 'Push failed',
       config_drift: 'Config drift',
       version_outdated: 'Version outdated',
     },
@@ -28,6 +33,9 @@ export const alertTexts = defineTexts({
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alert', 'alerts')}`,
     still: 'open',
     sentence: {} as Record<string, string>,
+    unhealthy: (count: number, total: number) =>
+      `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
+    pushFailed: (hash: string) => `Config ${hash} failed.`,
   },
   fr: {
     title: 'Alertes',
@@ -45,6 +53,8 @@ export const alertTexts = defineTexts({
     severity: { critical: 'critique', warning: 'avertissement' },
     rules: {
       workload_down: 'Collecteur absent',
+      workload_unhealthy: 'Collecteur en défaut',
+      push_failed: 'Poussée échouée',
       config_drift: 'Écart de config',
       version_outdated: 'Version dépassée',
     },
@@ -54,6 +64,9 @@ export const alertTexts = defineTexts({
     noneFit: 'Aucune alerte ne correspond.',
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alerte', 'alertes')}`,
     still: 'ouverte',
+    unhealthy: (count: number, total: number) =>
+      `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
+    pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     sentence: {
       workload_down: 'Plus aucune instance n’est connectée.',
       config_drift: 'La config assignée n’est pas appliquée partout.',
@@ -61,3 +74,20 @@ export const alertTexts = defineTexts({
     },
   },
 })
+
+/** What happened, in the reader's words where they are known; else the server's own sentence. */
+export function describeAlert({ rule, message, details }: AlertRecord): string {
+  const words = say(alertTexts)
+  if (rule === 'workload_unhealthy' && details)
+    return words.unhealthy(Number(details['unhealthy']), Number(details['total']))
+  if (rule === 'push_failed' && details) {
+    const aftermath: PushAftermath = {
+      kind: String(details['aftermath']) as PushAftermath['kind'],
+      config_hash: String(details['to_hash'] ?? ''),
+      pushed_by: 'auto-rollback',
+      running_count: Number(details['running']),
+    }
+    return `${words.pushFailed(shortHash(String(details['config_hash'])))} ${describeAftermath(aftermath)}`
+  }
+  return words.sentence[rule] ?? message
+}

@@ -76,6 +76,12 @@ export const rolloutTexts = defineTexts({
     aborted: 'It was aborted.',
     abortedMore: 'Its members keep the config until the next push; nobody else receives it.',
     stopped: 'Another push took its place.',
+    waiting: 'waits to be promoted',
+    waits: (count: number) =>
+      `${n(count)} chosen ${plural(count, 'instance runs', 'instances run')} it; nobody else does.`,
+    waitsMore: 'Promote it when you have seen enough.',
+    promote: 'Promote',
+    promoteHint: 'Every other instance is offered it, at once.',
     continue: 'Continue',
     abort: 'Abort',
     rollBack: 'Roll back',
@@ -160,6 +166,12 @@ export const rolloutTexts = defineTexts({
     abortedMore:
       'Ses membres gardent la config jusqu’à la prochaine poussée ; personne d’autre ne la reçoit.',
     stopped: 'Une autre poussée a pris sa place.',
+    waiting: 'attend d’être promu',
+    waits: (count: number) =>
+      `${n(count)} ${plural(count, 'instance choisie l’applique', 'instances choisies l’appliquent')} ; personne d’autre.`,
+    waitsMore: 'Promouvez-le quand vous en aurez assez vu.',
+    promote: 'Promouvoir',
+    promoteHint: 'Toutes les autres instances le reçoivent, aussitôt.',
     continue: 'Continuer',
     abort: 'Abandonner',
     rollBack: 'Revenir en arrière',

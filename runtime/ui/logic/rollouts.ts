@@ -1,5 +1,9 @@
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../../lib/wire/rollouts.ts'
 
+/** A canary that the chosen instances run, and that nobody else gets until somebody promotes it. */
+export const awaitsPromotion = (of: RolloutRecord): boolean =>
+  of.status === 'succeeded' && of.promoted_at === undefined
+
 /** One stage as a part of the bar: what it adds to the stage before it. */
 export interface StageShare {
   stage: RolloutStage

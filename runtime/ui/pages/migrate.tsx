@@ -1,10 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import {
-  MIGRATION_VENDORS,
-  type MigrationPreview,
-  type MigrationVendor,
-} from '../../../lib/wire/migration.ts'
+import type { MigrationPreview, MigrationVendor } from '../../../lib/wire/migration.ts'
+import { MIGRATION_VENDORS } from '../../../lib/wire/values.ts'
 import { translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'

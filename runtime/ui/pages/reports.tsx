@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals'
-import {
-  type EvidencePack,
-  REPORT_FORMATS,
-  REPORT_INCLUDES,
-  type ReportExportRequest,
-  type ReportFormat,
-  type ReportInclude,
-  type ReportScope,
+import type {
+  EvidencePack,
+  ReportExportRequest,
+  ReportFormat,
+  ReportInclude,
+  ReportScope,
 } from '../../../lib/wire/reports.ts'
+import { REPORT_FORMATS, REPORT_INCLUDES } from '../../../lib/wire/values.ts'
 import { say } from '../i18n/define.ts'
 import { reportTexts } from '../i18n/reports.ts'
 import { readLabelLines } from '../logic/label-lines.ts'

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { RolloutRecord, RolloutStage, RolloutStatus } from '../../../lib/wire/rollouts.ts'
+import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
+import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -10,7 +11,7 @@ import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
-import { listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
+import { awaitsPromotion, listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
@@ -45,7 +46,7 @@ const STAGE_LOOK: Record<RolloutStage['status'], readonly [Tone, Shape]> = {
 const NAMES_SHOWN = 3
 const POLL_MS = 2000
 
-const isOpen = ({ status }: RolloutRecord) => status === 'running' || status === 'halted'
+const isOpen = (of: RolloutRecord) => of.status === 'running' || of.status === 'halted' || awaitsPromotion(of)
 
 /** Now, each second for as long as something runs against it. */
 function useNow(isTicking: boolean): number {
@@ -108,6 +109,7 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
     }
     case 'succeeded':
     case 'promoted': {
+      if (awaitsPromotion(of)) return [words.waits(of.counts.applied), words.waitsMore]
       const ms = Date.parse(of.promoted_at ?? of.updated_at) - Date.parse(of.created_at)
       return [words.finished(of.counts.applied, formatDuration(Math.max(0, ms))), '']
     }
@@ -131,9 +133,9 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   const steps: [Step, string, string, string | null][] = [
     [
       'promote',
-      words.continue,
-      words.continueHint(nameHalted(of)),
-      over ?? (of.status === 'halted' ? null : words.onlyHalted),
+      awaitsPromotion(of) ? words.promote : words.continue,
+      awaitsPromotion(of) ? words.promoteHint : words.continueHint(nameHalted(of)),
+      over ?? (of.status === 'halted' || awaitsPromotion(of) ? null : words.onlyHalted),
     ],
     ['abort', words.abort, words.abortHint, over],
     [
@@ -399,7 +401,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
               beside={
                 <>
                   <Mark tone={tone} shape={shape}>
-                    {words.status[data.status]}
+                    {awaitsPromotion(data) ? words.waiting : words.status[data.status]}
                   </Mark>
                   <span class="muted">
                     <a href={`/workloads/${id}`}>{name}</a> ·{' '}

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { LANGUAGES, THEMES } from '../../../lib/wire/identity.ts'
+import { LANGUAGES, THEMES } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { EVENT_STATS_WINDOWS, type EventStats, type EventStatsWindow } from '../../../lib/wire/events.ts'
+import type { EventStats, EventStatsWindow } from '../../../lib/wire/events.ts'
+import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { describeAction } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'

@@ -1,5 +1,5 @@
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import { alertTexts } from '../i18n/alerts.ts'
+import { alertTexts, describeAlert } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { nameOf } from '../logic/workloads.ts'
@@ -15,6 +15,9 @@ import { toast, toastFailure } from './toast.tsx'
 /** Where the cause of an alert is to be seen. */
 function causeHref(alert: AlertRecord): string {
   const base = `/workloads/${alert.workload_id}`
+  if (alert.rule === 'workload_unhealthy') return `${base}/health`
+  if (alert.rule === 'push_failed' && alert.details)
+    return `${base}/pushes/${alert.details['config_hash']}?push=${alert.details['push_id']}`
   if (alert.rule === 'config_drift') return `${base}/instances`
   if (alert.rule === 'version_outdated' && can('config_safety.version_intelligence')) return '/versions'
   return alert.rule === 'workload_down' ? `${base}/activity` : base
@@ -69,7 +72,7 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
                 </a>
               </td>
               <td class="text" title={alert.message}>
-                {words.sentence[alert.rule] ?? alert.message}
+                {describeAlert(alert)}
               </td>
               <td class="muted">
                 <Ago at={alert.fired_at} />

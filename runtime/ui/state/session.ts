@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { CapabilityDocument } from '../../../lib/wire/capabilities.ts'
-import type { LoginResponse, Me, Preferences, PreferencesRequest, Theme } from '../../../lib/wire/identity.ts'
+import type { LoginResponse, Me, Preferences, Theme } from '../../../lib/wire/identity.ts'
 import { language } from '../i18n/define.ts'
 import { readCapabilities } from '../logic/capabilities.ts'
 import { call, onSessionEnded, type Result } from './api.ts'
@@ -37,7 +37,9 @@ function applyLanguage(next: Preferences['language']): void {
   localStorage.setItem(LANGUAGE_KEY, next)
 }
 
-function applyPreferences(preferences: PreferencesRequest): void {
+type Chosen = Pick<Preferences, 'theme' | 'language'>
+
+function applyPreferences(preferences: Chosen): void {
   applyTheme(preferences.theme)
   applyLanguage(preferences.language)
 }
@@ -104,9 +106,9 @@ let lastSave: Promise<unknown> = Promise.resolve()
  * Store a change of appearance or language for this user. It counts at once, so that the next change adds to it, and
  * changes reach the server in their order.
  */
-export async function savePreferences(change: Partial<PreferencesRequest>): Promise<Result<Preferences>> {
+export async function savePreferences(change: Partial<Chosen>): Promise<Result<Preferences>> {
   const { theme, language: chosen } = { ...me.value!.preferences, ...change }
-  const json: PreferencesRequest = { theme, language: chosen }
+  const json: Chosen = { theme, language: chosen }
   applyPreferences(json)
   me.value = { ...me.value!, preferences: { ...me.value!.preferences, ...json } }
   const saved = lastSave.then(() =>

@@ -225,6 +225,12 @@ describe('a staged rollout of a first config that fails', () => {
     await page.getByText(nowhere).waitFor()
     expect(await page.getByRole('button', { name: 'Roll back' }).getAttribute('aria-disabled')).toBe('true')
     await page.getByText('No other config was ever applied here').waitFor({ state: 'attached' })
+    // Within half a minute it is an alert, in the same words, and leads to the push.
+    await page.goto('/alerts')
+    const alert = page.getByRole('row').filter({ hasText: 'first-ever' })
+    await alert.getByText(nowhere).waitFor({ timeout: 40_000 })
+    await alert.getByRole('link', { name: 'Push failed' }).click()
+    await page.getByText(nowhere).waitFor()
     expect(seen.complaints).toEqual([])
   })
 

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import engine from '../../../functions/alerts/engine.ts'
 import sweepJanitor from '../../../functions/janitor/sweep.ts'
+import { configHash } from '../../../lib/configs/hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 const never = new AbortController().signal
@@ -90,6 +92,97 @@ describe('GET /api/alerts', () => {
     const ids = [...(first.json as AlertRecord[]), ...(second.json as AlertRecord[])].map((alert) => alert.id)
     expect(ids).toEqual(whole)
     expect((await invoke(ctx, 'GET /api/alerts?cursor=bad', { as: viewer })).status).toBe(400)
+  })
+})
+
+describe('what fires', () => {
+  const SICK = {
+    ...{ healthy: false, status: 'StatusPermanentError', lastError: 'no route to host' },
+    ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+  }
+  const WELL = { ...SICK, healthy: true, status: 'StatusOK', lastError: '' }
+
+  it('is a workload whose instances are all unhealthy for a minute, until they are well again', async () => {
+    const agents = ['pod-a', 'pod-b'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod }))
+    await ctx.advance(1_000)
+    for (const agent of agents) agent.say({ health: SICK })
+    await ctx.advance(30_000)
+    await runEngine()
+    expect(await list()).toEqual([])
+    await ctx.advance(31_000)
+    await runEngine()
+    const [alert] = await list()
+    expect(alert).toMatchObject({
+      rule: 'workload_unhealthy',
+      severity: 'critical',
+      message: expect.stringContaining('on 2 of 2 live instances'),
+      details: { unhealthy: 2, total: 2 },
+    })
+    expect(alertFrames()).toMatchObject([{ id: alert!.id, details: { unhealthy: 2 }, resolved_at: null }])
+    for (const agent of agents) agent.say({ health: WELL })
+    await ctx.advance(1_000)
+    await runEngine()
+    expect(await list()).toEqual([])
+    expect(alertFrames()).toMatchObject([{}, { id: alert!.id, resolved_at: expect.any(String) }])
+  })
+
+  it('is a push that failed, with what was done about it, until the next push is applied', async () => {
+    const agent = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-a' })
+    await ctx.advance(1_000)
+    const push = async (port: number, isGood: boolean) => {
+      const { pushId } = await pushConfig(ctx.fleet, agent.workloadId, configYaml(port))
+      await ctx.advance(300)
+      if (isGood) agent.apply()
+      else agent.fail('exit code 1')
+      await ctx.advance(1_000)
+      await runEngine()
+      return pushId
+    }
+    const hash = (port: number) => configHash(configYaml(port))
+    const first = await push(1, false)
+    expect(await list()).toMatchObject([
+      {
+        rule: 'push_failed',
+        message: expect.stringMatching(
+          /failed on 1 of 1 instances; there was no earlier config to go back to/,
+        ),
+        details: { push_id: first, config_hash: hash(1), aftermath: 'nowhere_to_go', running: 0 },
+      },
+    ])
+    await push(2, true)
+    expect(await list()).toEqual([])
+    const third = await push(3, false)
+    const [open] = await list()
+    const told = { push_id: third, to_hash: hash(2) }
+    expect(open).toMatchObject({ rule: 'push_failed', details: told })
+    expect(open!.message).toContain(`it was rolled back to ${hash(2).slice(0, 12)}`)
+    // The way back that was taken does not end it: somebody has to see that what he pushed does not run.
+    agent.apply()
+    await ctx.advance(1_000)
+    await runEngine()
+    expect(await list()).toEqual([open])
+    // Another failure is another alert.
+    const fourth = await push(4, false)
+    expect(await list()).toMatchObject([{ rule: 'push_failed', details: { push_id: fourth } }])
+    agent.apply()
+    await push(5, true)
+    expect(await list()).toEqual([])
+  })
+
+  it('goes on after a restart: the failure is remembered, and told once', async () => {
+    const agent = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-a' })
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+    await ctx.advance(300)
+    agent.fail('exit code 1')
+    await ctx.advance(1_000)
+    await runEngine()
+    const before = await list()
+    expect(before).toHaveLength(1)
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    await runEngine()
+    expect(await list('', (await signIn(ctx, { groups: ['viewer'] })).token)).toEqual(before)
   })
 })
 

@@ -194,11 +194,15 @@ describe('config_drift', () => {
     const wire = await join()
     await server.push(only().id, CONFIG)
     tell(wire, 1, 1, statusOf(sha256Hex(CONFIG), 3))
-    await eventually('it has failed', isReported('failed'))
+    await eventually('it has failed', () => only().newestPush?.status === 'failed')
+    const rules = async () => (await open()).map(({ rule }) => rule).sort()
     clock.advance(59_999)
-    expect(await run()).toEqual({ fired: 0, resolved: 0 })
+    await run()
+    // That it failed is told at once, by a rule of its own.
+    expect(await rules()).toEqual(['push_failed'])
     clock.advance(1)
     expect(await run()).toEqual({ fired: 1, resolved: 0 })
+    expect(await rules()).toEqual(['config_drift', 'push_failed'])
   })
 
   it('is not fooled by a wall clock that jumps', async () => {

@@ -8,6 +8,7 @@ import {
   isVersionOutdated,
   judgeWorkload,
   minAgentVersionProblem,
+  type PushFacts,
   type ReportedConfig,
   type RuleSettings,
   type WorkloadFacts,
@@ -23,6 +24,7 @@ const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
   status: 'connected',
   version: '0.120.0',
   instances: [],
+  push: { kind: 'settled' },
   ...overrides,
 })
 
@@ -33,6 +35,8 @@ const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
   reported: { kind: 'status', status: 'applied', hash: HASH },
   joinedAtMs: 0,
   firstOfferedAtMs: 0,
+  health: 'healthy',
+  unhealthySinceMs: null,
   ...overrides,
 })
 
@@ -47,6 +51,7 @@ const stored = (rule: CurrentAlert['rule'], state: CurrentAlert['state']): Curre
   workloadId: 'w1',
   rule,
   state,
+  subject: '',
 })
 
 const driftAt = (nowMs: number, ...instances: InstanceFacts[]) =>
@@ -67,6 +72,83 @@ describe('workload_down', () => {
     const facts = workload({ status: 'disconnected', displayName: '𝒳'.repeat(500) })
     const cause = judgeWorkload(facts, off, 0).workload_down
     expect(cause.kind === 'present' && [...cause.message].length).toBeLessThan(250)
+  })
+})
+
+describe('workload_unhealthy', () => {
+  const healths = (nowMs: number, ...all: Partial<InstanceFacts>[]) =>
+    judgeWorkload(workload({ instances: all.map((one) => instance(one)) }), off, nowMs).workload_unhealthy
+  const sick = (sinceMs: number): Partial<InstanceFacts> => ({
+    health: 'unhealthy',
+    unhealthySinceMs: sinceMs,
+  })
+
+  it('is there once half of the live instances have been unhealthy for a minute', () => {
+    expect(healths(59_999, sick(0), {}).kind).toBe('unknown')
+    expect(healths(60_000, sick(0), {})).toEqual({
+      kind: 'present',
+      message: 'Workload w1 (checkout) has been unhealthy on 1 of 2 live instances for a minute or longer',
+      details: { unhealthy: 1, total: 2 },
+    })
+    expect(healths(60_000, sick(0), {}, {}).kind).toBe('absent')
+    expect(healths(60_000, sick(0), sick(30_000)).kind).toBe('present')
+    // One of three is too few, the second is so for less than a minute: not there, and not gone either.
+    expect(healths(60_000, sick(0), sick(30_000), {}).kind).toBe('unknown')
+  })
+
+  it('is not gone while those who have not spoken since the start could be unhealthy, nor while nobody lives', () => {
+    const silent: Partial<InstanceFacts> = { health: 'unknown' }
+    expect(healths(0, silent, {}).kind).toBe('unknown')
+    expect(healths(0, silent, {}, {}).kind).toBe('absent')
+    expect(healths(0).kind).toBe('unknown')
+  })
+})
+
+describe('push_failed', () => {
+  const failed = (overrides: Partial<Extract<PushFacts, { kind: 'failed' }>> = {}): PushFacts => ({
+    kind: 'failed',
+    pushId: 'p1',
+    hash: HASH,
+    aftermath: { kind: 'nowhere_to_go', running_count: 70 },
+    counts: { failed: 2, target: 72 },
+    ...overrides,
+  })
+  const judge = (push: PushFacts) => judgeWorkload(workload({ push }), off, 0).push_failed
+  const sayOf = (push: PushFacts) => {
+    const cause = judge(push)
+    return cause.kind === 'present' ? cause.message : cause.kind
+  }
+
+  it('says what was done about it', () => {
+    const start = `Workload w1 (checkout): config ${HASH.slice(0, 12)} failed`
+    expect(sayOf(failed())).toBe(
+      `${start} on 2 of 72 instances; there was no earlier config to go back to, 70 instances run it still`,
+    )
+    const back = { kind: 'going_back', config_hash: OTHER, running_count: 0 } as const
+    expect(sayOf(failed({ counts: null, aftermath: back }))).toBe(
+      `${start}; it was rolled back to ${OTHER.slice(0, 12)}`,
+    )
+    expect(sayOf(failed({ aftermath: { ...back, kind: 'rollback_failed', running_count: 1 } }))).toMatch(
+      /the rollback to b{12} failed as well, 1 instance runs it still$/,
+    )
+  })
+
+  it('is gone once the newest push was applied, and stays as it is while that is undecided', () => {
+    expect(sayOf({ kind: 'settled' })).toBe('absent')
+    expect(sayOf({ kind: 'undecided' })).toBe('unknown')
+  })
+
+  it('gives way to the failure of another push, and speaks of it though an operator had silenced the first', () => {
+    const current = { ...stored('push_failed', 'quiet'), subject: 'p1' }
+    const decideOn = (push: PushFacts) => decideAlerts(workload({ push }), [current], off, 0)
+    expect(decideOn(failed())).toEqual([])
+    expect(decideOn(failed({ pushId: 'p2' }))).toMatchObject([
+      { kind: 'end-quiet', alertId: current.id },
+      { kind: 'fire', rule: 'push_failed', subject: 'p2' },
+    ])
+    // A way back that fails as well is news.
+    const worse = { kind: 'rollback_failed', config_hash: OTHER, running_count: 3 } as const
+    expect(decideOn(failed({ aftermath: worse })).map(({ kind }) => kind)).toEqual(['end-quiet', 'fire'])
   })
 })
 

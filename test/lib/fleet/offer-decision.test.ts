@@ -10,6 +10,7 @@ const FACTS: OfferFacts = {
   isFrozen: false,
   isCapable: true,
   isCompatible: true,
+  areComponentsAwaited: false,
   canReport: true,
   isQuarantined: false,
   reported: { isKnown: true, hash: '', status: 'none', sinceMs: 0 },
@@ -68,6 +69,7 @@ describe('an instance that was not offered its config yet', () => {
     ['the assignment is changing', { isFrozen: true }, 'frozen'],
     ['it does not accept configs', { isCapable: false }, 'not-capable'],
     ['it lacks a component', { isCompatible: false }, 'not-compatible'],
+    ['its components are being asked for', { areComponentsAwaited: true }, 'components-awaited'],
     ['the config is quarantined', { isQuarantined: true }, 'quarantined'],
   ])('is left alone when %s', (_, facts, why) => {
     expect(decide(facts)).toEqual({ kind: 'nothing', why })

@@ -29,6 +29,8 @@ const fired = (n: number, workloadId: string, rule: AlertRule = 'workload_down',
   rule,
   severity: 'critical' as const,
   message: `alert ${n}`,
+  subject: '',
+  details: {},
   firedAt: at(minute),
 })
 
@@ -71,7 +73,7 @@ describe('insertAlerts', () => {
     expect(await insertAlerts(db, [fired(2, 'w1')])).toHaveLength(1)
     await resolveByOperator(db, alertId(2), at(2))
     expect(await listCurrentAlerts(db)).toEqual([
-      { id: alertId(2), workloadId: 'w1', rule: 'workload_down', state: 'quiet' },
+      { id: alertId(2), workloadId: 'w1', rule: 'workload_down', state: 'quiet', subject: '' },
     ])
     expect(await insertAlerts(db, [fired(3, 'w1')])).toEqual([])
     await endQuiet(db, [alertId(2)])

@@ -1,0 +1,26 @@
+import { judgeCanary } from '../../lib/approvals/canary.ts'
+import { CanaryValidation } from '../../lib/wire/rollouts.ts'
+import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { refuseApproval } from '../approvals/approval-replies.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+import { canaryBody } from './canary-request.ts'
+
+/** Say whom a canary would reach, in which stages, and what is in its way. Nothing is stored. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/canary/validate',
+  summary: 'Check a config and a selection of instances for a canary.',
+  access: signedIn('workload:validate_config'),
+  gate: 'config_safety.canary_rollout',
+  params: workloadParams,
+  query: noQuery,
+  body: canaryBody,
+  replies: [{ status: 200, description: 'The validation.', json: CanaryValidation }],
+  errors: ['bad-request', 'workload-not-found', 'server-busy'],
+  async handle({ params, body }, ctx) {
+    const { config, selection } = body
+    const verdict = await judgeCanary(ctx, { workloadId: params.id, config, selection })
+    if (verdict.ok) return json(verdict.validation)
+    return verdict.code === 'workload-not-found' ? problem(verdict.code) : refuseApproval(verdict)
+  },
+})

@@ -1,0 +1,67 @@
+import { judgeCanary } from '../../lib/approvals/canary.ts'
+import { pushApproval } from '../../lib/approvals/push-approval.ts'
+import { configHash } from '../../lib/configs/hash.ts'
+import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
+import { findNewestApprovalOfDraft } from '../../lib/store/approvals.ts'
+import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
+import { type CanaryValidation, RolloutRecord } from '../../lib/wire/rollouts.ts'
+import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
+import { accepted, problem, type Reply } from '../../runtime/reply.ts'
+import { refuseApproval } from '../approvals/approval-replies.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+import { canaryBody } from './canary-request.ts'
+import { readRollout } from './rollout-of.ts'
+
+/** What the validation says, as a refusal. */
+function refuseSelection(validation: CanaryValidation, isConflict: boolean): Reply {
+  const [error = 'invalid selection'] = validation.errors ?? []
+  const [code] = validation.error_codes ?? []
+  return problem(isConflict ? 'canary-in-conflict' : 'canary-refused', { ...validation, error, code })
+}
+
+/** Push the approved request with exactly this text to the chosen instances, and to the others once promoted. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/canary',
+  summary: 'Start a canary of an approved config.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.canary_rollout',
+  params: workloadParams,
+  query: noQuery,
+  body: canaryBody,
+  replies: [{ status: 202, description: 'The rollout.', json: RolloutRecord }],
+  errors: [
+    'bad-request',
+    'workload-not-found',
+    'approval-not-found',
+    'approval-required',
+    'canary-refused',
+    'canary-in-conflict',
+    'remote-config-unsupported',
+    'workload-not-connected',
+    'configuration-invalid',
+    'config-policy-blocked',
+    'server-busy',
+    'audit-unavailable',
+    'rollout-not-found',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const { config, selection, comment } = body
+    const verdict = await judgeCanary(ctx, { workloadId: params.id, config, selection })
+    if (!verdict.ok)
+      return verdict.code === 'workload-not-found' ? problem(verdict.code) : refuseApproval(verdict)
+    if (verdict.stages === null) return refuseSelection(verdict.validation, verdict.isConflict)
+    const approval = await findNewestApprovalOfDraft(ctx.db, params.id, configHash(config))
+    if (approval?.status !== 'approved')
+      return problem('approval-required', approval === null ? {} : { request_status: approval.status })
+    const outcome = await pushApproval(ctx, {
+      ...{ workloadId: params.id, approvalId: approval.id, actor, comment, stages: verdict.stages },
+      ...{ prodDoubleConfirmed: body.prod_double_confirmed, breakGlass: false, breakGlassReason: '' },
+    })
+    if (!outcome.ok) return refuseApproval(outcome)
+    const rollout = await findRolloutOfPush(ctx.db, outcome.approval.pushId ?? '')
+    if (rollout === null) return problem('rollout-not-found')
+    const started = { id: params.id, canary_id: rollout.id }
+    const record = await readRollout(ctx, started, sightOf(actor.permissions))
+    return record === null ? problem('rollout-not-found') : accepted(record)
+  },
+})

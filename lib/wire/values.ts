@@ -1,0 +1,125 @@
+// The closed sets of words that bodies use. They stand apart from the schemas, so that the browser loads them without
+// a validator.
+
+export const ALERT_RULES = [
+  'workload_down',
+  'workload_unhealthy',
+  'push_failed',
+  'config_drift',
+  'version_outdated',
+] as const
+
+export const APPROVAL_STATUSES = ['pending', 'approved', 'pushed'] as const
+
+export const DRIFT_STATUSES = [
+  'remote_config_unsupported',
+  'missing_effective_config',
+  'heterogeneous_effective_config',
+  'drifted',
+  'pending_too_long',
+  'in_sync',
+] as const
+
+export const WORKLOAD_EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
+
+export const EVENT_STATS_WINDOWS = ['1h', '6h', '24h', '7d'] as const
+
+export const THEMES = ['light', 'dark', 'system'] as const
+
+export const LANGUAGES = ['en', 'fr'] as const
+
+export const MIGRATION_VENDORS = [
+  'datadog_agent',
+  'fluent_bit',
+  'splunk_forwarder',
+  'new_relic_infra',
+] as const
+
+export const REPORT_INCLUDES = [
+  'workload_summary',
+  'config_history',
+  'current_config',
+  'config_plan',
+  'drift_findings',
+  'version_intelligence',
+  'alerts',
+  'workload_events',
+  'rollback_readiness',
+  'audit_verification',
+] as const
+
+export const REPORT_FORMATS = ['markdown', 'csv', 'pdf'] as const
+
+/** What a revision's status may be; never back from a later one to an earlier one. */
+export const REVISION_STATUSES = ['pending', 'applied', 'failed'] as const
+
+/** The finer state of a push, for display. */
+export const REVISION_PHASES = [
+  'submitted',
+  'sent',
+  'applying',
+  'applied',
+  'failed',
+  'superseded',
+  'no_status',
+  'aborted',
+] as const
+
+/** What was done about a push that failed. */
+export const PUSH_AFTERMATHS = [
+  'went_back',
+  'going_back',
+  'rollback_failed',
+  'nowhere_to_go',
+  'overtaken',
+] as const
+
+/** What one instance did with a push. */
+export const PUSH_INSTANCE_STATES = ['waiting', 'sent', 'applying', 'applied', 'failed', 'no_status'] as const
+
+export const ROLLOUT_STATUSES = [
+  'running',
+  'halted',
+  'succeeded',
+  'promoted',
+  'aborted',
+  'rollback_started',
+  'stopped',
+  'failed',
+] as const
+
+export const CANARY_STRATEGIES = ['one', 'count', 'n', 'percentage', 'label_selector', 'instances'] as const
+
+export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
+
+export const LISTENER_NAMES = ['api', 'opamp', 'metrics'] as const
+
+export const HETEROGENEITY_FLAGS = [
+  'mixed_versions',
+  'mixed_effective_config_hashes',
+  'unhealthy_instances',
+  'mixed_remote_config_statuses',
+  'applying_remote_config',
+  'failed_remote_config',
+] as const
+
+export const REMOTE_CONFIG_COUNTERS = [
+  'capable',
+  'no_status',
+  'sent',
+  'applying',
+  'applied',
+  'failed',
+] as const
+
+export const VALIDATION_CHECK_IDS = [
+  'yaml_static',
+  'collector_structure',
+  'component_availability',
+  'collector_version_compatibility',
+  'otelcol_runtime',
+] as const
+
+export const WORKLOAD_STATUSES = ['connected', 'degraded', 'disconnected'] as const
+
+export const REMOTE_CONFIG_STATES = ['applying', 'applied', 'failed'] as const
