@@ -2,8 +2,8 @@ import { AlertEngine, type AlertNotices } from '../lib/alerts/engine.ts'
 import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
-import type { FleetDeps } from '../lib/fleet/deps.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
+import type { FleetDeps } from '../lib/fleet/state/deps.ts'
 import type { Config } from './config.ts'
 
 /** The alert engine and its webhook over a fleet, as the settings want them. */

@@ -1,5 +1,5 @@
 import { type AuditSink, noAuditSink } from '../lib/audit/trail.ts'
-import { GATES, type Gate } from '../lib/gates.ts'
+import { GATES, type Gate } from '../lib/model/gates.ts'
 import type { ReportParts } from '../lib/reports/produce.ts'
 import { communitySigner } from '../lib/reports/signer.ts'
 import type { Capability, CapabilityDocument } from '../lib/wire/capabilities.ts'

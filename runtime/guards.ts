@@ -1,5 +1,5 @@
 import { validate } from 'superstruct'
-import type { Permission } from '../lib/permissions.ts'
+import type { Permission } from '../lib/model/permissions.ts'
 import { checkBody, describeFailure } from './body.ts'
 import type { Context } from './context.ts'
 import { readCredential } from './credentials.ts'

@@ -1,5 +1,5 @@
-import { GATES } from '../lib/gates.ts'
-import { PERMISSIONS } from '../lib/permissions.ts'
+import { GATES } from '../lib/model/gates.ts'
+import { PERMISSIONS } from '../lib/model/permissions.ts'
 import type {
   AnyFunction,
   HttpFunction,

@@ -1,4 +1,4 @@
-import type { OfferCause } from '../lib/fleet/offer-decision.ts'
+import type { OfferCause } from '../lib/fleet/decide/offer.ts'
 import type { Context } from './context.ts'
 import { watchLoop } from './loop-watch.ts'
 import { renderMetrics } from './metrics.ts'

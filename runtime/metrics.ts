@@ -1,5 +1,5 @@
-import { AGENT_LIMITS } from '../lib/fleet/agent-limits.ts'
-import type { OfferCause } from '../lib/fleet/offer-decision.ts'
+import type { OfferCause } from '../lib/fleet/decide/offer.ts'
+import { AGENT_LIMITS } from '../lib/fleet/state/agent-limits.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'

@@ -1,5 +1,5 @@
-import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
-import { approveApproval } from '../../lib/approvals/approve-approval.ts'
+import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
+import { approveApproval } from '../../lib/changes/approve-approval.ts'
 import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'

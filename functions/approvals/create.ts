@@ -1,5 +1,5 @@
-import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
-import { createApproval } from '../../lib/approvals/create-approval.ts'
+import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
+import { createApproval } from '../../lib/changes/create-approval.ts'
 import { ApprovalCreateRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'

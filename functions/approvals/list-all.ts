@@ -1,5 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
-import { toApprovalRecord } from '../../lib/approvals/approval-record.ts'
+import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'

@@ -1,6 +1,6 @@
 import { isVersionOutdated } from '../../lib/alerts/rules.ts'
-import { toDriftCollector } from '../../lib/fleet/drift-facts.ts'
-import { buildDriftOverview } from '../../lib/fleet/drift-overview.ts'
+import { toDriftCollector } from '../../lib/posture/drift-facts.ts'
+import { buildDriftOverview } from '../../lib/posture/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import { DriftOverview } from '../../lib/wire/drift.ts'

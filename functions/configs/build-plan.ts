@@ -1,5 +1,5 @@
 import { planPush } from '../../lib/configs/plan.ts'
-import { policyForWorkload } from '../../lib/configs/policy.ts'
+import { policyForWorkload } from '../../lib/configs/policy/policy.ts'
 import type { ConfigPlan } from '../../lib/wire/plan.ts'
 import type { Context } from '../../runtime/context.ts'
 

@@ -1,4 +1,4 @@
-import type { FleetPeer } from '../../lib/configs/target.ts'
+import type { FleetPeer } from '../../lib/configs/check/target.ts'
 import { ConfigDiff, type DiffPeer, DiffRequest } from '../../lib/wire/diff.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'

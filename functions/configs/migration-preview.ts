@@ -1,4 +1,4 @@
-import { MIGRATION_SOURCE_BYTES_MAX } from '../../lib/configs/migration-preview.ts'
+import { MIGRATION_SOURCE_BYTES_MAX } from '../../lib/configs/migrate/preview.ts'
 import { MigrationPreview, MigrationPreviewRequest } from '../../lib/wire/migration.ts'
 import { MIGRATION_VENDORS } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'

@@ -1,4 +1,4 @@
-import { namesProduction } from '../../lib/configs/production.ts'
+import { namesProduction } from '../../lib/model/production.ts'
 import { PolicyEvaluation, PolicyPreviewRequest } from '../../lib/wire/policy.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'

@@ -1,5 +1,5 @@
-import { AGENT_LIMITS } from '../../lib/fleet/agent-limits.ts'
 import { sweep } from '../../lib/fleet/janitor.ts'
+import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
 import type { Alert } from '../../lib/store/alerts.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 

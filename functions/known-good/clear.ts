@@ -1,4 +1,4 @@
-import { clearPin } from '../../lib/rollback/known-good.ts'
+import { clearPin } from '../../lib/changes/known-good.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'

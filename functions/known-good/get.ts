@@ -1,4 +1,4 @@
-import { toKnownGoodRecord } from '../../lib/rollback/known-good.ts'
+import { toKnownGoodRecord } from '../../lib/changes/known-good.ts'
 import { findKnownGood } from '../../lib/store/known-good.ts'
 import { KnownGoodRecord } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'

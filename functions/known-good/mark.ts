@@ -1,4 +1,4 @@
-import { markKnownGood, type PinOutcome, toKnownGoodRecord } from '../../lib/rollback/known-good.ts'
+import { markKnownGood, type PinOutcome, toKnownGoodRecord } from '../../lib/changes/known-good.ts'
 import { KnownGoodMarked, KnownGoodRequest } from '../../lib/wire/rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'

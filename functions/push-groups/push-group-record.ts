@@ -1,4 +1,4 @@
-import { describeSelectorFault } from '../../lib/fleet/push-selector.ts'
+import { describeSelectorFault } from '../../lib/fleet/decide/selector.ts'
 import type { StoredPushGroup } from '../../lib/store/push-groups.ts'
 import type { PushGroup, PushSelector } from '../../lib/wire/pushes.ts'
 

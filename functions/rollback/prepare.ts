@@ -1,5 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import { prepareRollback } from '../../lib/rollback/prepare-rollback.ts'
+import { prepareRollback } from '../../lib/changes/prepare-rollback.ts'
 import { RollbackPrepare } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'

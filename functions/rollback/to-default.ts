@@ -1,4 +1,4 @@
-import { rollBackToDefault } from '../../lib/rollback/perform-rollback.ts'
+import { rollBackToDefault } from '../../lib/changes/perform-rollback.ts'
 import { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted } from '../../runtime/reply.ts'

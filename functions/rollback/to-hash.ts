@@ -1,5 +1,5 @@
-import { rollBackToHash } from '../../lib/rollback/perform-rollback.ts'
-import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/rollback/prepare-rollback.ts'
+import { rollBackToHash } from '../../lib/changes/perform-rollback.ts'
+import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/changes/prepare-rollback.ts'
 import { RollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted } from '../../runtime/reply.ts'

@@ -1,4 +1,4 @@
-import { judgeCanary } from '../../lib/approvals/canary.ts'
+import { judgeCanary } from '../../lib/changes/canary.ts'
 import { CanaryValidation } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'

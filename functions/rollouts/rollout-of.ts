@@ -1,6 +1,6 @@
 import { string, type } from 'superstruct'
-import type { Workload } from '../../lib/fleet/model.ts'
-import type { RolloutOutcome } from '../../lib/fleet/rollout-engine.ts'
+import type { RolloutOutcome } from '../../lib/fleet/rollouts/rollout-engine.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import type { Sight } from '../../lib/fleet/views/errors.ts'
 import { toRolloutRecord } from '../../lib/fleet/views/rollout.ts'
 import { findPush, findRollbackOf } from '../../lib/store/pushes.ts'

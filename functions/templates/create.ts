@@ -1,5 +1,5 @@
-import { configHash } from '../../lib/configs/hash.ts'
 import { uuidv7 } from '../../lib/ids.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { insertTemplate, type Template } from '../../lib/store/templates.ts'
 import { TemplateCreateRequest, TemplateRecord } from '../../lib/wire/templates.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'

@@ -1,5 +1,5 @@
 import { string, type } from 'superstruct'
-import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates.ts'
+import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates/built-in.ts'
 import { findActiveConfig } from '../../lib/store/config-contents.ts'
 import { findTemplate } from '../../lib/store/templates.ts'
 import { TemplateRecord } from '../../lib/wire/templates.ts'

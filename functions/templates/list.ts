@@ -1,5 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
-import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates.ts'
+import { BUILT_IN_TEMPLATES, toBuiltInRecord } from '../../lib/configs/templates/built-in.ts'
 import type { CursorKey, Page } from '../../lib/store/cursor.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { isTemplateId, listTemplates, type TemplateFilter } from '../../lib/store/templates.ts'

@@ -1,5 +1,5 @@
 import { array, type } from 'superstruct'
-import type { Push } from '../../lib/fleet/model.ts'
+import type { Push } from '../../lib/fleet/state/model.ts'
 import { GROUP_INSTANCES_MAX } from '../../lib/fleet/views/errors.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listErrorGroups, type StoredErrorGroup } from '../../lib/store/push-targets.ts'

@@ -1,5 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import type { Workload } from '../../lib/fleet/model.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import { toConvergence } from '../../lib/fleet/views/convergence.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { compareTargets } from '../../lib/fleet/views/revision.ts'

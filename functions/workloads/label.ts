@@ -1,5 +1,5 @@
 import { recordAlongside } from '../../lib/audit/alongside.ts'
-import { labelRevision } from '../../lib/fleet/label-revision.ts'
+import { labelRevision } from '../../lib/changes/label-revision.ts'
 import { LabelRequest, RevisionLabel } from '../../lib/wire/revisions.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'

@@ -1,5 +1,5 @@
-import type { Push, PushTarget, Workload } from '../../lib/fleet/model.ts'
-import { followedOf } from '../../lib/fleet/state.ts'
+import type { Push, PushTarget, Workload } from '../../lib/fleet/state/model.ts'
+import { followedOf } from '../../lib/fleet/state/state.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import type { Context } from '../../runtime/context.ts'
 

@@ -1,5 +1,5 @@
 import { string, type } from 'superstruct'
-import type { Workload } from '../../lib/fleet/model.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** The path parameters of everything about one workload; an id of another shape is simply unknown. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { FollowedPush, Instance, Workload } from '../fleet/model.ts'
+import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { type Random, randomHex, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { type Alert, endQuiet, insertAlerts, listCurrentAlerts, resolveAlerts } from '../store/alerts.ts'

@@ -1,4 +1,4 @@
-import { compareVersions, isComparable } from '../versions.ts'
+import { compareVersions, isComparable } from '../model/versions.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 
 /** The built-in rules. */

@@ -1,8 +1,8 @@
-import { canReport, isCapable } from '../fleet/abilities.ts'
-import { judgeAftermath } from '../fleet/aftermath.ts'
-import type { FollowedPush, Instance, Workload } from '../fleet/model.ts'
-import { assignmentOf } from '../fleet/state.ts'
-import { judgeHealth } from '../fleet/status-decision.ts'
+import { canReport, isCapable } from '../fleet/decide/abilities.ts'
+import { judgeAftermath } from '../fleet/decide/aftermath.ts'
+import { judgeHealth } from '../fleet/decide/status.ts'
+import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
+import { assignmentOf } from '../fleet/state/state.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { InstanceFacts, PushFacts, ReportedConfig, WorkloadFacts } from './rules.ts'
 

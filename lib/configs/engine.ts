@@ -3,20 +3,20 @@ import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { WorkerPool } from '../workers/pool.ts'
-import type { ComponentRef } from './components.ts'
-import type { DiffInput } from './diff-context.ts'
-import type { EffectiveMatch } from './effective-match.ts'
-import { type ConfigJob, type ConfigJobResult, type ConfigJobResults, runConfigJob } from './jobs.ts'
-import type { MigrationInput } from './migration-preview.ts'
-import type { NormalForm } from './normal-form.ts'
-import type { ConfigOutline } from './outline.ts'
-import type { PolicyRequest } from './policy.ts'
+import type { ComponentRef } from './check/components.ts'
+import type { ConfigOutline } from './check/outline.ts'
 import {
   finishValidation,
   type RuntimeCheck,
   type StaticValidation,
   type ValidationTarget,
-} from './validate.ts'
+} from './check/validate.ts'
+import type { DiffInput } from './diff/context.ts'
+import type { EffectiveMatch } from './effective/match.ts'
+import type { NormalForm } from './effective/normal-form.ts'
+import { type ConfigJob, type ConfigJobResult, type ConfigJobResults, runConfigJob } from './jobs.ts'
+import type { MigrationInput } from './migrate/preview.ts'
+import type { PolicyRequest } from './policy/policy.ts'
 
 /** `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for. */
 export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy' }

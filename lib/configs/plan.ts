@@ -1,11 +1,11 @@
+import { configHash } from '../model/config-hash.ts'
+import { isProduction } from '../model/production.ts'
 import type { ConfigDiff } from '../wire/diff.ts'
 import type { ConfigPlan, PlanTarget } from '../wire/plan.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
-import { type ComponentRef, excludedInstances } from './components.ts'
-import { configHash } from './hash.ts'
-import { isProduction } from './production.ts'
-import type { ConfigTarget } from './target.ts'
+import { type ComponentRef, excludedInstances } from './check/components.ts'
+import type { ConfigTarget } from './check/target.ts'
 
 /** Everything that a plan is made of. */
 export interface PlanFacts {

@@ -1,8 +1,8 @@
 import type { Log } from '../log.ts'
 import type { Database } from '../store/db.ts'
-import type { FleetCounters } from './counters.ts'
 import type { Fleet } from './fleet.ts'
-import type { Timers } from './timers.ts'
+import type { FleetCounters } from './state/counters.ts'
+import type { Timers } from './state/timers.ts'
 
 /** How long after a doubt the database is asked; those of one outage are settled together. */
 const ASK_AFTER_MS = 500

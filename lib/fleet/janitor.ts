@@ -12,9 +12,9 @@ import {
 import { trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
 import { inTurns } from '../turns.ts'
-import { HOMES_MAX } from './agent-limits.ts'
 import type { Fleet } from './fleet.ts'
-import type { Workload } from './model.ts'
+import { HOMES_MAX } from './state/agent-limits.ts'
+import type { Workload } from './state/model.ts'
 
 const DAY_MS = 86_400_000
 /** Rows removed in one statement: a long one would hold what others wait for. */

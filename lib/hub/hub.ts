@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Timers } from '../fleet/timers.ts'
+import type { Timers } from '../fleet/state/timers.ts'
 import type { HubFrame } from '../wire/hub.ts'
 import { BrowserQueue, type HubClient } from './browser-queue.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Permission, permissionsOf } from '../permissions.ts'
+import { type Permission, permissionsOf } from '../model/permissions.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import { findSession } from '../store/sessions.ts'
 import type { Tokens } from './tokens.ts'

@@ -1,6 +1,6 @@
 import type { Random } from '../ids.ts'
-import type { PasswordJob, PasswordResult } from '../workers/password-worker.ts'
 import type { WorkerOutcome, WorkerPool } from '../workers/pool.ts'
+import type { PasswordJob, PasswordResult } from './password-job.ts'
 
 export const PASSWORD_MIN = 12
 export const PASSWORD_MAX = 256

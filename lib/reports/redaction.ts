@@ -1,4 +1,4 @@
-import { isSecretKey, MASK, redactText } from '../configs/redact.ts'
+import { isSecretKey, MASK, redactText } from '../redact/redact.ts'
 import type { FactValue } from '../wire/reports.ts'
 
 /** What stands where something was removed. */

@@ -1,4 +1,4 @@
-import { isSelected, TRUSTED_PREFIX } from '../fleet/push-selector.ts'
+import { isSelected, TRUSTED_PREFIX } from '../fleet/decide/selector.ts'
 import type { Db } from '../store/db.ts'
 import { findPushGroup } from '../store/push-groups.ts'
 import {

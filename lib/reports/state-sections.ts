@@ -1,4 +1,4 @@
-import { compareVersions } from '../versions.ts'
+import { compareVersions } from '../model/versions.ts'
 import type { FactValue } from '../wire/reports.ts'
 import type { AuditCheck, RollbackRow, WorkloadRow } from './material.ts'
 import { type ItemDraft, toOptionalTime } from './section-items.ts'

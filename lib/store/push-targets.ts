@@ -1,5 +1,5 @@
-import type { PushTarget } from '../fleet/model.ts'
-import type { TargetState } from '../fleet/push-decision.ts'
+import type { TargetState } from '../fleet/decide/push.ts'
+import type { PushTarget } from '../fleet/state/model.ts'
 import { inTurns } from '../turns.ts'
 import type { Db } from './db.ts'
 import { toAgentError } from './pushes.ts'

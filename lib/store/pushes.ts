@@ -1,5 +1,5 @@
-import type { AgentError, Push } from '../fleet/model.ts'
-import type { PushPhase, PushStatus } from '../fleet/push-decision.ts'
+import type { PushPhase, PushStatus } from '../fleet/decide/push.ts'
+import type { AgentError, Push } from '../fleet/state/model.ts'
 import type { Db } from './db.ts'
 
 interface Row {

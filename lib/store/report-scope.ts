@@ -1,4 +1,4 @@
-import type { SelectableWorkload } from '../fleet/push-selector.ts'
+import type { SelectableWorkload } from '../fleet/decide/selector.ts'
 import type { Db } from './db.ts'
 
 /** A workload as far as a report's scope needs it. */

@@ -1,4 +1,4 @@
-import type { RolloutHalt, StagePlan } from '../fleet/rollout-decision.ts'
+import type { RolloutHalt, StagePlan } from '../fleet/decide/rollout.ts'
 import type { Db } from './db.ts'
 
 export type RolloutStatus =

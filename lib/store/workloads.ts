@@ -1,4 +1,4 @@
-import type { Workload } from '../fleet/model.ts'
+import type { Workload } from '../fleet/state/model.ts'
 import type { Db } from './db.ts'
 
 /** A workload's stored record. */

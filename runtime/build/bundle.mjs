@@ -8,11 +8,11 @@ import { build, stop } from 'esbuild'
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 /**
- * The worker threads of the service: every `lib/workers/<name>-worker.ts`, as { name, entry }.
+ * The worker threads of the service: every `runtime/workers/<name>-worker.ts`, as { name, entry }.
  * They are bundled to `<name>-worker.mjs` beside whatever starts them.
  */
 export function workerEntries() {
-  const folder = join(ROOT, 'lib', 'workers')
+  const folder = join(ROOT, 'runtime', 'workers')
   let names = []
   try {
     names = readdirSync(folder)

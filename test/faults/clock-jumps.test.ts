@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { findFreePort } from '../../runtime/quickstart/ports.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { createDatabase } from '../e2e/support/service.ts'

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { findFreePort } from '../../runtime/quickstart/ports.ts'
 import {
   type EmbeddedPostgres,

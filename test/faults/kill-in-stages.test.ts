@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { COMMITS, expectNoneOf, holding, KillableFleet } from './support/killable-fleet.ts'
 import { FAILS, runnableConfig } from './support/supervised-agents.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { holding, KillableFleet, type NamesTransaction } from './support/killable-fleet.ts'

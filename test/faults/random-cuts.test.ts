@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { diceOf } from '../support/fuzz.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'

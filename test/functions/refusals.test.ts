@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Gate } from '../../lib/gates.ts'
-import { permissionsOf, ROLES } from '../../lib/permissions.ts'
+import type { Gate } from '../../lib/model/gates.ts'
+import { permissionsOf, ROLES } from '../../lib/model/permissions.ts'
 import { createCompleteEdition, createEdition } from '../../runtime/editions.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'

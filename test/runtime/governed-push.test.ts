@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { configHash } from '../../lib/configs/hash.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import type { LiveInstance } from '../../lib/wire/instances.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { configHash } from '../../lib/configs/hash.ts'
-import type { Push } from '../../lib/fleet/model.ts'
+import type { Push } from '../../lib/fleet/state/model.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import { findPush } from '../../lib/store/pushes.ts'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Timers } from '../../lib/fleet/timers.ts'
+import type { Timers } from '../../lib/fleet/state/timers.ts'
 
 /** Whatever scheduled something: what it scheduled does not happen after its death. */
 export interface Mortal {

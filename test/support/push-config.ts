@@ -1,8 +1,8 @@
-import { requiredComponents } from '../../lib/configs/components.ts'
-import { configHash } from '../../lib/configs/hash.ts'
-import { parseConfig } from '../../lib/configs/parse.ts'
+import { requiredComponents } from '../../lib/configs/check/components.ts'
+import { parseConfig } from '../../lib/configs/yaml/parse.ts'
 import type { Fleet } from '../../lib/fleet/fleet.ts'
-import type { Push } from '../../lib/fleet/model.ts'
+import type { Push } from '../../lib/fleet/state/model.ts'
+import { configHash } from '../../lib/model/config-hash.ts'
 
 /** A small valid config; the numbers make different ones. */
 export const configYaml = (port = 4317): string => `receivers:

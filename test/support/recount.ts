@@ -1,7 +1,7 @@
-import { canReport, isCapable } from '../../lib/fleet/abilities.ts'
-import { isWorkloadLabel } from '../../lib/fleet/identity.ts'
-import type { LiveTally } from '../../lib/fleet/live-tally.ts'
-import type { AvailableComponents, Instance, RemoteConfigReport } from '../../lib/fleet/model.ts'
+import { canReport, isCapable } from '../../lib/fleet/decide/abilities.ts'
+import { isWorkloadLabel } from '../../lib/fleet/decide/workload-identity.ts'
+import type { LiveTally } from '../../lib/fleet/state/live-tally.ts'
+import type { AvailableComponents, Instance, RemoteConfigReport } from '../../lib/fleet/state/model.ts'
 
 const WORST_FIRST = ['failed', 'applying', 'applied'] as const
 

@@ -1,6 +1,6 @@
 import type { Convergence, ConvergenceShared, ConvergenceTarget } from '../../wire/convergence.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
-import type { Push, PushTarget } from '../model.ts'
+import type { Push, PushTarget } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
 import { compareTargets, toInstanceState } from './revision.ts'
 

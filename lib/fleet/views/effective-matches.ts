@@ -1,6 +1,6 @@
 import type { Db } from '../../store/db.ts'
 import { findReportedConfig } from '../../store/reported-configs.ts'
-import type { FollowedPush, Instance } from '../model.ts'
+import type { FollowedPush, Instance } from '../state/model.ts'
 import type { EffectiveMatch } from './instance.ts'
 
 /** Does the reported config hold all that the asked one asks for? Runs elsewhere; null when there is no room now. */

@@ -1,5 +1,5 @@
 import type { RevisionErrorGroup } from '../../wire/revisions.ts'
-import type { AgentError, PushTarget } from '../model.ts'
+import type { AgentError, PushTarget } from '../state/model.ts'
 
 /** Whether the redacted texts of agents are shown: only to those who may read configs. */
 export interface Sight {

@@ -6,8 +6,8 @@ import type {
   RevisionRecord,
   RevisionTimelineEntry,
 } from '../../wire/revisions.ts'
-import type { AgentError, Push, PushTarget } from '../model.ts'
-import { shownStatus } from '../rollout-hold.ts'
+import { shownStatus } from '../decide/rollout-hold.ts'
+import type { AgentError, Push, PushTarget } from '../state/model.ts'
 import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */

@@ -1,9 +1,9 @@
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
-import type { Push, PushTarget } from '../model.ts'
-import { describeHalt, GATE_LIMIT } from '../rollout-decision.ts'
-import { shownStatus } from '../rollout-hold.ts'
+import { describeHalt, GATE_LIMIT } from '../decide/rollout.ts'
+import { shownStatus } from '../decide/rollout-hold.ts'
+import type { Push, PushTarget } from '../state/model.ts'
 import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */

@@ -1,7 +1,7 @@
 import type { HeterogeneityFlag, RemoteConfigCounter, TopologySummary } from '../../wire/topology.ts'
 import { HETEROGENEITY_FLAGS } from '../../wire/values.ts'
-import { hasOutstandingOffer, isCapable } from '../abilities.ts'
-import type { Instance } from '../model.ts'
+import { hasOutstandingOffer, isCapable } from '../decide/abilities.ts'
+import type { Instance } from '../state/model.ts'
 import { isHealthy } from './instance.ts'
 
 const distinct = (values: readonly string[]): string[] =>

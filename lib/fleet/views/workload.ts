@@ -1,6 +1,6 @@
 import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord } from '../../wire/workloads.ts'
-import type { Workload } from '../model.ts'
+import type { Workload } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
 
 /** The prefix under which labels set by operators are shown. Agents cannot use it. */

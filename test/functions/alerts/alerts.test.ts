@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import engine from '../../../functions/alerts/engine.ts'
 import sweepJanitor from '../../../functions/janitor/sweep.ts'
-import { configHash } from '../../../lib/configs/hash.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/trail.ts'
-import { configHash } from '../../../lib/configs/hash.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { ConfigTarget, ConfigTargets } from '../../../lib/configs/target.ts'
+import type { ConfigTarget, ConfigTargets } from '../../../lib/configs/check/target.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { PolicyEvaluation } from '../../../lib/wire/policy.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { configHash } from '../../../lib/configs/hash.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RollbackAccepted, RollbackPrepare, RollbackStatus } from '../../../lib/wire/rollback.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { configHash } from '../../../lib/configs/hash.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { CanarySelection, CanaryValidation, RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { GATES } from '../../../lib/gates.ts'
+import { GATES } from '../../../lib/model/gates.ts'
 import { createCompleteEdition, createEdition } from '../../../runtime/editions.ts'
 import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'

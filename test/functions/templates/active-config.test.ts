@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { configHash } from '../../../lib/configs/hash.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { TemplateRecord } from '../../../lib/wire/templates.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'

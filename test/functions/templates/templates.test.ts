@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { BUILT_IN_TEMPLATES } from '../../../lib/configs/templates.ts'
+import { BUILT_IN_TEMPLATES } from '../../../lib/configs/templates/built-in.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { TemplateRecord } from '../../../lib/wire/templates.ts'
 import { type Answer, createTestContext, invoke, signIn } from '../../support/invoke.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { buildCheck } from '../../../lib/configs/check/validation-messages.ts'
 import {
   CONFIG_ROOMS,
   CONFIG_THREADS,
@@ -6,7 +7,6 @@ import {
   openConfigEngine,
 } from '../../../lib/configs/engine.ts'
 import { type ConfigJob, type ConfigJobResult, runConfigJob } from '../../../lib/configs/jobs.ts'
-import { buildCheck } from '../../../lib/configs/validation-messages.ts'
 import type { WorkerOutcome } from '../../../lib/workers/pool.ts'
 
 const SMALL =

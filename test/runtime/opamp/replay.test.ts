@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { effectiveMatches } from '../../../lib/configs/effective-match.ts'
-import { parseConfig } from '../../../lib/configs/parse.ts'
+import { effectiveMatches } from '../../../lib/configs/effective/match.ts'
+import { parseConfig } from '../../../lib/configs/yaml/parse.ts'
 import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import { type AgentWire, openWire, postAgent } from '../../support/agent-wire.ts'
 import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../../support/fleet-server.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Push, PushTarget } from '../../../../lib/fleet/model.ts'
+import type { Push, PushTarget } from '../../../../lib/fleet/state/model.ts'
 import { convergenceTimes, sharedByStragglers } from '../../../../lib/fleet/views/convergence.ts'
 
 const START = new Date('2026-07-01T08:00:00.000Z')

@@ -1,0 +1,58 @@
+import type { AuditEvent } from '../audit/event.ts'
+import type { AuditTrail } from '../audit/trail.ts'
+import type { Clock } from '../clock.ts'
+import type { ComponentRef } from '../configs/check/components.ts'
+import type { ConfigTarget, ConfigTargets } from '../configs/check/target.ts'
+import type { ConfigEngine } from '../configs/engine.ts'
+import type { ServerPolicy } from '../configs/policy/policy.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { FleetCounters } from '../fleet/state/counters.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { Random } from '../ids.ts'
+import type { Database } from '../store/db.ts'
+import type { ValidationErrorWire } from '../wire/errors.ts'
+
+/** What approvals work with. */
+export interface ApprovalParts {
+  db: Database
+  clock: Clock
+  random: Random
+  fleet: Fleet
+  counters: FleetCounters
+  hub: Hub
+  configs: ConfigEngine
+  configTargets: ConfigTargets
+  audit: AuditTrail
+  config: { policy: ServerPolicy; runtimeValidation: { minVersion: string } }
+}
+
+/** Whoever acts. */
+export type ApprovalActor = NonNullable<AuditEvent['actor']>
+
+/** Refusals that say more than a code. */
+export type DraftRefusal =
+  | { ok: false; code: 'bad-request'; error: string }
+  | { ok: false; code: 'configuration-invalid'; validationErrors: ValidationErrorWire[] }
+  | { ok: false; code: 'server-busy' }
+
+export const badRequest = (error: string): DraftRefusal => ({ ok: false, code: 'bad-request', error })
+
+/** PostgreSQL keeps no U+0000 and no half of a surrogate pair; neither belongs in a draft or a comment. */
+export const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text)
+
+/** Run all checks on a draft for a workload as it stands now. */
+export async function checkDraft(
+  parts: ApprovalParts,
+  draftYaml: string,
+  target: ConfigTarget,
+): Promise<{ ok: true; required: ComponentRef[] } | DraftRefusal> {
+  const found = await parts.configs.validate(draftYaml, {
+    target,
+    requestedVersion: '',
+    minimumVersion: parts.config.runtimeValidation.minVersion,
+    validatedAt: parts.clock.now(),
+  })
+  if (!found.ok) return found
+  if (found.result.valid) return { ok: true, required: found.required }
+  return { ok: false, code: 'configuration-invalid', validationErrors: found.result.errors }
+}

@@ -1,0 +1,96 @@
+import { recordAlongside } from '../audit/alongside.ts'
+import type { AuditFailure } from '../audit/trail.ts'
+import { randomHex } from '../ids.ts'
+import { configHash } from '../model/config-hash.ts'
+import { isProduction } from '../model/production.ts'
+import { type Approval, insertApproval, type NewApproval, retirePendingApproval } from '../store/approvals.ts'
+import { lockWorkload } from '../store/workloads.ts'
+import {
+  type ApprovalActor,
+  type ApprovalParts,
+  badRequest,
+  checkDraft,
+  type DraftRefusal,
+  isStorable,
+} from './approval-parts.ts'
+import { toApprovalFrame } from './approval-record.ts'
+
+/** A request as it comes in. */
+export interface ApprovalRequest {
+  workloadId: string
+  actor: ApprovalActor
+  draftYaml: string
+  targetGroup: string
+  targetEnv: string
+  comment: string
+  prodConfirmation: boolean
+}
+
+export type CreateOutcome =
+  | { ok: true; approval: Approval }
+  | { ok: false; code: 'workload-not-found' | 'remote-config-unsupported' }
+  | DraftRefusal
+  | AuditFailure
+
+/** Ask for a draft to be run. The pending request of the same workload and group is retired. */
+export async function createApproval(parts: ApprovalParts, request: ApprovalRequest): Promise<CreateOutcome> {
+  const [targetGroup, targetEnv, comment] = [
+    request.targetGroup.trim(),
+    request.targetEnv.trim(),
+    request.comment.trim(),
+  ]
+  if (request.draftYaml.trim() === '') return badRequest('empty config draft')
+  if (![request.draftYaml, targetGroup, targetEnv, comment].every(isStorable))
+    return badRequest('the draft and its texts must be Unicode text without null characters')
+  const target = await parts.configTargets.find(request.workloadId)
+  if (target === null) return { ok: false, code: 'workload-not-found' }
+  if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
+  const checked = await checkDraft(parts, request.draftYaml, target)
+  if (!checked.ok) return checked
+  const { labels, trustedLabels } = target
+  const prodTarget = isProduction({ targetEnv, targetGroup, labels, trustedLabels })
+  if (prodTarget && !request.prodConfirmation)
+    return badRequest('prod approval request requires confirmation')
+  return store(parts, request.actor, {
+    id: `car_${randomHex(16, parts.random)}`,
+    workloadId: request.workloadId,
+    draftYaml: request.draftYaml,
+    draftHash: configHash(request.draftYaml),
+    baseConfigHash: target.activeConfigHash,
+    ...{ targetGroup, targetEnv, requestComment: comment, prodTarget },
+    requester: request.actor.email,
+    requesterId: request.actor.userId,
+    prodConfirmation: request.prodConfirmation,
+    createdAt: parts.clock.now(),
+  })
+}
+
+/** The row, the retirement of the former one and the audit entry in one transaction; then the frames. */
+async function store(
+  parts: ApprovalParts,
+  actor: ApprovalActor,
+  wanted: NewApproval,
+): Promise<CreateOutcome> {
+  // A workload of a moment ago may have no row yet.
+  await parts.fleet.writer.flush()
+  return recordAlongside(parts.audit, async (record) => {
+    const stored = await parts.db.transaction(async (tx) => {
+      if ((await lockWorkload(tx, wanted.workloadId)) === null) return null
+      const retired = await retirePendingApproval(tx, wanted.workloadId, wanted.targetGroup, wanted.createdAt)
+      const approval = await insertApproval(tx, wanted)
+      await record(tx, {
+        ...{ action: 'config.approval.request', actor, resource: 'workload', resourceId: wanted.workloadId },
+        ...{ configHash: wanted.draftHash, detail: `${approval.id}:${approval.targetGroup}` },
+      })
+      return { retired, approval }
+    })
+    if (stored === null) return { ok: false, code: 'workload-not-found' } as const
+    if (stored.retired !== null) {
+      parts.hub.broadcast(toApprovalFrame(stored.retired))
+      parts.counters.approvalWaitsNoMore(wanted.workloadId, stored.retired.id)
+    }
+    parts.hub.broadcast(toApprovalFrame(stored.approval))
+    parts.counters.approvalWaits(wanted.workloadId, stored.approval.id)
+    return { ok: true, approval: stored.approval } as const
+  })
+}

@@ -1,0 +1,159 @@
+import { recordAlongside } from '../audit/alongside.ts'
+import type { AuditFailure } from '../audit/trail.ts'
+import { findContent } from '../store/config-contents.ts'
+import { clearKnownGood, findKnownGood, type KnownGood, setKnownGood } from '../store/known-good.ts'
+import { findNewestPushOfHash, wasEverApplied } from '../store/pushes.ts'
+import { lockWorkload } from '../store/workloads.ts'
+import type { KnownGoodRecord } from '../wire/rollback.ts'
+import { type ApprovalActor, type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
+
+/** A pin as it comes in. */
+export interface PinRequest {
+  workloadId: string
+  hash: string
+  actor: ApprovalActor
+  replaceReason: string
+  /** The pin that the caller saw; '' for none; null when he does not say. */
+  ifCurrent: string | null
+  isForced: boolean
+}
+
+export type PinOutcome =
+  | { ok: true; isFirst: boolean; hasChanged: boolean; pin: KnownGood }
+  | {
+      ok: false
+      code:
+        | 'workload-not-found'
+        | 'revision-not-found'
+        | 'workload-archived'
+        | 'config-not-applied'
+        | 'config-content-unavailable'
+    }
+  | { ok: false; code: 'known-good-conflict'; currentHash: string }
+  | DraftRefusal
+  | AuditFailure
+
+/** Does the caller know what he replaces? */
+function isExpected(current: KnownGood | null, request: PinRequest): boolean {
+  if (request.isForced) return true
+  const hash = current?.hash ?? ''
+  return request.ifCurrent === null ? hash === '' || hash === request.hash : hash === request.ifCurrent
+}
+
+/** Pin the config that a workload goes back to when a push fails. */
+export async function markKnownGood(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
+  const { workloadId, hash } = request
+  const target = await parts.configTargets.find(workloadId)
+  const workload = parts.fleet.workload(workloadId)
+  if (target === null || workload === null) return { ok: false, code: 'workload-not-found' }
+  if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
+  await parts.fleet.writer.flush()
+  const newest = await findNewestPushOfHash(parts.db, workloadId, hash)
+  if (newest === null) return { ok: false, code: 'revision-not-found' }
+  // One that was applied and failed later is what nobody wants to go back to.
+  if (newest.status === 'failed' || !(await wasEverApplied(parts.db, workloadId, hash)))
+    return { ok: false, code: 'config-not-applied' }
+  const content = await findContent(parts.db, hash)
+  if (content === null) return { ok: false, code: 'config-content-unavailable' }
+  const checked = await checkDraft(parts, content.body, target)
+  if (!checked.ok) return checked
+  const appliedAt = newest.appliedAt ?? newest.submittedAt
+  const outcome = await pin(parts, request, appliedAt)
+  if (!outcome.ok && outcome.code === 'known-good-conflict') {
+    const recorded = await parts.audit.observe({
+      ...{ action: 'config.known_good.conflict', actor: request.actor },
+      ...{ resource: 'workload', resourceId: workloadId, configHash: hash },
+      detail: JSON.stringify({
+        ...{ result: 'conflict', target_hash: hash, current_known_good: outcome.currentHash },
+        ...preconditionsOf(request),
+        side_effect: 'none',
+      }),
+    })
+    if (!recorded.ok) return recorded
+  }
+  return outcome
+}
+
+/** What the caller said about the pin that he replaces, for the audit log. */
+const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => ({
+  ...(ifCurrent === null ? {} : { if_current_known_good: ifCurrent }),
+  ...{ force: isForced, replace_reason: replaceReason },
+})
+
+/** The precondition is looked at again under the workload's row lock. */
+async function pin(parts: ApprovalParts, request: PinRequest, sourceAppliedAt: Date): Promise<PinOutcome> {
+  const { workloadId, hash, actor } = request
+  return recordAlongside<PinOutcome>(parts.audit, (record) =>
+    parts.fleet.pinKnownGood(workloadId, hash, async (tx): Promise<PinOutcome> => {
+      if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+      const current = await findKnownGood(tx, workloadId)
+      if (!isExpected(current, request))
+        return { ok: false, code: 'known-good-conflict', currentHash: current?.hash ?? '' }
+      const hasChanged = current?.hash !== hash
+      const next: KnownGood = hasChanged
+        ? {
+            ...{ workloadId, hash, markedAt: parts.clock.now(), markedBy: actor.email, sourceAppliedAt },
+            replacedHash: current?.hash ?? null,
+            replaceReason: request.replaceReason === '' ? null : request.replaceReason,
+          }
+        : current
+      if (hasChanged) await setKnownGood(tx, next)
+      await record(tx, {
+        ...{ action: 'config.known_good.mark', actor, resource: 'workload', resourceId: workloadId },
+        configHash: hash,
+        detail: JSON.stringify({
+          result: hasChanged ? 'marked' : 'unchanged',
+          ...{ changed: hasChanged, target_hash: hash, previous_known_good: current?.hash ?? '' },
+          replaced_config_id: hasChanged ? (next.replacedHash ?? '') : '',
+          source_applied_at: next.sourceAppliedAt?.toISOString() ?? '',
+          ...preconditionsOf(request),
+          side_effect: hasChanged ? 'known_good_set' : 'none',
+        }),
+      })
+      return { ok: true, isFirst: current === null, hasChanged, pin: next }
+    }),
+  )
+}
+
+export type UnpinOutcome =
+  | { ok: true }
+  | { ok: false; code: 'workload-not-found' | 'workload-archived' }
+  | AuditFailure
+
+/** Take the pin away; also when there is none. */
+export async function clearPin(
+  parts: ApprovalParts,
+  request: { workloadId: string; actor: ApprovalActor },
+): Promise<UnpinOutcome> {
+  const { workloadId, actor } = request
+  const workload = parts.fleet.workload(workloadId)
+  if (workload === null) return { ok: false, code: 'workload-not-found' }
+  if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
+  return recordAlongside<UnpinOutcome>(parts.audit, (record) =>
+    parts.fleet.pinKnownGood(workloadId, null, async (tx): Promise<UnpinOutcome> => {
+      if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+      const former = await findKnownGood(tx, workloadId)
+      await clearKnownGood(tx, workloadId)
+      await record(tx, {
+        ...{ action: 'config.known_good.clear', actor, resource: 'workload', resourceId: workloadId },
+        ...(former === null ? {} : { configHash: former.hash }),
+        detail: JSON.stringify({ result: former === null ? 'unchanged' : 'cleared' }),
+      })
+      return { ok: true }
+    }),
+  )
+}
+
+/** A pin as the wire shows it. */
+export function toKnownGoodRecord(pin: KnownGood): KnownGoodRecord {
+  return {
+    workload_id: pin.workloadId,
+    config_id: pin.hash,
+    marked_at: pin.markedAt.toISOString(),
+    marked_by: pin.markedBy,
+    ...(pin.sourceAppliedAt === null ? {} : { source_applied_at: pin.sourceAppliedAt.toISOString() }),
+    ...(pin.replacedHash === null ? {} : { replaced_config_id: pin.replacedHash }),
+    ...(pin.replaceReason === null ? {} : { replace_reason: pin.replaceReason }),
+    content_available: true,
+  }
+}

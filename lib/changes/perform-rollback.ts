@@ -1,0 +1,104 @@
+import { recordAlongside } from '../audit/alongside.ts'
+import type { AuditFailure } from '../audit/trail.ts'
+import type { ConfigTarget } from '../configs/check/target.ts'
+import type { Push } from '../fleet/state/model.ts'
+import { type ConfigContent, findContent } from '../store/config-contents.ts'
+import { findNewestPushOfHash, wasEverApplied } from '../store/pushes.ts'
+import type { PolicyFinding } from '../wire/policy.ts'
+import type { ApprovalActor, ApprovalParts, DraftRefusal } from './approval-parts.ts'
+import { encodeRequestId } from './request-id.ts'
+import { checkRollback, refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
+
+export type TargetKind = 'hash' | 'last_known_good' | 'previous'
+
+export interface RollbackDone {
+  ok: true
+  push: Push
+  targetKind: TargetKind
+  requestId: string
+  policyFindings: readonly PolicyFinding[]
+}
+
+export type RollbackOutcome =
+  | RollbackDone
+  | { ok: false; code: 'workload-not-found' | 'target-not-found' | 'target-content-unavailable' }
+  | { ok: false; code: 'target-not-applied'; targetStatus: string }
+  | { ok: false; code: 'no-rollback-target' }
+  | WorkloadRefusal
+  | DraftRefusal
+  | AuditFailure
+
+/** Push an earlier config of this workload again. A push that is pending is superseded. */
+export async function rollBackToHash(
+  parts: ApprovalParts,
+  request: { workloadId: string; hash: string; actor: ApprovalActor },
+): Promise<RollbackOutcome> {
+  const target = await parts.configTargets.find(request.workloadId)
+  if (target === null) return { ok: false, code: 'workload-not-found' }
+  await parts.fleet.writer.flush()
+  const newest = await findNewestPushOfHash(parts.db, request.workloadId, request.hash)
+  if (newest === null) return { ok: false, code: 'target-not-found' }
+  if (!(await wasEverApplied(parts.db, request.workloadId, request.hash)))
+    return { ok: false, code: 'target-not-applied', targetStatus: newest.status }
+  const content = await findContent(parts.db, request.hash)
+  if (content === null) return { ok: false, code: 'target-content-unavailable' }
+  return perform(parts, target, content, 'hash', request.actor)
+}
+
+/** Go back to the pinned known-good config, or to what was applied before. */
+export async function rollBackToDefault(
+  parts: ApprovalParts,
+  request: { workloadId: string; actor: ApprovalActor },
+): Promise<RollbackOutcome> {
+  const target = await parts.configTargets.find(request.workloadId)
+  if (target === null) return { ok: false, code: 'workload-not-found' }
+  const refused = refuseWorkload(parts, target)
+  if (refused !== null) return refused
+  const found = await parts.fleet.findRollbackTarget(request.workloadId)
+  if (found === null) return { ok: false, code: 'no-rollback-target' }
+  const content = { hash: found.target.hash, body: found.body, components: found.used }
+  return perform(parts, target, content, found.target.kind, request.actor)
+}
+
+async function perform(
+  parts: ApprovalParts,
+  target: ConfigTarget,
+  content: ConfigContent,
+  targetKind: TargetKind,
+  actor: ApprovalActor,
+): Promise<RollbackOutcome> {
+  const refused = refuseWorkload(parts, target)
+  if (refused !== null) return refused
+  const checked = await checkRollback(parts, target, content.body)
+  if (!checked.ok) return checked
+  const { workloadId } = target
+  return recordAlongside<RollbackOutcome>(parts.audit, async (record) => {
+    let requestId = ''
+    const outcome = await parts.fleet.push<never>(
+      {
+        ...{ workloadId, hash: content.hash, body: content.body, used: checked.required },
+        ...{ kind: 'rollback', pushedBy: actor.email, approvalId: null, rollbackTargetKind: targetKind },
+      },
+      async (tx, push) => {
+        requestId = encodeRequestId({
+          ...{ workloadId, targetHash: content.hash, pushId: push.pushId, startedAt: push.submittedAt },
+        })
+        await record(tx, {
+          ...{ action: 'config.rollback', actor, resource: 'workload', resourceId: workloadId },
+          configHash: content.hash,
+          detail: JSON.stringify({
+            target_kind: targetKind,
+            request_id: requestId,
+            push_id: push.pushId,
+            current_hash: target.activeConfigHash ?? '',
+            target_hash: content.hash,
+            policy_rules: [...new Set(checked.findings.map((finding) => finding.rule_id))],
+          }),
+        })
+        return { ok: true }
+      },
+    )
+    if (!outcome.ok) return { ok: false, code: outcome.code }
+    return { ok: true, push: outcome.push, targetKind, requestId, policyFindings: checked.findings }
+  })
+}

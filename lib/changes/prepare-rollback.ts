@@ -1,0 +1,265 @@
+import { type ComponentRef, componentAvailability } from '../configs/check/components.ts'
+import type { ConfigTarget } from '../configs/check/target.ts'
+import type { Push, Workload } from '../fleet/state/model.ts'
+import { toWorkloadConfigStatus } from '../fleet/views/workload.ts'
+import { configHash } from '../model/config-hash.ts'
+import { findContent } from '../store/config-contents.ts'
+import { findKnownGood } from '../store/known-good.ts'
+import { findNewestPushOfHash, wasEverApplied } from '../store/pushes.ts'
+import type { RollbackConfig, RollbackPrepare } from '../wire/rollback.ts'
+import type { ValidationResult } from '../wire/validation.ts'
+import type { ApprovalParts } from './approval-parts.ts'
+import { refuseWorkload } from './rollback-target.ts'
+import { unifiedDiff } from './unified-diff.ts'
+
+const DIFF_MAX = 262_144
+const LABELLED_KNOWN_GOOD = /^known[-_ ]good$/i
+export const ROLLBACK_TIMEOUT_SECONDS = 30
+
+export type PrepareOutcome =
+  | { ok: true; prepared: RollbackPrepare }
+  | {
+      ok: false
+      code:
+        | 'workload-not-found'
+        | 'workload-archived'
+        | 'known-good-not-found'
+        | 'target-not-found'
+        | 'server-busy'
+    }
+  | { ok: false; code: 'target-not-applied'; targetStatus: string }
+
+/** Everything somebody wants to see before he goes back to a config. It holds YAML. */
+export async function prepareRollback(
+  parts: ApprovalParts,
+  request: { workloadId: string; hash: string | null },
+): Promise<PrepareOutcome> {
+  const target = await parts.configTargets.find(request.workloadId)
+  const workload = parts.fleet.workload(request.workloadId)
+  if (target === null || workload === null) return { ok: false, code: 'workload-not-found' }
+  if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
+  const pin = await findKnownGood(parts.db, workload.id)
+  if (request.hash === null && pin === null) return { ok: false, code: 'known-good-not-found' }
+  const hash = request.hash ?? pin!.hash
+  await parts.fleet.writer.flush()
+  const newest = await findNewestPushOfHash(parts.db, workload.id, hash)
+  if (newest === null) return { ok: false, code: 'target-not-found' }
+  if (!(await wasEverApplied(parts.db, workload.id, hash)))
+    return { ok: false, code: 'target-not-applied', targetStatus: newest.status }
+  const pinnedHash = pin?.hash ?? null
+  const wanted = await describeConfig(parts, workload, newest, hash, pinnedHash, 'history')
+  const current = await describeCurrent(parts, workload, pinnedHash)
+  const found = await parts.configs.validate(wanted.content ?? '', {
+    ...{ target, requestedVersion: '', validatedAt: parts.clock.now() },
+    minimumVersion: parts.config.runtimeValidation.minVersion,
+  })
+  if (!found.ok) return found
+  const { labels, bySelector } = { labels: parts.counters, bySelector: request.hash === null }
+  const label = labels.label(workload.id, hash)
+  const source =
+    pinnedHash === hash ? 'first_class_marker' : LABELLED_KNOWN_GOOD.test(label) ? 'label_convention' : 'none'
+  const validation = describeValidation(parts, target, hash, wanted, found)
+  return {
+    ok: true,
+    prepared: {
+      schema_version: 'guided-rollback-prepare.v1',
+      workload: describeWorkload(workload),
+      target_ref: {
+        selector: bySelector ? 'known_good' : 'hash',
+        source: bySelector ? 'latest_known_good' : 'push_history_row',
+        workload_id: workload.id,
+        target_hash: hash,
+        known_good: pinnedHash === hash,
+        known_good_source: source,
+      },
+      current_config: current,
+      target_config: wanted,
+      diff: describeDiff(current, wanted),
+      validation,
+      action: describeAction(workload.id, hash, validation),
+      status_context: {
+        initial_remote_config_status: toWorkloadConfigStatus(workload, { withTexts: true }),
+        timeout_seconds: ROLLBACK_TIMEOUT_SECONDS,
+      },
+    },
+  }
+}
+
+function describeWorkload(workload: Workload): Record<string, unknown> {
+  return {
+    id: workload.id,
+    display_name: workload.displayName,
+    type: workload.type,
+    status: workload.status,
+    accepts_remote_config: workload.acceptsRemoteConfig,
+    active_config_id: workload.activeHash,
+    active_config_hash: workload.activeHash,
+    remote_config_status: toWorkloadConfigStatus(workload, { withTexts: true }),
+    available_components: workload.availableComponents,
+  }
+}
+
+async function describeConfig(
+  parts: ApprovalParts,
+  workload: Workload,
+  push: Push | null,
+  hash: string,
+  pinnedHash: string | null,
+  source: RollbackConfig['source'],
+): Promise<RollbackConfig> {
+  const content = await findContent(parts.db, hash)
+  const label = parts.counters.label(workload.id, hash)
+  return {
+    hash,
+    content_available: content !== null,
+    ...(content === null ? {} : { content: content.body, content_sha256: configHash(content.body) }),
+    source,
+    metadata: {
+      known_good: pinnedHash === hash,
+      ...(label === '' ? {} : { label }),
+      ...(push === null
+        ? {}
+        : {
+            applied_at: push.submittedAt.toISOString(),
+            pushed_by: push.pushedBy,
+            previous_status: push.status,
+            ...(push.error === null ? {} : { error_message: push.error.title }),
+          }),
+    },
+  }
+}
+
+async function describeCurrent(
+  parts: ApprovalParts,
+  workload: Workload,
+  pinnedHash: string | null,
+): Promise<RollbackConfig> {
+  const hash = workload.activeHash
+  if (hash === null)
+    return { hash: '', content_available: false, source: 'active_config', metadata: { known_good: false } }
+  return describeConfig(parts, workload, workload.active?.push ?? null, hash, pinnedHash, 'active_config')
+}
+
+function describeDiff(current: RollbackConfig, wanted: RollbackConfig): RollbackPrepare['diff'] {
+  const base = {
+    direction: 'current_to_target' as const,
+    target_hash: wanted.hash,
+    ...(current.hash === '' ? {} : { base_hash: current.hash }),
+  }
+  if (current.content === undefined || wanted.content === undefined)
+    return {
+      ...base,
+      status: 'unavailable',
+      computation: 'frontend_raw_inputs_only',
+      inputs: {
+        current_content_available: current.content !== undefined,
+        target_content_available: wanted.content !== undefined,
+      },
+      message: 'There is no current config to compare with.',
+    }
+  const labels = {
+    before: `Current ${current.hash.slice(0, 8)}`,
+    after: `Rollback target ${wanted.hash.slice(0, 8)}`,
+  }
+  const { text, truncated } = unifiedDiff(current.content, wanted.content, labels, DIFF_MAX)
+  return {
+    ...base,
+    status: text === '' ? 'empty' : 'available',
+    computation: 'backend_raw',
+    raw_diff: {
+      ...{ format: 'unified', language: 'yaml', text, truncated },
+      ...{ base_label: labels.before, target_label: labels.after },
+    },
+  }
+}
+
+const REFUSALS = {
+  'workload-archived': 'The workload is archived.',
+  'workload-not-collector': 'The workload is not a collector.',
+  'remote-config-unsupported': 'The workload does not accept remote config.',
+  'workload-not-connected': 'No instance that could take the config is connected.',
+} as const
+
+type Validation = RollbackPrepare['validation']
+
+function describeValidation(
+  parts: ApprovalParts,
+  target: ConfigTarget,
+  hash: string,
+  wanted: RollbackConfig,
+  found: { result: ValidationResult; required: readonly ComponentRef[] },
+): Validation {
+  const { result } = found
+  const sourceOf = (checkId?: string) => (checkId === 'component_availability' ? 'capabilities' : 'yaml')
+  const findings: Validation['findings'] = [
+    ...result.errors.map((error) => ({
+      ...error,
+      ...{ severity: 'error', blocking: true, source: sourceOf(error.check_id) },
+    })),
+    ...result.warnings.map((warning) => ({
+      ...warning,
+      ...{ blocking: false, source: sourceOf(warning.check_id) },
+    })),
+  ]
+  const refused = refuseWorkload(parts, target)
+  if (refused !== null) {
+    const code = refused.code.replaceAll('-', '_')
+    findings.push({
+      ...{
+        code,
+        message: REFUSALS[refused.code],
+        severity: 'error',
+        blocking: true,
+        source: 'remote_config',
+      },
+    })
+  }
+  const isValid = findings.every((finding) => !finding.blocking)
+  const hasWarnings = findings.length > 0
+  const reported = target.lastKnownComponents
+  return {
+    status: isValid ? (hasWarnings ? 'valid_with_warnings' : 'valid') : 'invalid',
+    valid: isValid,
+    can_confirm: isValid,
+    checked_at: result.validated_at,
+    validator_version: 'full-validator.v1',
+    inputs: {
+      workload_id: target.workloadId,
+      workload_type: target.type,
+      accepts_remote_config: target.acceptsRemoteConfig,
+      ...(reported === null ? {} : { available_components: Object.fromEntries(reported) }),
+      target_hash: hash,
+      ...(wanted.content_sha256 === undefined ? {} : { target_content_sha256: wanted.content_sha256 }),
+    },
+    findings,
+    unavailable_components: unavailableComponents(found.required, target),
+  }
+}
+
+/** The components that no instance has. */
+function unavailableComponents(
+  required: readonly ComponentRef[],
+  target: ConfigTarget,
+): Validation['unavailable_components'] {
+  const { missing, availableTypes } = componentAvailability(required, target)
+  return missing.map(({ category, id, type, path }) => ({
+    ...{ category, component_id: id, component_type: type, path },
+    available: [...(availableTypes.get(category) ?? [])],
+    blocking: true,
+  }))
+}
+
+function describeAction(workloadId: string, hash: string, validation: Validation): RollbackPrepare['action'] {
+  const texts = (isBlocking: boolean) =>
+    validation.findings.filter((finding) => finding.blocking === isBlocking).map(({ message }) => message)
+  const warnings = texts(false)
+  return {
+    can_submit: validation.can_confirm,
+    submit_url: `/api/workloads/${workloadId}/configs/${hash}/rollback`,
+    method: 'POST',
+    requires_confirmation: true,
+    confirmation_label: warnings.length > 0 ? 'Confirm rollback with warnings' : 'Confirm rollback',
+    blocking_reasons: texts(true),
+    warnings,
+  }
+}

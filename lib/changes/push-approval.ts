@@ -1,0 +1,187 @@
+import { recordAlongside } from '../audit/alongside.ts'
+import type { AuditFailure } from '../audit/trail.ts'
+import type { ComponentRef } from '../configs/check/components.ts'
+import type { ConfigTarget } from '../configs/check/target.ts'
+import { policyForWorkload } from '../configs/policy/policy.ts'
+import type { StagePlan } from '../fleet/decide/rollout.ts'
+import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import { isProduction } from '../model/production.ts'
+import {
+  type Approval,
+  findApproval,
+  lockApprovalStatus,
+  markPushed,
+  type StoredApprovalStatus,
+} from '../store/approvals.ts'
+import type { PolicyEvaluation } from '../wire/policy.ts'
+import {
+  type ApprovalActor,
+  type ApprovalParts,
+  badRequest,
+  checkDraft,
+  type DraftRefusal,
+  isStorable,
+} from './approval-parts.ts'
+import { toApprovalFrame } from './approval-record.ts'
+
+/** A push of a request as it comes in. */
+export interface ApprovalPush {
+  workloadId: string
+  approvalId: string
+  actor: ApprovalActor
+  comment: string
+  prodDoubleConfirmed: boolean
+  breakGlass: boolean
+  breakGlassReason: string
+  /** Null for a push to everyone at once. */
+  stages: readonly StagePlan[] | null
+}
+
+export type PushApprovalOutcome =
+  | { ok: true; approval: Approval }
+  | {
+      ok: false
+      code:
+        | 'workload-not-found'
+        | 'approval-not-found'
+        | 'approval-already-pushed'
+        | 'remote-config-unsupported'
+        | 'workload-not-connected'
+    }
+  | { ok: false; code: 'approval-required'; requestStatus: StoredApprovalStatus }
+  | { ok: false; code: 'config-policy-blocked'; policy: PolicyEvaluation }
+  | DraftRefusal
+  | AuditFailure
+
+type Refusal = Exclude<PushApprovalOutcome, { ok: true }>
+
+/** May a request of this status be pushed? Break-glass also takes one that nobody approved. */
+function refuseStatus(status: StoredApprovalStatus, isBreakGlass: boolean): Refusal | null {
+  if (status === 'approved' || (status === 'pending' && isBreakGlass)) return null
+  if (status === 'pushed' && isBreakGlass) return { ok: false, code: 'approval-already-pushed' }
+  return { ok: false, code: 'approval-required', requestStatus: status }
+}
+
+/** Push an approved request, or with break-glass one that is not. Policy binds both. */
+export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): Promise<PushApprovalOutcome> {
+  const push = { ...wanted, comment: wanted.comment.trim(), breakGlassReason: wanted.breakGlassReason.trim() }
+  if (![push.comment, push.breakGlassReason].every(isStorable))
+    return badRequest('comments must be Unicode text without null characters')
+  if (push.breakGlass && push.comment === '') return badRequest('comment is required')
+  if (push.breakGlass && push.breakGlassReason === '') return badRequest('break_glass_reason is required')
+  const target = await parts.configTargets.find(push.workloadId)
+  if (target === null) return { ok: false, code: 'workload-not-found' }
+  const approval = await findApproval(parts.db, push.workloadId, push.approvalId)
+  if (approval === null) return { ok: false, code: 'approval-not-found' }
+  const prodTarget = approval.prodTarget || isProductionNow(approval, target)
+  const refused = refuseEarly(parts, push, approval, target, prodTarget)
+  if (refused !== null) return refused
+  const checked = await checkDraft(parts, approval.draftYaml, target)
+  if (!checked.ok) return checked
+  const blocked = await judgePolicy(parts, push, approval, target)
+  return blocked ?? commit(parts, push, approval, prodTarget, checked.required)
+}
+
+const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trustedLabels }: ConfigTarget) =>
+  isProduction({ targetEnv, targetGroup, labels, trustedLabels })
+
+/** What can be refused without reading the draft. The production verdict is the stricter of then and now. */
+function refuseEarly(
+  parts: ApprovalParts,
+  push: ApprovalPush,
+  approval: Approval,
+  target: ConfigTarget,
+  prodTarget: boolean,
+): Refusal | null {
+  if (prodTarget && push.comment === '') return badRequest('comment is required')
+  if (prodTarget && !push.prodDoubleConfirmed) return badRequest('prod push requires double confirmation')
+  const refused = refuseStatus(approval.status, push.breakGlass)
+  if (refused !== null) return refused
+  if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
+  const workload = parts.fleet.workload(push.workloadId)
+  if (workload === null) return { ok: false, code: 'workload-not-found' }
+  return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
+}
+
+/** The server's policy about this draft; a block is recorded, without the draft's text. */
+async function judgePolicy(
+  parts: ApprovalParts,
+  push: ApprovalPush,
+  approval: Approval,
+  target: ConfigTarget,
+): Promise<Refusal | null> {
+  const current = await parts.configTargets.currentConfig(push.workloadId)
+  const texts = { candidate: approval.draftYaml, current }
+  const found = await parts.configs.policy(policyForWorkload(target, texts, approval, parts.config.policy))
+  if (!found.ok) return found
+  const { evaluation } = found
+  if (evaluation.decision !== 'block') return null
+  const recorded = await parts.audit.observe({
+    ...{
+      action: 'config.policy.block',
+      actor: push.actor,
+      resource: 'workload',
+      resourceId: push.workloadId,
+    },
+    configHash: approval.draftHash,
+    detail: JSON.stringify({
+      config_hash: approval.draftHash,
+      environment: evaluation.target.environment ?? '',
+      decision: evaluation.decision,
+      severity: evaluation.severity,
+      blocked_rules: [...new Set(evaluation.findings.map((finding) => finding.rule_id))],
+      approval_id: approval.id,
+      push_path: 'approval',
+      break_glass: push.breakGlass,
+      side_effect: 'none',
+    }),
+  })
+  return recorded.ok ? { ok: false, code: 'config-policy-blocked', policy: evaluation } : recorded
+}
+
+/** Revision, targets, offers, assignment, the request and the audit entry in one transaction; then the frames. */
+async function commit(
+  parts: ApprovalParts,
+  push: ApprovalPush,
+  approval: Approval,
+  prodTarget: boolean,
+  required: readonly ComponentRef[],
+): Promise<PushApprovalOutcome> {
+  const { actor, breakGlass, workloadId } = push
+  let pushed: Approval | null = null
+  return recordAlongside<PushApprovalOutcome>(parts.audit, async (record) => {
+    let refusal: Refusal | null = null
+    const outcome = await parts.fleet.push<'refused'>(
+      {
+        ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
+        ...{ kind: 'approval', pushedBy: actor.email, approvalId: approval.id, rollbackTargetKind: null },
+        stages: push.stages,
+      },
+      async (tx, { pushId }) => {
+        const status = await lockApprovalStatus(tx, approval.id)
+        refusal =
+          status === null ? { ok: false, code: 'approval-not-found' } : refuseStatus(status, breakGlass)
+        if (refusal !== null) return { ok: false, code: 'refused' }
+        pushed = await markPushed(tx, {
+          ...{ id: approval.id, pushId, configHash: approval.draftHash, comment: push.comment, prodTarget },
+          ...{ prodDoubleConfirmed: push.prodDoubleConfirmed, breakGlass },
+          breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
+          now: parts.clock.now(),
+        })
+        const detail = breakGlass
+          ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
+          : `${approval.id}:${approval.draftHash}`
+        await record(tx, {
+          action: breakGlass ? 'config.approval.break_glass_push' : 'config.approval.push',
+          ...{ actor, resource: 'workload', resourceId: workloadId },
+          ...{ configHash: approval.draftHash, detail },
+        })
+        return { ok: true }
+      },
+    )
+    if (!outcome.ok) return outcome.code === 'refused' ? refusal! : { ok: false, code: outcome.code }
+    parts.hub.broadcast(toApprovalFrame(pushed!))
+    parts.counters.approvalWaitsNoMore(workloadId, pushed!.id)
+    return { ok: true, approval: pushed! }
+  })
+}

@@ -1,0 +1,43 @@
+import type { ComponentRef } from '../configs/check/components.ts'
+import type { ConfigTarget } from '../configs/check/target.ts'
+import { policyForWorkload } from '../configs/policy/policy.ts'
+import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import type { PolicyFinding } from '../wire/policy.ts'
+import { type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
+
+/** Why a workload as it stands takes no rollback. */
+export type WorkloadRefusal = {
+  ok: false
+  code:
+    | 'workload-archived'
+    | 'workload-not-collector'
+    | 'remote-config-unsupported'
+    | 'workload-not-connected'
+}
+
+/** A rollback needs what a push needs: somebody live who can take it. */
+export function refuseWorkload(parts: ApprovalParts, target: ConfigTarget): WorkloadRefusal | null {
+  const workload = parts.fleet.workload(target.workloadId)
+  if (workload === null || workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
+  // An agent that accepts configs has shown that it is no plain SDK.
+  if (workload.type !== 'collector' && !workload.acceptsRemoteConfig)
+    return { ok: false, code: 'workload-not-collector' }
+  if (!workload.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
+  return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
+}
+
+/** The checks of any push, and what policy says, which does not hold back a rollback. */
+export async function checkRollback(
+  parts: ApprovalParts,
+  target: ConfigTarget,
+  text: string,
+): Promise<{ ok: true; required: ComponentRef[]; findings: PolicyFinding[] } | DraftRefusal> {
+  const checked = await checkDraft(parts, text, target)
+  if (!checked.ok) return checked
+  const current = await parts.configTargets.currentConfig(target.workloadId)
+  const scope = { targetEnv: '', targetGroup: '' }
+  const found = await parts.configs.policy(
+    policyForWorkload(target, { candidate: text, current }, scope, parts.config.policy),
+  )
+  return found.ok ? { ok: true, required: checked.required, findings: found.evaluation.findings } : found
+}

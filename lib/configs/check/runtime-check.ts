@@ -1,0 +1,178 @@
+import { constants } from 'node:fs'
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, isAbsolute, join } from 'node:path'
+import type { Clock } from '../../clock.ts'
+import { redactText } from '../../redact/redact.ts'
+import { type ProgramRun, runProgram } from './run-program.ts'
+import { compareVersions, type RuntimeCheck } from './validate.ts'
+import { buildCheck, type Check, type CheckMessage } from './validation-messages.ts'
+
+export interface RuntimeCheckSettings {
+  isEnabled: boolean
+  /** An absolute path, or a name that is looked up on `searchPath`. */
+  binaryPath: string
+  /** Folders, separated as in PATH. */
+  searchPath: string
+  /** For each of the two runs of the binary. */
+  timeoutMs: number
+  /** Empty when there is none. */
+  minVersion: string
+}
+
+type Finding = Omit<CheckMessage, 'check_id'>
+
+const WAITING_MAX = 4
+/** What a draft may refer to when it is run here: nothing that reads files or the network. */
+const HARMLESS_PROVIDERS = new Set(['env', 'yaml'])
+const VERSION = /^(\S{1,100})\s+version\s+v?(\d+\.\d+(?:\.\d+)?)/i
+
+/**
+ * The check that asks a collector binary on this machine. The child sees an empty environment and an empty
+ * folder of its own; one runs at a time, four wait.
+ */
+export function openRuntimeCheck(settings: RuntimeCheckSettings, clock: Clock): RuntimeCheck {
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return async (request) => {
+    if (!settings.isEnabled) {
+      const message = 'Validation by a collector binary is switched off.'
+      return skipped({ code: 'otelcol_runtime_disabled', severity: 'info', message })
+    }
+    const refused = request.providers.filter((name) => !HARMLESS_PROVIDERS.has(name))
+    if (refused.length > 0) {
+      const message = `Not run, because the config refers to ${refused.join(', ')}, which would read files or the network here.`
+      return skipped({ code: 'otelcol_provider_refused', severity: 'warning', message })
+    }
+    if (waiting > WAITING_MAX) {
+      const message = 'Not run, because too many validations are waiting.'
+      return skipped({ code: 'otelcol_runtime_unavailable', severity: 'warning', message })
+    }
+    waiting++
+    const mine = last.then(() => checkWithBinary(request, settings, clock))
+    last = mine.catch(() => undefined)
+    try {
+      return await mine
+    } finally {
+      waiting--
+    }
+  }
+}
+
+function skipped(finding: Finding): Check {
+  return buildCheck('otelcol_runtime', [finding], {}, 'skipped')
+}
+
+async function checkWithBinary(
+  { text, targetVersion }: Parameters<RuntimeCheck>[0],
+  settings: RuntimeCheckSettings,
+  clock: Clock,
+): Promise<Check> {
+  const binary = await findBinary(settings)
+  if (binary === null) {
+    const message = `The collector binary "${settings.binaryPath}" was not found or cannot be executed.`
+    return skipped({ code: 'otelcol_not_found', severity: 'warning', message })
+  }
+  const started = clock.monotonicMs()
+  let folder: string
+  try {
+    folder = await mkdtemp(join(tmpdir(), 'muster-validate-'))
+  } catch {
+    return unavailable()
+  }
+  try {
+    const file = join(folder, 'config.yaml')
+    await writeFile(file, text, { mode: 0o600 })
+    const limits = { folder, timeoutMs: settings.timeoutMs, outputBytesMax: 65_536 }
+    const version = readVersion(await runProgram(binary, ['--version'], limits))
+    const run = await runProgram(binary, ['validate', '--config', file], limits)
+    const hide = (output: string) => hidePaths(redactText(output.replaceAll(folder, '').trim()))
+    const metadata = {
+      command_mode: 'otelcol validate --config',
+      ...(targetVersion === '' ? {} : { target_version: targetVersion }),
+      binary_path: binary,
+      ...(version ? { binary_version: version.number, binary_distribution: version.distribution } : {}),
+      duration_ms: Math.round(clock.monotonicMs() - started),
+      exit_code: run.exitCode,
+      ...(run.stdout.trim() === '' ? {} : { stdout: hide(run.stdout) }),
+      ...(run.stderr.trim() === '' ? {} : { stderr: hide(run.stderr) }),
+    }
+    const findings = versionFindings(version?.number ?? null, targetVersion, settings.minVersion)
+    return buildCheck('otelcol_runtime', [...findings, verdict(run, settings, hide)], metadata)
+  } catch {
+    return unavailable()
+  } finally {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined)
+  }
+}
+
+function unavailable(): Check {
+  const message = 'The config could not be written for the collector binary.'
+  return buildCheck('otelcol_runtime', [
+    { code: 'otelcol_runtime_unavailable', severity: 'warning', message },
+  ])
+}
+
+async function findBinary({ binaryPath, searchPath }: RuntimeCheckSettings): Promise<string | null> {
+  const candidates =
+    isAbsolute(binaryPath) || binaryPath.includes('/')
+      ? [binaryPath]
+      : searchPath
+          .split(delimiter)
+          .flatMap((folder) => (isAbsolute(folder) ? [join(folder, binaryPath)] : []))
+  for (const candidate of candidates) {
+    try {
+      await access(candidate, constants.X_OK)
+      return candidate
+    } catch {
+      // Looked for in the next folder.
+    }
+  }
+  return null
+}
+
+function readVersion({ stdout, stderr }: ProgramRun): { distribution: string; number: string } | null {
+  const match = VERSION.exec(stdout.trim()) ?? VERSION.exec(stderr.trim())
+  return match ? { distribution: match[1]!, number: match[2]! } : null
+}
+
+function versionFindings(version: string | null, target: string, minimum: string): Finding[] {
+  if (version === null) {
+    const message = 'The version of the collector binary could not be read.'
+    return [{ code: 'otelcol_version_unknown', severity: 'warning', message }]
+  }
+  const findings: Finding[] = []
+  if (minimum !== '' && compareVersions(version, minimum) < 0) {
+    const message = `The collector binary has version ${version}, below the configured minimum ${minimum}.`
+    findings.push({ code: 'otelcol_too_old', severity: 'warning', message })
+  }
+  if (target !== '' && compareVersions(version, target) !== 0) {
+    const message = `The collector binary has version ${version}, the target ${target}.`
+    findings.push({ code: 'otelcol_version_mismatch', severity: 'warning', message })
+  }
+  return findings
+}
+
+function verdict(run: ProgramRun, settings: RuntimeCheckSettings, hide: (output: string) => string): Finding {
+  if (run.outcome === 'timed-out') {
+    const message = `The collector binary did not finish within ${settings.timeoutMs} ms.`
+    return { code: 'otelcol_runtime_timeout', severity: 'warning', message }
+  }
+  if (run.outcome === 'not-started') {
+    const message = 'The collector binary could not be started.'
+    return { code: 'otelcol_runtime_unavailable', severity: 'warning', message }
+  }
+  if (run.exitCode === 0) {
+    const message = 'The collector binary accepts the config.'
+    return { code: 'otelcol_validation_passed', severity: 'info', message }
+  }
+  const cause = run.exitCode === -1 ? 'killed' : `exit status ${run.exitCode}`
+  const output = (['stderr', 'stdout'] as const).flatMap((name) =>
+    run[name].trim() === '' ? [] : [`${name}: ${hide(run[name])}`],
+  )
+  return { code: 'otelcol_validation_failed', severity: 'error', message: [cause, ...output].join('; ') }
+}
+
+function hidePaths(output: string): string {
+  return output.replace(/(^|[\s"'(=,])\/(?:[^\s"'()/:,]+\/)*[^\s"'()/:,]+/g, '$1…')
+}

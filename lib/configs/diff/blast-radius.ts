@@ -1,0 +1,127 @@
+import { isSecretName, redactName, redactString } from '../../redact/redact.ts'
+import type {
+  DiffBlastRadius,
+  DiffComponent,
+  DiffEndpoint,
+  DiffPipeline,
+  DiffRiskItem,
+} from '../../wire/diff.ts'
+import type { FleetPeer } from '../check/target.ts'
+import { compareText } from '../yaml/value.ts'
+import { signalOf } from './pipelines.ts'
+
+const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const
+const SERVICE_KEYS = ['service.name', 'service', 'app.kubernetes.io/name'] as const
+
+/** What and whom a change reaches. */
+export function blastRadius(
+  changes: {
+    components: readonly DiffComponent[]
+    pipelines: readonly DiffPipeline[]
+    endpoints: readonly DiffEndpoint[]
+    risks: readonly DiffRiskItem[]
+  },
+  workload: FleetPeer | null,
+  peers: readonly FleetPeer[],
+): DiffBlastRadius {
+  const clusters = new Set(workload ? clustersOf(workload) : [])
+  const scoped = peers.filter(
+    (peer) => peer.id !== workload?.id && clustersOf(peer).some((name) => clusters.has(name)),
+  )
+  const reached = workload ? [workload, ...scoped] : []
+  return {
+    schema_version: 'otel-config-blast-radius.v1',
+    affected_signals: affectedSignals(changes),
+    touched_exporters: touchedExporters(changes),
+    impacted_services: reached
+      .flatMap(service)
+      .sort(
+        (a, b) =>
+          compareText(a.service_name, b.service_name) ||
+          compareText(a.workload_id ?? '', b.workload_id ?? ''),
+      ),
+    impacted_clusters: [...clusters].sort(compareText),
+    critical_collectors: reached
+      .flatMap(criticalCollector)
+      .sort((a, b) => compareText(a.workload_id, b.workload_id)),
+  }
+}
+
+/** The radius of a change that nothing is known about. */
+export function emptyBlastRadius(): DiffBlastRadius {
+  return blastRadius({ components: [], pipelines: [], endpoints: [], risks: [] }, null, [])
+}
+
+function affectedSignals({ components, pipelines, risks }: Parameters<typeof blastRadius>[0]): string[] {
+  const names = [
+    ...pipelines.map(({ pipeline_key }) => pipeline_key),
+    ...components.flatMap(({ impacted_pipelines }) => impacted_pipelines),
+    ...risks.flatMap(({ affected_pipelines }) => affected_pipelines),
+  ]
+  return unique(names.map(signalOf).filter((signal) => signal !== 'unknown'))
+}
+
+function touchedExporters({ components, pipelines, endpoints }: Parameters<typeof blastRadius>[0]): string[] {
+  const isExporter = ({ component }: { component: { category: string } }) =>
+    component.category === 'exporters'
+  return unique([
+    ...components.filter(isExporter).map(({ component }) => component.id),
+    ...endpoints.filter(isExporter).map(({ component }) => component.id),
+    ...pipelines.flatMap(({ kind, before, after, component_ref_changes }) => [
+      ...component_ref_changes.flatMap(({ section, component_id }) =>
+        section === 'exporters' ? [component_id] : [],
+      ),
+      ...(kind === 'modified' ? [] : ((before ?? after)?.exporters ?? [])),
+    ]),
+  ]).map(redactName)
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)].sort(compareText)
+}
+
+function labelOf(peer: FleetPeer, key: string): string {
+  for (const source of [peer.labels, peer.fingerprintKeys]) {
+    const value = Object.hasOwn(source, key) ? source[key]!.trim() : ''
+    if (value !== '' && redactString(value) === value && !isSecretName(value)) return value
+  }
+  return ''
+}
+
+function clustersOf(peer: FleetPeer): string[] {
+  return CLUSTER_KEYS.map((key) => labelOf(peer, key)).filter((value) => value !== '')
+}
+
+function service(peer: FleetPeer): DiffBlastRadius['impacted_services'] {
+  const name = SERVICE_KEYS.map((key) => labelOf(peer, key)).find((value) => value !== '')
+  if (name === undefined) return []
+  return [
+    {
+      service_name: name,
+      workload_id: peer.id,
+      display_name: peer.displayName,
+      type: peer.type,
+      status: peer.status,
+    },
+  ]
+}
+
+function criticalCollector(peer: FleetPeer): DiffBlastRadius['critical_collectors'] {
+  if (peer.type !== 'collector' && !peer.displayName.toLowerCase().includes('collector')) return []
+  const labels = Object.entries(peer.labels).map(([key, value]) => [
+    key.toLowerCase(),
+    value.trim().toLowerCase(),
+  ])
+  const has = (key: string, value: string) => labels.some((label) => label[0] === key && label[1] === value)
+  const isProduction =
+    labels.some(([, value]) => value === 'prod' || value === 'production') ||
+    clustersOf(peer).some((name) => /^prod(uction$|$|-)/i.test(name))
+  const reasons = [
+    'collector_workload',
+    ...(has('critical', 'true') ? ['critical_true'] : []),
+    ...(isProduction ? ['production_label'] : []),
+    ...(peer.status === 'degraded' || peer.status === 'disconnected' ? [`status_${peer.status}`] : []),
+    ...(has('tier', 'critical') ? ['tier_critical'] : []),
+  ]
+  return [{ workload_id: peer.id, display_name: peer.displayName, status: peer.status, reasons }]
+}

@@ -1,0 +1,256 @@
+import { isSecretKey, redactName, redactValue } from '../../redact/redact.ts'
+import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
+import type { RiskLevel } from '../../wire/plan.ts'
+import { componentType } from '../check/components.ts'
+import {
+  type ConfigObject,
+  type ConfigValue,
+  compareText,
+  emptyObject,
+  isObject,
+  sortedKeys,
+} from '../yaml/value.ts'
+import {
+  type ComparedConfig,
+  type ComparedPart,
+  isSame,
+  maxRisk,
+  PIPELINE_SECTIONS,
+  partRef,
+  sectionIds,
+} from './model.ts'
+
+/** One field of a component that differs, before anything is masked. */
+export interface FieldChange {
+  /** From the component's settings down. */
+  keys: string[]
+  hasBefore: boolean
+  hasAfter: boolean
+  before: ConfigValue
+  after: ConfigValue
+  rule: FieldRule | null
+}
+
+export type FieldRule =
+  | 'auth_header_modified'
+  | 'transport_security_weakened'
+  | 'sampling_rate_strongly_changed'
+  | 'sampling_policy_modified'
+
+/** A component's difference with what later steps need of it. */
+export interface ComponentDifference {
+  part: ComparedPart
+  shown: DiffComponent
+  fields: FieldChange[]
+}
+
+/** Compare all components and other settings; sorted by id, equal ones left out. */
+export function diffComponents(base: ComparedConfig, target: ComparedConfig): ComponentDifference[] {
+  const keys = [...new Set([...base.parts.keys(), ...target.parts.keys()])].sort(compareText)
+  const listing = pipelinesByPart(base, target)
+  return keys.flatMap((key) => {
+    const before = base.parts.get(key)
+    const after = target.parts.get(key)
+    const impacted = listing.get(key) ?? []
+    if (before && after) return modified(before, after, impacted)
+    return before ? [removed(before, impacted)] : [added(after!, impacted)]
+  })
+}
+
+function added(part: ComparedPart, impacted: string[]): ComponentDifference {
+  const after = shownBody(part)
+  const shown = component(part, 'added', 'low', [], impacted, { ...(after === null ? {} : { after }) })
+  return { part, shown, fields: [] }
+}
+
+function removed(part: ComparedPart, impacted: string[]): ComponentDifference {
+  const rule = removalRule(part)
+  const before = shownBody(part)
+  const body = { ...(before === null ? {} : { before }) }
+  const shown = component(part, 'removed', rule ? 'high' : 'medium', rule ? [rule] : [], impacted, body)
+  return { part, shown, fields: [] }
+}
+
+function modified(before: ComparedPart, after: ComparedPart, impacted: string[]): ComponentDifference[] {
+  const left = bodyOf(before)
+  const right = bodyOf(after)
+  if (isSame(left, right)) return []
+  const fields: FieldChange[] = []
+  collectFields(left, right, [], isSampling(before.id), fields)
+  const rules = [...new Set(fields.flatMap(({ rule }) => rule ?? []))].sort()
+  const risk = maxRisk(['low', ...rules.map(ruleRisk)])
+  const shown = component(before, 'modified', risk, rules, impacted, {
+    before: shownBody(before),
+    after: shownBody(after),
+    changed_fields: fields
+      .map((field) => shownField(before, field))
+      .sort((a, b) => compareText(a.path, b.path)),
+  })
+  return [{ part: before, shown, fields }]
+}
+
+function component(
+  part: ComparedPart,
+  kind: 'added' | 'removed' | 'modified',
+  risk: RiskLevel,
+  rules: string[],
+  impacted: string[],
+  rest: Partial<DiffComponent>,
+): DiffComponent {
+  return {
+    id: redactName(part.key),
+    kind,
+    component: partRef(part, part.path),
+    risk,
+    title: `${singular(part.category)} ${redactName(part.id)} ${kind}`,
+    changed_fields: [],
+    impacted_pipelines: impacted,
+    rules,
+    ...rest,
+  }
+}
+
+/** What one component of a category is called. */
+export function singular(category: string): string {
+  return category.endsWith('s') ? category.slice(0, -1) : category
+}
+
+/** Settings that are absent stand for defaults, like an empty mapping. */
+function bodyOf(part: ComparedPart): ConfigValue {
+  return part.settings === null ? emptyObject() : part.settings
+}
+
+function shownBody(part: ComparedPart): ConfigValue {
+  return redactValue(part.settings, [part.id])
+}
+
+function collectFields(
+  before: ConfigValue,
+  after: ConfigValue,
+  keys: string[],
+  isSampling: boolean,
+  into: FieldChange[],
+): void {
+  if (!isObject(before) || !isObject(after)) {
+    if (!isSame(before, after)) into.push(change(keys, before, after, isSampling))
+    return
+  }
+  for (const key of sortedKeys({ ...before, ...after } as ConfigObject)) {
+    const path = [...keys, key]
+    if (!Object.hasOwn(before, key)) into.push(change(path, undefined, after[key], isSampling))
+    else if (!Object.hasOwn(after, key)) into.push(change(path, before[key], undefined, isSampling))
+    else collectFields(before[key]!, after[key]!, path, isSampling, into)
+  }
+}
+
+function change(
+  keys: string[],
+  before: ConfigValue | undefined,
+  after: ConfigValue | undefined,
+  isSampling: boolean,
+): FieldChange {
+  return {
+    keys,
+    hasBefore: before !== undefined,
+    hasAfter: after !== undefined,
+    before: before ?? null,
+    after: after ?? null,
+    rule: fieldRule(keys, before, after, isSampling),
+  }
+}
+
+function shownField(part: ComparedPart, field: FieldChange): DiffChangedField {
+  const path = [part.id, ...field.keys]
+  return {
+    path: fieldPath(part, field),
+    ...(field.hasBefore ? { before: redactValue(field.before, path) } : {}),
+    ...(field.hasAfter ? { after: redactValue(field.after, path) } : {}),
+    risk:
+      field.rule === 'auth_header_modified' || field.rule === 'transport_security_weakened' ? 'high' : 'low',
+  }
+}
+
+/** Where a changed field is, from the top of the config. */
+export function fieldPath(part: ComparedPart, { keys }: FieldChange): string {
+  return redactName([part.path, ...keys].join('.'))
+}
+
+const AUTH = /auth|bearer_token|api_key|client_secret|password|token|headers/i
+
+function fieldRule(
+  keys: readonly string[],
+  before: ConfigValue | undefined,
+  after: ConfigValue | undefined,
+  isSampling: boolean,
+): FieldRule | null {
+  const path = keys.join('.')
+  if (AUTH.test(path) || keys.some(isSecretKey) || holdsSecretKey(before) || holdsSecretKey(after)) {
+    return 'auth_header_modified'
+  }
+  if (isInsecure(path, after) && !isInsecure(path, before)) return 'transport_security_weakened'
+  if (isSampling && path.includes('sampling_percentage')) {
+    return isStrongChange(before, after) ? 'sampling_rate_strongly_changed' : 'sampling_policy_modified'
+  }
+  return null
+}
+
+/** A whole sub-tree that came or went may hold the secret further down. */
+function holdsSecretKey(value: ConfigValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(holdsSecretKey)
+  if (!isObject(value)) return false
+  return Object.entries(value).some(([key, entry]) => isSecretKey(key) || holdsSecretKey(entry))
+}
+
+/** Whether a value at a path switches transport security off, itself or further down. */
+function isInsecure(path: string, value: ConfigValue | undefined): boolean {
+  if (value === true) return /(^|\.)insecure(_skip_verify)?$|tls\.insecure/i.test(path)
+  if (!isObject(value)) return false
+  return Object.entries(value).some(([key, entry]) => isInsecure(`${path}.${key}`, entry))
+}
+
+function isStrongChange(before: ConfigValue | undefined, after: ConfigValue | undefined): boolean {
+  const old = Number(before ?? Number.NaN)
+  const now = Number(after ?? Number.NaN)
+  if (Number.isNaN(old) || Number.isNaN(now) || old === 0) return false
+  return now / old <= 0.5 || now / old >= 2 || (old === 100 && now < 100)
+}
+
+/** How risky a rule of a modified field makes its component. */
+export function ruleRisk(rule: FieldRule): RiskLevel {
+  return rule === 'sampling_policy_modified' ? 'medium' : 'high'
+}
+
+function removalRule({ category, id }: ComparedPart): string | null {
+  if (category === 'exporters') return 'exporter_removed'
+  return category === 'processors' ? guardRule(id) : null
+}
+
+/** The rule about losing a processor that protects something; null for the others. */
+export function guardRule(id: string): string | null {
+  const type = componentType(id)
+  if (type === 'batch') return 'batch_processor_removed_from_pipeline'
+  if (type === 'memory_limiter') return 'memory_limiter_removed_from_pipeline'
+  return isSampling(id) ? 'sampling_guard_removed' : null
+}
+
+function isSampling(id: string): boolean {
+  return id.includes('sampling') || id.includes('probabilistic_sampler')
+}
+
+/** Which pipelines list a component in its section, on either side: `<category>:<id>` → sorted names. */
+function pipelinesByPart(base: ComparedConfig, target: ComparedConfig): Map<string, string[]> {
+  const names = new Map<string, Set<string>>()
+  for (const { pipelines } of [base, target]) {
+    for (const [name, pipeline] of pipelines) {
+      for (const section of PIPELINE_SECTIONS) {
+        for (const id of sectionIds(pipeline, section)) {
+          const key = `${section}:${id}`
+          const known = names.get(key)
+          if (known) known.add(name)
+          else names.set(key, new Set([name]))
+        }
+      }
+    }
+  }
+  return new Map([...names].map(([key, found]) => [key, [...found].sort(compareText)]))
+}

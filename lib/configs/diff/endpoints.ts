@@ -1,0 +1,160 @@
+import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../../redact/redact.ts'
+import type { DiffEndpoint, DiffEndpointValue } from '../../wire/diff.ts'
+import type { RiskLevel } from '../../wire/plan.ts'
+import { componentType } from '../check/components.ts'
+import { CATEGORIES, type ConfigValue, compareText, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
+
+const ENDPOINT_KEYS = new Set(['endpoint', 'url', 'server', 'address', 'listen_address'])
+
+interface Found {
+  part: ComparedPart
+  path: string
+  /** As written. */
+  text: string
+  isSecret: boolean
+}
+
+interface Address {
+  scheme: string
+  host: string
+  port: string
+  path: string
+}
+
+/** Compare all addresses that components listen on or send to; sorted by path, equal ones left out. */
+export function diffEndpoints(base: ComparedConfig, target: ComparedConfig): DiffEndpoint[] {
+  const before = endpointsOf(base)
+  const after = endpointsOf(target)
+  return [...new Set([...before.keys(), ...after.keys()])].sort(compareText).flatMap((path) => {
+    const left = before.get(path)
+    const right = after.get(path)
+    if (left && right && normalise(left) === normalise(right)) return []
+    const { part } = (left ?? right)!
+    const { risk, rules } = judge(part, left, right)
+    return [
+      {
+        id: `endpoint:${redactName(path)}`,
+        kind: left && right ? 'modified' : left ? 'removed' : 'added',
+        component: partRef(part, part.path),
+        endpoint_kind: kindOf(part.id),
+        field_path: redactName(path),
+        ...(left ? { before: shown(left) } : {}),
+        ...(right ? { after: shown(right) } : {}),
+        risk,
+        rules,
+      },
+    ]
+  })
+}
+
+function endpointsOf({ parts }: ComparedConfig): Map<string, Found> {
+  const found = new Map<string, Found>()
+  for (const part of parts.values()) {
+    if ((CATEGORIES as readonly string[]).includes(part.category)) {
+      collect(part, part.settings, part.path, isSecretKey(part.id), found)
+    }
+  }
+  return found
+}
+
+function collect(
+  part: ComparedPart,
+  value: ConfigValue,
+  path: string,
+  isSecret: boolean,
+  into: Map<string, Found>,
+): void {
+  if (Array.isArray(value)) {
+    value.forEach((entry, index) => {
+      collect(part, entry, `${path}[${index}]`, isSecret, into)
+    })
+    return
+  }
+  if (!isObject(value)) return
+  for (const key of sortedKeys(value)) {
+    const entry = value[key]!
+    const at = `${path}.${key}`
+    const isHidden = isSecret || isSecretKey(key)
+    const isScalar = (typeof entry === 'string' && entry.trim() !== '') || typeof entry === 'number'
+    if (isScalar && ENDPOINT_KEYS.has(key.toLowerCase())) {
+      into.set(at, { part, path: at, text: String(entry).trim(), isSecret: isHidden })
+    } else collect(part, entry, at, isHidden, into)
+  }
+}
+
+function kindOf(id: string): string {
+  const type = componentType(id)
+  if (type.startsWith('otlphttp') || type.startsWith('otlp_http')) return 'otlp_http'
+  return type.startsWith('otlp') ? 'otlp_grpc' : 'generic'
+}
+
+/** Scheme, host, port and path; null for what is no address, such as one that is filled in at start. */
+function readAddress(text: string, kind: string): Address | null {
+  const match =
+    /^(?:([a-z][a-z0-9+.-]*):\/\/)?(?:[^/?#]*@)?(\[[0-9a-f:.%]+\]|[a-z0-9_.-]*)(?::(\d{1,5}))?(\/[^?#]*)?(?:[?#].*)?$/is.exec(
+      text,
+    )
+  if (!match) return null
+  const scheme = match[1]?.toLowerCase() ?? (kind === 'otlp_http' ? 'http' : 'grpc')
+  return { scheme, host: (match[2] ?? '').toLowerCase(), port: match[3] ?? '', path: match[4] ?? '' }
+}
+
+/** What two spellings of one address have in common. */
+function normalise({ part, text }: Found): string {
+  const address = readAddress(text, kindOf(part.id))
+  if (!address) return text
+  const { host, port, path } = address
+  const query = /\?[^#]*/.exec(text)?.[0] ?? ''
+  const scheme = text.includes('://') ? `${address.scheme}://` : ''
+  return `${scheme}${host}${port === '' ? '' : `:${port}`}${path.replace(/\/$/, '')}${query}`
+}
+
+function shown(found: Found): DiffEndpointValue {
+  if (found.isSecret || redactString(found.text) === MASK) return { raw: MASK, normalized: MASK }
+  const raw = clean(found.text)
+  const normalized = clean(normalise(found))
+  const address = readAddress(found.text, kindOf(found.part.id))
+  if (!address) return { raw, normalized }
+  const { scheme, host, port, path } = address
+  return {
+    raw,
+    scheme,
+    ...(host === '' ? {} : { host }),
+    ...(port === '' ? {} : { port }),
+    ...(path === '' ? {} : { path: redactString(path) }),
+    normalized,
+    insecure: scheme === 'http' || scheme === 'grpc',
+    tls_enabled: scheme === 'https',
+  }
+}
+
+function clean(text: string): string {
+  return text.includes('://') ? redactUrl(redactString(text)) : redactString(text)
+}
+
+function judge(
+  part: ComparedPart,
+  left: Found | undefined,
+  right: Found | undefined,
+): { risk: RiskLevel; rules: string[] } {
+  if (!left) return { risk: 'low', rules: [] }
+  if (!right) return { risk: 'medium', rules: [] }
+  const kind = kindOf(part.id)
+  const before = readAddress(left.text, kind)
+  const after = readAddress(right.text, kind)
+  const isDowngrade = before?.scheme === 'https' && after?.scheme === 'http'
+  const downgrade = isDowngrade ? ['transport_security_weakened'] : []
+  if (part.category === 'receivers')
+    return { risk: 'medium', rules: ['receiver_endpoint_exposure_changed', ...downgrade] }
+  const isMoved =
+    !before ||
+    !after ||
+    before.host !== after.host ||
+    before.port !== after.port ||
+    before.scheme !== after.scheme
+  if (part.category === 'exporters' && kind !== 'generic' && isMoved) {
+    return { risk: 'high', rules: ['otlp_endpoint_changed', ...downgrade] }
+  }
+  return { risk: maxRisk(['medium', isDowngrade ? 'high' : 'none']), rules: downgrade }
+}

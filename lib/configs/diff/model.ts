@@ -1,0 +1,112 @@
+import { redactName } from '../../redact/redact.ts'
+import type { RiskLevel } from '../../wire/plan.ts'
+import { componentType } from '../check/components.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type ConfigObject,
+  type ConfigValue,
+  isExpanded,
+  isObject,
+  sortedKeys,
+} from '../yaml/value.ts'
+
+/** One component, or one other setting of the service, as the diff compares it. */
+export interface ComparedPart {
+  /** `<category>:<id>`. */
+  key: string
+  category: string
+  id: string
+  settings: ConfigValue
+  path: string
+}
+
+export const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as const
+export type PipelineSection = (typeof PIPELINE_SECTIONS)[number]
+
+/** A config cut up into what is compared. */
+export interface ComparedConfig {
+  parts: Map<string, ComparedPart>
+  pipelines: Map<string, ConfigValue>
+}
+
+const RISKS: readonly RiskLevel[] = ['none', 'low', 'medium', 'high']
+
+/** The highest of several risks; none of none. */
+export function maxRisk(risks: Iterable<RiskLevel>): RiskLevel {
+  let highest = 0
+  for (const risk of risks) highest = Math.max(highest, RISKS.indexOf(risk))
+  return RISKS[highest]!
+}
+
+/** Low to high, for sorting. */
+export function riskRank(risk: RiskLevel): number {
+  return RISKS.indexOf(risk)
+}
+
+/** Categories that are neither mappings nor filled in by the collector; nothing can be said about those. */
+export function invalidSections(root: ConfigObject): string[] {
+  return CATEGORIES.filter((category) => {
+    const section = root[category]
+    return section !== undefined && section !== null && !isObject(section) && !isExpanded(section)
+  })
+}
+
+/** Cut a config up: components, pipelines, and whatever else it holds, so that no edit goes unseen. */
+export function cutUp(root: ConfigObject): ComparedConfig {
+  const parts = new Map<string, ComparedPart>()
+  const pipelines = new Map<string, ConfigValue>()
+  const add = (category: string, id: string, settings: ConfigValue, path: string) => {
+    parts.set(`${category}:${id}`, { key: `${category}:${id}`, category, id, settings, path })
+  }
+  for (const name of sortedKeys(root)) {
+    const section = root[name]!
+    if (name === 'service' && isObject(section)) {
+      for (const key of sortedKeys(section)) {
+        const value = section[key]!
+        if (key !== 'pipelines' || !isObject(value)) {
+          if (value !== null) add('service', key, value, `service.${key}`)
+        } else for (const pipeline of sortedKeys(value)) pipelines.set(pipeline, value[pipeline]!)
+      }
+    } else if (isCategory(name) && isObject(section)) {
+      for (const id of sortedKeys(section)) add(name, id, section[id]!, `${name}.${id}`)
+    } else if (section !== null) add('service', name, section, name)
+  }
+  return { parts, pipelines }
+}
+
+function isCategory(name: string): name is Category {
+  return (CATEGORIES as readonly string[]).includes(name)
+}
+
+/** A component as answers name it. */
+export function partRef({ category, id }: ComparedPart, path: string) {
+  const slash = id.indexOf('/')
+  return {
+    category,
+    id: redactName(id),
+    type: componentType(id),
+    ...(slash === -1 ? {} : { name: redactName(id.slice(slash + 1)) }),
+    path: redactName(path),
+  }
+}
+
+/** Whether two values mean the same: keys in any order, everything else exactly. */
+export function isSame(a: ConfigValue | undefined, b: ConfigValue | undefined): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((entry, index) => isSame(entry, b[index]))
+  }
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
+  )
+}
+
+/** The ids of a pipeline's section; what is no text is left out. */
+export function sectionIds(pipeline: ConfigValue | undefined, section: PipelineSection): string[] {
+  const list = isObject(pipeline) ? pipeline[section] : undefined
+  return Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : []
+}

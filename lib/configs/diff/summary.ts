@@ -1,0 +1,136 @@
+import { isSecretKey, MASK, redactName } from '../../redact/redact.ts'
+import type { DiffComponent, DiffPipeline, DiffSummaryLine } from '../../wire/diff.ts'
+import { compareText } from '../yaml/value.ts'
+import { singular } from './components.ts'
+import { type ComparedConfig, isSame } from './model.ts'
+import { signalOf } from './pipelines.ts'
+
+const NAMES: Readonly<Record<string, string>> = {
+  loki: 'Loki',
+  otlp: 'OTLP',
+  otlphttp: 'OTLP HTTP',
+  prometheus: 'Prometheus',
+}
+
+/** A change in words, one sentence a line, never with a value. */
+export function summarise(
+  components: readonly DiffComponent[],
+  pipelines: readonly DiffPipeline[],
+  { base, target }: { base: ComparedConfig; target: ComparedConfig },
+): DiffSummaryLine[] {
+  const lines = new Map<string, DiffSummaryLine>()
+  const add = (line: DiffSummaryLine) => {
+    if (!lines.has(line.text)) lines.set(line.text, line)
+  }
+  for (const component of components) for (const line of componentLines(component)) add(line)
+  for (const pipeline of pipelines) for (const line of pipelineLines(pipeline)) add(line)
+  if (pipelines.length > 0) {
+    for (const name of [...base.pipelines.keys()].sort(compareText)) {
+      if (!target.pipelines.has(name) || !isSame(base.pipelines.get(name), target.pipelines.get(name)))
+        continue
+      const key = redactName(name)
+      add({
+        text: `Keeps ${shownPipeline(name)} unchanged`,
+        category: 'unchanged',
+        kind: 'unchanged',
+        risk: 'none',
+        pipeline_key: key,
+        signal: signalOf(name),
+      })
+    }
+  }
+  return [...lines.values()]
+}
+
+function componentLines({ kind, component, risk, changed_fields }: DiffComponent): DiffSummaryLine[] {
+  const name = shownName(component.id)
+  const about = { kind, component_id: component.id }
+  if (kind !== 'modified') {
+    const verb = kind === 'added' ? 'Adds' : 'Removes'
+    return [
+      { text: `${verb} ${name} ${singular(component.category)}`, category: 'component', risk, ...about },
+    ]
+  }
+  return changed_fields.map(({ path, risk: fieldRisk }) => ({
+    text: `Changes ${name} ${shownField(path.slice(component.path.length))}`,
+    category: 'field',
+    risk: fieldRisk,
+    path: hidePath(path),
+    ...about,
+  }))
+}
+
+function pipelineLines(pipeline: DiffPipeline): DiffSummaryLine[] {
+  const { kind, pipeline_key, signal, component_ref_changes: changes } = pipeline
+  const about = { pipeline_key, signal }
+  // Added and removed ones are told by what they are made of, unless that was there before.
+  if (kind === 'added')
+    return [
+      {
+        text: `Adds ${shownPipeline(pipeline_key)} pipeline`,
+        category: 'pipeline',
+        kind,
+        risk: 'low',
+        ...about,
+      },
+    ]
+  if (kind === 'removed')
+    return [
+      {
+        text: `Removes ${shownPipeline(pipeline_key)} pipeline`,
+        category: 'pipeline',
+        kind,
+        risk: 'high',
+        ...about,
+      },
+    ]
+  const lines: DiffSummaryLine[] = []
+  for (const change of changes) {
+    const rest = {
+      category: 'pipeline',
+      risk: change.risk,
+      component_id: change.component_id,
+      ...about,
+    } as const
+    if (change.section === 'exporters' && change.kind === 'added') {
+      lines.push({
+        text: `Routes ${signalName(pipeline)} to ${shownName(change.component_id)}`,
+        kind: 'added',
+        ...rest,
+      })
+    } else if (change.section === 'processors' && change.kind === 'moved') {
+      lines.push({
+        text: `Moves ${shownName(change.component_id)} processor in ${shownPipeline(pipeline_key)}`,
+        kind: 'moved',
+        ...rest,
+      })
+    }
+  }
+  return lines
+}
+
+function signalName({ signal, pipeline_key }: DiffPipeline): string {
+  return signal === 'unknown' ? shownPipeline(pipeline_key) : signal
+}
+
+function shownPipeline(name: string): string {
+  return isSecretKey(name) ? MASK : redactName(name)
+}
+
+function shownName(id: string): string {
+  const name = id.slice(id.indexOf('/') + 1)
+  return isSecretKey(name) ? MASK : (NAMES[name] ?? name)
+}
+
+function shownField(path: string): string {
+  const keys = path.split('.').filter((key) => key !== '')
+  if (keys.some(isSecretKey)) return 'sensitive setting'
+  return (keys.at(-1) ?? 'settings').replaceAll('_', ' ')
+}
+
+function hidePath(path: string): string {
+  return path
+    .split('.')
+    .map((key) => (isSecretKey(key) ? MASK : key))
+    .join('.')
+}

@@ -1,0 +1,95 @@
+import { stringify } from 'yaml'
+import { configHash } from '../../model/config-hash.ts'
+import { componentType } from '../check/components.ts'
+import { parseConfig } from '../yaml/parse.ts'
+import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
+
+/** A config as instances run it, without what differs between two instances or two runs of the same config. */
+export interface NormalForm {
+  /** YAML, keys sorted. */
+  text: string
+  /** SHA-256 of `text`, lower-case hex: the `reported_config_hash`. */
+  hash: string
+  /** Whether it has pipelines, which is what makes an agent a collector. */
+  runsPipelines: boolean
+}
+
+/** Telemetry resource attributes that name one instance, one machine or one run. */
+const INSTANCE_ATTRIBUTES = new Set([
+  'container.id',
+  'host.id',
+  'host.ip',
+  'host.mac',
+  'host.name',
+  'k8s.node.name',
+  'k8s.node.uid',
+  'k8s.pod.ip',
+  'k8s.pod.name',
+  'k8s.pod.start_time',
+  'k8s.pod.uid',
+  'os.description',
+  'process.pid',
+  'service.instance.id',
+])
+
+/** Settings of an `opamp` extension that the supervisor fills in for one instance or one run. */
+const SUPERVISOR_SETTINGS = ['agent_description', 'instance_uid', 'ppid'] as const
+
+const LOCAL_ADDRESS = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])(?::\d+)?(?:\/|$)/i
+
+/**
+ * The normal form of a config that an agent reports; null when it cannot be read or is empty, which is no
+ * report. Left out: uid, parent process, description and local server address of an `opamp` extension, and
+ * the telemetry resource attributes listed above.
+ */
+export function normalForm(reported: string): NormalForm | null {
+  const parsed = parseConfig(reported)
+  if (!parsed.ok) return null
+  const root = sortDeep(parsed.document.root) as ConfigObject
+  dropSupervisorSettings(root)
+  dropInstanceAttributes(root)
+  const text = stringify(root, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' })
+  const service = root['service']
+  const runsPipelines = isObject(service) && isObject(service['pipelines'])
+  return { text, hash: configHash(text), runsPipelines }
+}
+
+/** A copy with all keys sorted; shared parts are written out. */
+function sortDeep(value: ConfigValue): ConfigValue {
+  if (Array.isArray(value)) return value.map(sortDeep)
+  if (!isObject(value)) return value
+  const sorted = emptyObject()
+  for (const key of sortedKeys(value)) sorted[key] = sortDeep(value[key]!)
+  return sorted
+}
+
+function dropSupervisorSettings(root: ConfigObject): void {
+  const extensions = root['extensions']
+  if (!isObject(extensions)) return
+  for (const [id, settings] of Object.entries(extensions)) {
+    if (componentType(id) !== 'opamp' || !isObject(settings)) continue
+    for (const key of SUPERVISOR_SETTINGS) delete settings[key]
+    const server = settings['server']
+    if (!isObject(server)) continue
+    for (const transport of Object.values(server)) {
+      if (!isObject(transport)) continue
+      const { endpoint } = transport
+      if (typeof endpoint === 'string' && LOCAL_ADDRESS.test(endpoint)) delete transport['endpoint']
+    }
+  }
+}
+
+function dropInstanceAttributes(root: ConfigObject): void {
+  const service = root['service']
+  const telemetry = isObject(service) ? service['telemetry'] : undefined
+  const resource = isObject(telemetry) ? telemetry['resource'] : undefined
+  if (!isObject(resource)) return
+  for (const key of Object.keys(resource)) if (INSTANCE_ATTRIBUTES.has(key)) delete resource[key]
+  // Newer collectors write the resource as a list of name and value.
+  const { attributes } = resource
+  if (!Array.isArray(attributes)) return
+  resource['attributes'] = attributes.filter(
+    (entry) =>
+      !(isObject(entry) && typeof entry['name'] === 'string' && INSTANCE_ATTRIBUTES.has(entry['name'])),
+  )
+}

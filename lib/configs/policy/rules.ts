@@ -1,0 +1,262 @@
+import { componentType, idsOf } from '../check/components.ts'
+import type { ParsedConfig } from '../yaml/parse.ts'
+import { type ConfigObject, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+
+/** Where a rule is broken, and how to put it right. Never a value of the config. */
+export interface PolicyHit {
+  path: string
+  message: string
+  remediation: string
+}
+
+/** What every rule looks at. */
+export interface PolicyCase {
+  candidate: ParsedConfig
+  /** What runs now; null when nothing is known to. */
+  current: ParsedConfig | null
+  isProduction: boolean
+  allowedOtlpEndpoints: readonly string[]
+  criticalExporters: readonly string[]
+  requiredResourceAttributes: readonly string[]
+  sampling: { min: number; max: number; isAsked: boolean }
+}
+
+export interface PolicyRule {
+  id: string
+  name: string
+  severity: 'warning' | 'critical'
+  applies(about: PolicyCase): boolean
+  find(about: PolicyCase): PolicyHit[]
+}
+
+const OTLP_TYPES = new Set(['otlp', 'otlp_grpc', 'otlp_http', 'otlphttp'])
+
+/** Everything but the rule about texts that do not parse, which leaves nothing to look at. */
+export const POLICY_RULES: readonly PolicyRule[] = [
+  {
+    id: 'community.exporters.critical_removal',
+    name: 'Critical exporter removal',
+    severity: 'critical',
+    applies: ({ current, isProduction, criticalExporters }) =>
+      current !== null && (isProduction || criticalExporters.length > 0),
+    find: findRemovedExporters,
+  },
+  {
+    id: 'community.exporters.otlp_endpoint.allowlist',
+    name: 'OTLP endpoint allowlist',
+    severity: 'critical',
+    applies: ({ isProduction, allowedOtlpEndpoints }) => isProduction && allowedOtlpEndpoints.length > 0,
+    find: findForeignEndpoints,
+  },
+  {
+    id: 'community.pipelines.batch.required',
+    name: 'Batch processor required',
+    severity: 'critical',
+    applies: ({ isProduction }) => isProduction,
+    find: findUnbatchedPipelines,
+  },
+  {
+    id: 'community.processors.memory_limiter.required',
+    name: 'Memory limiter required',
+    severity: 'critical',
+    applies: ({ isProduction }) => isProduction,
+    find: ({ candidate }) =>
+      componentsOf(candidate, 'processors').some(({ id }) => componentType(id) === 'memory_limiter')
+        ? []
+        : [
+            {
+              path: 'processors.memory_limiter',
+              message: 'A production config needs a memory_limiter processor.',
+              remediation: 'Define a memory_limiter processor and put it first in every pipeline.',
+            },
+          ],
+  },
+  {
+    id: 'community.production.insecure_tls',
+    name: 'Forbid insecure TLS in production',
+    severity: 'critical',
+    applies: ({ isProduction }) => isProduction,
+    find: findInsecureTls,
+  },
+  {
+    id: 'community.resource.attributes.required',
+    name: 'Resource attributes required',
+    severity: 'critical',
+    applies: ({ isProduction, requiredResourceAttributes }) =>
+      isProduction && requiredResourceAttributes.length > 0,
+    find: findMissingAttributes,
+  },
+  {
+    id: 'community.sampling.percentage.safe_range',
+    name: 'Sampling percentage safe range',
+    severity: 'warning',
+    applies: ({ isProduction, sampling }) => isProduction || sampling.isAsked,
+    find: findUnsafeSampling,
+  },
+]
+
+interface Component {
+  id: string
+  settings: ConfigValue
+}
+
+function componentsOf(config: ParsedConfig, category: string): Component[] {
+  const section = config.root[category]
+  return isObject(section) ? sortedKeys(section).map((id) => ({ id, settings: section[id]! })) : []
+}
+
+function pipelinesOf(config: ParsedConfig): Array<{ name: string; pipeline: ConfigObject }> {
+  const service = config.root['service']
+  const pipelines = isObject(service) ? service['pipelines'] : undefined
+  if (!isObject(pipelines)) return []
+  return sortedKeys(pipelines).flatMap((name) => {
+    const pipeline = pipelines[name]!
+    return isObject(pipeline) ? [{ name, pipeline }] : []
+  })
+}
+
+function usedExporters(config: ParsedConfig): Set<string> {
+  return new Set(
+    pipelinesOf(config).flatMap(({ pipeline }) => idsOf(pipeline['exporters']).map(({ id }) => id)),
+  )
+}
+
+function findRemovedExporters({ candidate, current, criticalExporters }: PolicyCase): PolicyHit[] {
+  if (current === null) return []
+  const after = usedExporters(candidate)
+  const removed = [...usedExporters(current)].filter(
+    (id) => !after.has(id) && (criticalExporters.length === 0 || criticalExporters.includes(id)),
+  )
+  if (removed.length === 0) return []
+  const count = removed.length === 1 ? 'an exporter' : `${removed.length} exporters`
+  return [
+    {
+      path: 'service.pipelines.traces.exporters',
+      message: `The config no longer sends to ${count} that the running config sends to.`,
+      remediation: 'Keep the exporter in a pipeline, or have it taken off the list of critical exporters.',
+    },
+  ]
+}
+
+function findForeignEndpoints({ candidate, allowedOtlpEndpoints }: PolicyCase): PolicyHit[] {
+  const allowed = allowedOtlpEndpoints.flatMap((entry) => hostOf(entry) ?? [])
+  return componentsOf(candidate, 'exporters').flatMap(({ id, settings }) => {
+    if (!OTLP_TYPES.has(componentType(id)) || !isObject(settings)) return []
+    const { endpoint } = settings
+    if (typeof endpoint !== 'string' || endpoint.trim() === '') return []
+    const host = hostOf(endpoint)
+    if (host !== null && allowed.some((entry) => host === entry || host.endsWith(`.${entry}`))) return []
+    return [
+      {
+        path: `exporters.${id}.endpoint`,
+        message: 'The endpoint of this OTLP exporter is not on the list of allowed hosts.',
+        remediation: 'Send to an allowed host, or have the host added to the list.',
+      },
+    ]
+  })
+}
+
+/** The lower-case host of `host`, `host:port`, `[v6]:port` or a URL; null when there is none to be read. */
+export function hostOf(endpoint: string): string | null {
+  const text = endpoint.trim()
+  const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#]/, 1)[0]!
+  const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
+  const match = /^(\[[0-9a-f:.%]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?$/.exec(host)
+  return match ? match[1]! : null
+}
+
+function findUnbatchedPipelines({ candidate }: PolicyCase): PolicyHit[] {
+  return pipelinesOf(candidate).flatMap(({ name, pipeline }) =>
+    idsOf(pipeline['processors']).some(({ id }) => componentType(id) === 'batch')
+      ? []
+      : [
+          {
+            path: `service.pipelines.${name}.processors`,
+            message: `Pipeline "${name}" has no batch processor.`,
+            remediation: 'Add a batch processor to the pipeline.',
+          },
+        ],
+  )
+}
+
+function findInsecureTls({ candidate }: PolicyCase): PolicyHit[] {
+  return (['exporters', 'receivers'] as const).flatMap((category) =>
+    componentsOf(candidate, category).flatMap(({ id, settings }) =>
+      hasInsecure(settings)
+        ? [
+            {
+              path: `${category}.${id}.tls.insecure`,
+              message: 'Transport security is switched off.',
+              remediation: 'Remove "insecure: true" and use TLS.',
+            },
+          ]
+        : [],
+    ),
+  )
+}
+
+function hasInsecure(value: ConfigValue): boolean {
+  if (Array.isArray(value)) return value.some(hasInsecure)
+  if (!isObject(value)) return false
+  return Object.entries(value).some(
+    ([key, entry]) => (key.toLowerCase() === 'insecure' && entry === true) || hasInsecure(entry),
+  )
+}
+
+function findMissingAttributes({ candidate, requiredResourceAttributes }: PolicyCase): PolicyHit[] {
+  const set = new Set<string>()
+  for (const { id, settings } of componentsOf(candidate, 'processors')) {
+    const attributes =
+      componentType(id) === 'resource' && isObject(settings) ? settings['attributes'] : undefined
+    if (!Array.isArray(attributes)) continue
+    for (const entry of attributes)
+      if (isObject(entry) && typeof entry['key'] === 'string') set.add(entry['key'])
+  }
+  const missing = requiredResourceAttributes.filter((key) => !set.has(key))
+  if (missing.length === 0) return []
+  return [
+    {
+      path: 'processors.resource.attributes',
+      message: `No resource processor sets the required attributes: ${missing.join(', ')}.`,
+      remediation: 'Set them in a resource processor.',
+    },
+  ]
+}
+
+function findUnsafeSampling({ candidate, sampling }: PolicyCase): PolicyHit[] {
+  return componentsOf(candidate, 'processors').flatMap(({ id, settings }) => {
+    if (!isObject(settings)) return []
+    const type = componentType(id)
+    if (type === 'probabilistic_sampler') {
+      return samplingHit(settings['sampling_percentage'], `processors.${id}.sampling_percentage`, sampling)
+    }
+    const policies = type === 'tail_sampling' ? settings['policies'] : undefined
+    if (!Array.isArray(policies)) return []
+    return policies.flatMap((policy, index) => {
+      if (!isObject(policy)) return []
+      const path = `processors.${id}.policies[${index}]`
+      const nested = isObject(policy['probabilistic']) ? policy['probabilistic'] : {}
+      return [
+        ...samplingHit(policy['sampling_percentage'], `${path}.sampling_percentage`, sampling),
+        ...samplingHit(nested['sampling_percentage'], `${path}.probabilistic.sampling_percentage`, sampling),
+      ]
+    })
+  })
+}
+
+function samplingHit(
+  value: ConfigValue | undefined,
+  path: string,
+  { min, max }: PolicyCase['sampling'],
+): PolicyHit[] {
+  const isNumeric = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')
+  const percentage = isNumeric ? Number(value) : Number.NaN
+  if (Number.isNaN(percentage) || (percentage >= min && percentage <= max)) return []
+  return [
+    {
+      path,
+      message: `The sampling percentage is outside the safe range of ${min} to ${max}.`,
+      remediation: 'Choose a percentage inside the range.',
+    },
+  ]
+}

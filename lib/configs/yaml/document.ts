@@ -1,0 +1,163 @@
+import { Composer, type CST, type Document, LineCounter, type ParsedNode, Parser } from 'yaml'
+import { indentContinuations } from './reindent.ts'
+import { findForbiddenTab } from './tabs.ts'
+
+/** Why a text is not YAML: words of ours, never words of the text. */
+export interface SyntaxProblem {
+  message: string
+  /** Offset in UTF-16 units. */
+  offset: number
+}
+
+export type YamlDocument =
+  | { ok: true; contents: ParsedNode | null; lines: LineCounter }
+  | { ok: false; problem: SyntaxProblem; lines: LineCounter }
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  ALIAS_PROPS: 'an alias has an anchor or a tag',
+  BAD_ALIAS: 'unknown anchor or bad alias',
+  BAD_COLLECTION_TYPE: 'a tag does not fit its value',
+  BAD_DIRECTIVE: 'bad directive',
+  BAD_DQ_ESCAPE: 'bad escape in a double-quoted text',
+  BAD_INDENT: 'wrong indentation',
+  BAD_PROP_ORDER: 'an anchor or a tag in the wrong place',
+  BAD_SCALAR_START: 'a text starts with a reserved character; quote it',
+  BLOCK_AS_IMPLICIT_KEY: 'a mapping or list starts where only a text can stand',
+  BLOCK_IN_FLOW: 'a block value inside brackets',
+  KEY_OVER_1024_CHARS: 'a key is longer than 1024 characters',
+  MISSING_CHAR: 'a colon, comma, quote, bracket or blank is missing',
+  MULTILINE_IMPLICIT_KEY: 'a key spans several lines, or its colon is missing',
+  MULTIPLE_ANCHORS: 'a value has two anchors',
+  MULTIPLE_TAGS: 'a value has two tags',
+  TAB_AS_INDENT: 'a tab is used for indentation',
+  UNEXPECTED_TOKEN: 'unexpected text',
+}
+
+/** Findings of the `yaml` package about texts that the collector's parser reads without complaint. */
+const TOLERATED = new Set(['TAG_RESOLVE_FAILED', 'NON_STRING_KEY', 'DUPLICATE_KEY', 'MULTIPLE_DOCS'])
+const COMMENT_SPACING = 'Comments must be separated'
+
+/** A document end before any document. */
+const STRAY_END = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*\.\.\.(?=\s|$)/
+
+// What the collector's reader refuses: control characters but tab and line ends, non-characters, lone surrogates.
+const UNREADABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff\p{Cs}]/u
+
+/**
+ * The first document of a text as nodes, with every scalar a text. What follows it is not looked at, as the
+ * collector does not: neither after `---`, nor root keys less indented than the first.
+ */
+export function readFirstDocument(text: string): YamlDocument {
+  const lines = new LineCounter()
+  const fail = (message: string, offset: number): YamlDocument => ({
+    ok: false,
+    problem: { message, offset },
+    lines,
+  })
+  const unreadable = text.search(UNREADABLE)
+  if (unreadable !== -1) {
+    countLines(text, lines)
+    return fail('a character that YAML does not allow', unreadable)
+  }
+  try {
+    const { head, document, problem } = composeFirst(text)
+    countLines(text, lines)
+    const tab = findForbiddenTab(head)
+    if (tab !== null) return fail('a tab where only blanks may stand', tab)
+    if (problem === null) return { ok: true, contents: document?.contents ?? null, lines }
+    // The package is stricter about the indentation of quoted texts and brackets than the collector.
+    const indented = indentContinuations(text)
+    const again = indented === text ? null : composeFirst(indented)
+    if (again !== null && again.problem === null) {
+      const indentedLines = new LineCounter()
+      countLines(indented, indentedLines)
+      return { ok: true, contents: again.document?.contents ?? null, lines: indentedLines }
+    }
+    return fail(problem.message, problem.offset)
+  } catch (error) {
+    // The composer recurses; a text of brackets only can exhaust the stack.
+    if (error instanceof RangeError) return fail('values are nested too deeply', 0)
+    throw error
+  }
+}
+
+interface Composed {
+  /** The text of the first document. */
+  head: string
+  document: Document.Parsed | null
+  /** The first thing that the collector's parser would not read. */
+  problem: SyntaxProblem | null
+}
+
+function composeFirst(text: string): Composed {
+  const first = firstTokens(text)
+  const head = text.slice(0, first.end)
+  const tokens = first.end === text.length ? first.tokens : [...new Parser().parse(head)]
+  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
+  for (const document of composer.compose(tokens, true, head.length)) {
+    const problem = first.problem ?? firstProblem(document)
+    return { head: head.slice(0, document.range[2]), document, problem }
+  }
+  return { head, document: null, problem: first.problem }
+}
+
+function firstProblem(document: Document.Parsed): SyntaxProblem | null {
+  for (const error of document.errors) {
+    if (TOLERATED.has(error.code) || error.message.startsWith(COMMENT_SPACING)) continue
+    return { message: MESSAGES[error.code] ?? 'not YAML', offset: error.pos[0] }
+  }
+  return null
+}
+
+/**
+ * The tokens of the first document, and where it ends for libyaml: at the first token behind a root value
+ * that cannot go on.
+ */
+function firstTokens(text: string): { tokens: CST.Token[]; end: number; problem: SyntaxProblem | null } {
+  const tokens: CST.Token[] = []
+  const end = STRAY_END.exec(text)?.[0].length
+  if (end !== undefined)
+    return { tokens, end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset: end } }
+  for (const token of new Parser().parse(text)) {
+    tokens.push(token)
+    if (token.type !== 'document') continue
+    for (const behind of token.end ?? []) {
+      if (behind.type === 'space' || behind.type === 'comment' || behind.type === 'newline') continue
+      // The next token is read before the document ends, so it must at least be one.
+      const isReadable = startsWithToken(text.slice(behind.offset))
+      const problem = isReadable ? null : { message: MESSAGES['BAD_SCALAR_START']!, offset: behind.offset }
+      return { tokens, end: behind.offset, problem }
+    }
+    return { tokens, end: text.length, problem: null }
+  }
+  return { tokens, end: text.length, problem: null }
+}
+
+/** Whether the parser could read on, were it asked to: what follows a document is scanned, though not used. */
+function startsWithToken(rest: string): boolean {
+  const line = rest.split('\n', 1)[0]!
+  if (/^[@`%\t]/.test(line)) return false
+  if (/^[>|]/.test(line)) return /^[>|][-+\d]*[ \t]*(?:#.*)?\r?$/.test(line)
+  if (/^["']/.test(line)) return rest.indexOf(line[0]!, 1) !== -1
+  return /^[[\]{}&*!?,-]/.test(line) || isPlainOrKey(rest)
+}
+
+/** A text without quotes may go on over lines, but is no key then. */
+function isPlainOrKey(rest: string): boolean {
+  let at = 0
+  for (let isFirst = true; at < rest.length; isFirst = false) {
+    const next = rest.indexOf('\n', at)
+    const line = rest.slice(at, next === -1 ? rest.length : next)
+    if (!isFirst && /^(?:---|\.\.\.)(?:\s|$)/.test(line)) return true
+    const mark = /:(?=\s|$)|(?:^|\s)#/.exec(line)
+    if (mark) return isFirst || mark[0] !== ':'
+    if (next === -1) return true
+    at = next + 1
+  }
+  return true
+}
+
+function countLines(text: string, lines: LineCounter): void {
+  lines.addNewLine(0)
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1)
+}

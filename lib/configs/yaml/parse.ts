@@ -1,0 +1,198 @@
+import { type Alias, isAlias, isScalar, isSeq, type LineCounter, type ParsedNode, type YAMLMap } from 'yaml'
+import { readFirstDocument } from './document.ts'
+import { lineOfPath } from './locate.ts'
+import { resolvePlainScalar, resolveTaggedScalar } from './scalar.ts'
+import { type ConfigObject, type ConfigValue, emptyObject, isObject } from './value.ts'
+
+/** A config that could be read: its first document, aliases and merge keys resolved. */
+export interface ParsedConfig {
+  root: ConfigObject
+}
+
+/** The same, with where things are in the text. */
+export interface LocatedConfig extends ParsedConfig {
+  /** The line of a path, from 1; see `lineOfPath`. */
+  lineOf(path: string): number | null
+}
+
+/** Why a text is no config. The message never quotes the text, so it may be logged. */
+export interface ParseProblem {
+  code: 'yaml_parse' | 'empty_config'
+  message: string
+  /** From 1; absent where the whole text is meant. */
+  line?: number
+  column?: number
+}
+
+export type ParseResult = { ok: true; document: LocatedConfig } | { ok: false; problem: ParseProblem }
+
+/** Longest config that is looked at, in UTF-16 units (the largest request body that carries one is 2 MiB). */
+export const CONFIG_LENGTH_MAX = 2_097_152
+
+const DEPTH_MAX = 500
+/** Values that aliases may add; whatever walks a config walks each of them again. */
+const ALIAS_NODES_MAX = 100_000
+
+/** Read a config as the collector's own parser would: same texts accepted, same values, first document only. */
+export function parseConfig(text: string): ParseResult {
+  if (text.length > CONFIG_LENGTH_MAX)
+    return refuse(`configuration is longer than ${CONFIG_LENGTH_MAX} characters`)
+  const read = readFirstDocument(text)
+  if (!read.ok) return refuse(read.problem.message, read.lines, read.problem.offset)
+  const converted = new Converter().run(read.contents)
+  if (!converted.ok) return refuse(converted.message, read.lines, converted.offset)
+  const { value } = converted
+  if (value === null)
+    return { ok: false, problem: { code: 'empty_config', message: 'configuration is empty' } }
+  if (!isObject(value)) return refuse('the configuration is not a mapping')
+  const lineOf = (path: string) => lineOfPath(read.contents, read.lines, path)
+  return { ok: true, document: { root: value, lineOf } }
+}
+
+function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResult {
+  if (!lines || offset === undefined) {
+    return { ok: false, problem: { code: 'yaml_parse', message: `invalid YAML: ${reason}` } }
+  }
+  const { line, col } = lines.linePos(offset)
+  const message = `invalid YAML: ${reason} (line ${line}, column ${col})`
+  return { ok: false, problem: { code: 'yaml_parse', message, line, column: col } }
+}
+
+type Converted = { ok: true; value: ConfigValue } | { ok: false; message: string; offset: number }
+
+/** Ends a conversion from any depth; never leaves `Converter.run`. */
+class ConversionStop {
+  readonly message: string
+  readonly offset: number
+  constructor(message: string, node: ParsedNode | null) {
+    this.message = message
+    this.offset = node?.range?.[0] ?? 0
+  }
+}
+
+interface Sized {
+  value: ConfigValue
+  /** Nodes of the value once every alias is written out. */
+  size: number
+}
+
+const OPEN = Symbol('an anchor whose value is still being read')
+
+/** Turns nodes into values. Aliases share one value, so a bomb costs nothing before it is refused. */
+class Converter {
+  readonly #anchors = new Map<string, Sized | typeof OPEN>()
+  #aliasNodes = 0
+
+  run(contents: ParsedNode | null): Converted {
+    try {
+      const { value, size } = this.#convert(contents, 0)
+      return isAliasBomb(this.#aliasNodes, size)
+        ? { ok: false, message: 'excessive aliasing', offset: 0 }
+        : { ok: true, value }
+    } catch (stop) {
+      if (stop instanceof ConversionStop) return { ok: false, message: stop.message, offset: stop.offset }
+      throw stop
+    }
+  }
+
+  #convert(node: ParsedNode | null, depth: number): Sized {
+    if (node === null) return { value: null, size: 1 }
+    if (depth > DEPTH_MAX) throw new ConversionStop('values are nested too deeply', node)
+    if (isAlias(node)) return this.#alias(node)
+    const anchor = node.anchor
+    if (anchor) this.#anchors.set(anchor, OPEN)
+    const sized = this.#value(node, depth)
+    if (anchor) this.#anchors.set(anchor, sized)
+    return sized
+  }
+
+  #value(node: Exclude<ParsedNode, Alias.Parsed>, depth: number): Sized {
+    if (isScalar(node)) {
+      const source = String(node.value ?? '')
+      if (node.tag !== undefined && node.tag !== '!') {
+        const tagged = resolveTaggedScalar(node.tag, source)
+        if (tagged === null) throw new ConversionStop('a tag does not fit its value', node)
+        return { value: tagged.value, size: 1 }
+      }
+      return { value: node.type === 'PLAIN' ? resolvePlainScalar(source) : source, size: 1 }
+    }
+    if (isSeq(node)) {
+      const values: ConfigValue[] = []
+      let size = 1
+      for (const item of node.items) {
+        const converted = this.#convert(item as ParsedNode | null, depth + 1)
+        values.push(converted.value)
+        size += converted.size
+      }
+      return { value: values, size }
+    }
+    return this.#mapping(node as YAMLMap.Parsed, depth)
+  }
+
+  #mapping(node: YAMLMap.Parsed, depth: number): Sized {
+    const object = emptyObject()
+    const merges: Array<{ node: ParsedNode | null; key: ParsedNode }> = []
+    const seen = new Set<string>()
+    let size = 1
+    for (const { key, value } of node.items) {
+      const name = this.#key(key as ParsedNode | null, node)
+      // The collector compares keys as written: `1` and "1" are the same key.
+      if (seen.has(name.identity)) throw new ConversionStop('a key is defined twice in one mapping', key)
+      seen.add(name.identity)
+      if (name.isMerge) {
+        merges.push({ node: value as ParsedNode | null, key })
+        continue
+      }
+      const converted = this.#convert(value as ParsedNode | null, depth + 1)
+      object[name.text] = converted.value
+      size += converted.size + 1
+    }
+    for (const merge of merges) size += this.#merge(object, merge.node, merge.key, depth)
+    return { value: object, size }
+  }
+
+  #key(key: ParsedNode | null, mapping: ParsedNode): { text: string; identity: string; isMerge: boolean } {
+    if (key === null) return { text: '', identity: 's:', isMerge: false }
+    if (isAlias(key)) {
+      const { value } = this.#alias(key)
+      if (typeof value === 'object' && value !== null) throw new ConversionStop('a key is not a text', key)
+      return { text: String(value ?? ''), identity: `a:${key.source}`, isMerge: false }
+    }
+    // `{{ name }}` of a template that was not filled in is a mapping used as a key.
+    if (!isScalar(key))
+      throw new ConversionStop('a key is not a text; quote text that contains {{ }}', key ?? mapping)
+    const text = String(key.value ?? '')
+    if (key.anchor) this.#anchors.set(key.anchor, { value: text, size: 1 })
+    return { text, identity: `s:${text}`, isMerge: key.type === 'PLAIN' && text === '<<' && !key.tag }
+  }
+
+  /** Values of a merge key fill in only what the mapping and earlier merges leave open. */
+  #merge(target: ConfigObject, node: ParsedNode | null, key: ParsedNode, depth: number): number {
+    const sources = isSeq(node) ? (node.items as Array<ParsedNode | null>) : [node]
+    let size = 1
+    for (const source of sources) {
+      const converted = this.#convert(source, depth + 1)
+      if (!isObject(converted.value)) throw new ConversionStop('a merge key needs a mapping', key)
+      for (const [name, value] of Object.entries(converted.value)) {
+        if (!(name in target)) target[name] = value
+      }
+      size += converted.size
+    }
+    return size
+  }
+
+  #alias(node: Alias.Parsed): Sized {
+    const found = this.#anchors.get(node.source)
+    if (found === undefined)
+      throw new ConversionStop('an alias names an anchor that is not defined before it', node)
+    if (found === OPEN) throw new ConversionStop('an anchor contains itself', node)
+    this.#aliasNodes += found.size
+    if (this.#aliasNodes > ALIAS_NODES_MAX) throw new ConversionStop('excessive aliasing', node)
+    return found
+  }
+}
+
+/** The collector's parser gives up when too large a share of the values comes from aliases. */
+function isAliasBomb(aliasNodes: number, nodes: number): boolean {
+  return aliasNodes > 100 && nodes > 1_000 && aliasNodes / nodes > 0.99
+}

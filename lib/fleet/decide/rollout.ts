@@ -1,0 +1,127 @@
+import type { CanarySelection } from '../../wire/rollouts.ts'
+
+/** What a stage is held to before the next one starts. */
+export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
+export type RolloutGate = (typeof ROLLOUT_GATES)[number]
+
+/** One stage as it was asked for: how many instances in all run the config when it is done. */
+export type StagePlan = {
+  dwellMs: number
+  gates: readonly RolloutGate[]
+  /** Exactly these run it first; the others only once an operator promotes it. */
+  canary?: { selection: CanarySelection; instanceUids: readonly string[] }
+} & ({ count: number } | { percentage: number })
+
+/** Why a rollout stopped by itself. */
+export interface RolloutHalt {
+  gate: RolloutGate
+  value: number
+  limit: number
+  stage: number
+  instanceUids: readonly string[]
+}
+
+/** The members of all started stages as the gates see them. */
+export interface StageFacts {
+  isLast: boolean
+  plan: StagePlan
+  members: number
+  applied: number
+  /** Members that will not answer any more: asked three times, or gone. */
+  silent: number
+  failedUids: readonly string[]
+  unhealthyUids: readonly string[]
+  /** Members that do not run the config though they had the time to. */
+  driftedUids: readonly string[]
+  /** Since when every member that can has applied; null while some have not. */
+  convergedForMs: number | null
+  /** It goes on only when an operator says so, and none has. */
+  isHeld: boolean
+}
+
+export type StageVerdict =
+  | { kind: 'wait' }
+  /** Everyone has applied: the dwell begins. */
+  | { kind: 'converged' }
+  | { kind: 'advance' }
+  | { kind: 'complete' }
+  | { kind: 'halt'; gate: RolloutGate; value: number; limit: number; instanceUids: readonly string[] }
+
+/** The most members of which a gate may be untrue. */
+export const GATE_LIMIT = 0
+/** How many instances named in a halt. */
+const NAMED_MAX = 50
+
+/** Where a stage stands: wait, dwell, go on, end, or halt with the gate that says why. */
+export function decideStage(facts: StageFacts): StageVerdict {
+  const offenders: Record<RolloutGate, readonly string[]> = {
+    no_failure: facts.failedUids,
+    health: facts.unhealthyUids,
+    drift: facts.driftedUids,
+  }
+  for (const gate of facts.plan.gates) {
+    const uids = offenders[gate]
+    if (uids.length > GATE_LIMIT)
+      return {
+        kind: 'halt',
+        gate,
+        value: uids.length,
+        limit: GATE_LIMIT,
+        instanceUids: uids.slice(0, NAMED_MAX),
+      }
+  }
+  const hasAnswered = facts.applied + facts.silent >= facts.members && facts.applied > 0
+  if (!hasAnswered) return { kind: 'wait' }
+  if (facts.convergedForMs === null) return { kind: 'converged' }
+  if (facts.convergedForMs < facts.plan.dwellMs || facts.isHeld) return { kind: 'wait' }
+  return { kind: facts.isLast ? 'complete' : 'advance' }
+}
+
+/** How many instances in all a stage wants of those that can take the config; at least one. */
+export function stageSize(plan: StagePlan, eligible: number): number {
+  const wanted = 'count' in plan ? plan.count : Math.ceil((eligible * plan.percentage) / 100)
+  return Math.min(eligible, Math.max(1, wanted))
+}
+
+/** What is wrong with a list of stages, in words; null when nothing is. */
+export function describeStagesFault(stages: readonly StagePlan[]): string | null {
+  if (stages.length === 0) return 'stages must name at least one stage'
+  if (stages.length > 20) return 'stages must name at most 20 stages'
+  for (const [index, stage] of stages.entries()) {
+    const name = `stages[${index}]`
+    if ('count' in stage) {
+      if (!Number.isInteger(stage.count) || stage.count < 1)
+        return `${name}.count must be a whole number above 0`
+    } else if (!(stage.percentage > 0 && stage.percentage <= 100)) {
+      return `${name}.percentage must be above 0 and at most 100`
+    }
+    if (!(stage.dwellMs >= 0 && stage.dwellMs <= 7 * 86_400_000))
+      return `${name}.dwell_seconds must be 0 to 604800`
+    const before = stages[index - 1]
+    if (before === undefined) continue
+    const isSmaller =
+      'count' in stage && 'count' in before
+        ? stage.count <= before.count
+        : 'percentage' in stage && 'percentage' in before && stage.percentage <= before.percentage
+    if (isSmaller) return `${name} must be larger than the stage before it`
+  }
+  return null
+}
+
+const GATE_WORDS: Record<RolloutGate, string> = {
+  no_failure: 'failed the config',
+  health: 'unhealthy',
+  drift: 'not running the config',
+}
+
+/** A halt in one sentence. */
+export function describeHalt(halt: RolloutHalt): string {
+  const named = halt.instanceUids.slice(0, 3).join(', ')
+  const more = halt.value > 3 ? ` and ${halt.value - 3} more` : ''
+  const who = halt.value === 1 ? '1 instance is' : `${halt.value} instances are`
+  const verb = halt.gate === 'no_failure' ? who.replace(/ (is|are)$/, '') : who
+  return (
+    `Stage ${halt.stage + 1} halted by gate ${halt.gate}: ${verb} ${GATE_WORDS[halt.gate]} ` +
+    `(limit ${halt.limit}): ${named}${more}`
+  )
+}

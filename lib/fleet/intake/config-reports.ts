@@ -1,0 +1,191 @@
+import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report.ts'
+import { canReport, isCapable } from '../decide/abilities.ts'
+import type { PushEngine } from '../pushes/push-engine.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import { isOpen, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
+import type { AgentError, FollowedPush, Instance, PushTarget } from '../state/model.ts'
+import { assignmentOf, type FleetState } from '../state/state.ts'
+import type { WriteBehind } from '../state/write-behind.ts'
+
+/** Turns what instances say of their remote config into the state of the push it belongs to. */
+export class ConfigReports {
+  readonly #deps: FleetDeps
+  readonly #state: FleetState
+  readonly #writer: WriteBehind
+  readonly #pushes: PushEngine
+
+  constructor(deps: FleetDeps, state: FleetState, writer: WriteBehind, pushes: PushEngine) {
+    this.#deps = deps
+    this.#state = state
+    this.#writer = writer
+    this.#pushes = pushes
+    pushes.onGone = (followed, uid) => this.#markGone(followed, uid)
+  }
+
+  /** Take the remote config status of a report; true when it was news. */
+  take(instance: Instance, report: AgentReport, isFullReport: boolean): boolean {
+    const status = report.remoteConfigStatus
+    if (status === null) {
+      // A full report without one: it has never received a config.
+      if (isFullReport && !instance.reported.isKnown) this.becomeNone(instance)
+      return false
+    }
+    this.#state.unknownReported.delete(instance)
+    if (status.status === 'unset') {
+      instance.reported = {
+        isKnown: true,
+        hash: status.hash,
+        status: 'none',
+        sinceMs: this.#deps.clock.monotonicMs(),
+      }
+      return false
+    }
+    return this.#takeStatus(instance, status, status.status, isFullReport)
+  }
+
+  /** Nothing was ever said, and nothing will be: the instance counts as one without a config. */
+  becomeNone(instance: Instance): void {
+    this.#state.unknownReported.delete(instance)
+    instance.reported = { isKnown: true, hash: '', status: 'none', sinceMs: this.#deps.clock.monotonicMs() }
+  }
+
+  #takeStatus(
+    instance: Instance,
+    { hash, errorMessage }: ReportedRemoteConfigStatus,
+    status: 'applied' | 'applying' | 'failed',
+    isFullReport: boolean,
+  ): boolean {
+    const before = instance.reported
+    const isSame = before.isKnown && before.hash === hash && before.status === status
+    const nowMs = this.#deps.clock.monotonicMs()
+    const error = status === 'failed' ? this.#deps.classifyError(errorMessage) : null
+    if (!isSame) {
+      instance.reported = { isKnown: true, hash, status, sinceMs: nowMs }
+      instance.report = { status, hash, error, at: this.#deps.clock.now() }
+    }
+    if (status === 'applied') instance.appliedHash = hash
+    const followed = assignmentOf(instance)
+    if (followed !== null && followed.push.hash === hash)
+      this.#settle(instance, followed, status, error, isFullReport)
+    return !isSame
+  }
+
+  #settle(
+    instance: Instance,
+    followed: FollowedPush,
+    status: 'applied' | 'applying' | 'failed',
+    error: AgentError | null,
+    isFullReport: boolean,
+  ): void {
+    const target = followed.targets.get(instance.uid)
+    const offer = instance.offer?.generation === followed.push.generation ? instance.offer : null
+    // Without an offer of ours it is an old word, which the offer decision judges.
+    if (target === undefined || target.state === 'superseded') return
+    if (status === 'failed' && !isNews(instance, followed, target, isFullReport)) return
+    if (offer !== null) {
+      offer.hasStatus = true
+      if (status !== 'applying') {
+        offer.ended = status
+        offer.endedOn = instance.connection?.id ?? null
+        this.#state.outstanding.delete(instance)
+      }
+    }
+    if (status !== 'applying') instance.unansweredOtherHash = null
+    const state = target.state === 'cannot_report' ? 'cannot_report' : status
+    // A word of applying after the end is late, not a new beginning, unless a new offer went out since.
+    if (state === 'applying' && !isOpen(target)) return
+    if (!moveTarget(followed, target, state, this.#deps.clock.now(), error)) return
+    if (status === 'failed') this.#quarantineInstance(instance, followed)
+    this.#writer.target({ pushId: followed.push.pushId, target })
+    this.#pushes.reconsider(followed)
+  }
+
+  #quarantineInstance(instance: Instance, followed: FollowedPush): void {
+    const { workload } = instance
+    if (workload === null) return
+    const { hash, pushId } = followed.push
+    const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()
+    uids.add(instance.uid)
+    workload.quarantinedInstances.set(hash, uids)
+    this.#writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
+  }
+
+  /** The connection ended without a goodbye, and not by us: an offer under way was lost with it. */
+  lost(instance: Instance): void {
+    const followed = assignmentOf(instance)
+    const target = followed?.targets.get(instance.uid)
+    const offer = instance.offer
+    if (followed === null || target === undefined || offer === null) return
+    if (offer.generation !== followed.push.generation || offer.ended !== null || offer.lastSentAtMs === null)
+      return
+    if (followed.push.status !== 'pending' || !isOpen(target)) return
+    noteLoss(followed, target, this.#deps.clock.now())
+    this.#writer.target({ pushId: followed.push.pushId, target })
+    this.#pushes.reconsider(followed)
+  }
+
+  /** A lost instance is here again. */
+  returned(instance: Instance): void {
+    const followed = assignmentOf(instance)
+    const target = followed?.targets.get(instance.uid)
+    if (followed === null || target === undefined || target.losses === 0 || followed.hasReturned) return
+    followed.hasReturned = true
+    this.#pushes.reconsider(followed)
+  }
+
+  /** It said goodbye, or its grace is over. */
+  gone(instance: Instance): void {
+    const followed = assignmentOf(instance)
+    if (followed !== null) this.#markGone(followed, instance.uid)
+  }
+
+  #markGone(followed: FollowedPush, uid: string): void {
+    const target = followed.targets.get(uid)
+    const isPending = target !== undefined && ['offered', 'applying', 'straggler'].includes(target.state)
+    if (isPending && moveTarget(followed, target, 'gone', this.#deps.clock.now()))
+      this.#writer.target({ pushId: followed.push.pushId, target })
+    if (target === undefined) return
+    this.#releaseJoiner(followed, target)
+    // Also when it had failed or applied: who is left decides anew.
+    this.#pushes.reconsider(followed)
+  }
+
+  /**
+   * One that joined after the push had ended, runs its config or cannot tell, and is here no more says nothing that is
+   * still of use: its row goes with it, or a push that stays active would keep one of every instance that ever was. One
+   * that failed the config, or was lost with it, is remembered for as long as its home.
+   */
+  #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
+    if (this.#state.instances.has(uid) || losses > 0) return
+    if (state !== 'applied' && state !== 'cannot_report') return
+    if (!removeJoiner(followed, uid)) return
+    this.#writer.forgetTarget({ pushId: followed.push.pushId, instanceUid: uid, at: this.#deps.clock.now() })
+  }
+
+  /** An instance that could not report before the change of its capabilities, or no longer can. */
+  capabilitiesChanged(instance: Instance): void {
+    const followed = assignmentOf(instance)
+    const target = followed?.targets.get(instance.uid)
+    if (followed === null || target === undefined || !isOpen(target)) return
+    if (isCapable(instance) && canReport(instance)) return
+    // Nothing will come from it: it is gone as far as this push is concerned.
+    this.#markGone(followed, instance.uid)
+  }
+}
+
+/**
+ * Is a FAILED of the assigned hash about this push? Not when the instance had said the same before the offer:
+ * then only a fresh word counts, one after APPLYING or apart from a full report on the offer's connection.
+ */
+function isNews(
+  instance: Instance,
+  followed: FollowedPush,
+  target: PushTarget,
+  isFullReport: boolean,
+): boolean {
+  const offer = instance.offer?.generation === followed.push.generation ? instance.offer : null
+  const wasSent = offer?.lastSentAtMs != null
+  if (!target.hadFailedBefore) return wasSent || followed.isFromBefore
+  if (target.applyingAt !== null) return true
+  return wasSent && !isFullReport && offer?.lastSentOn === instance.connection?.id
+}

@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import { encodeServerToAgent } from '../../opamp/codec.ts'
+import type { ReportedEffectiveConfig } from '../../opamp/report.ts'
+import type { FleetDeps, NormalForm } from '../state/deps.ts'
+import type { Instance } from '../state/model.ts'
+import type { WriteBehind } from '../state/write-behind.ts'
+
+/** Normal forms kept by raw hash: a fleet of one config has as many raw texts as it has instances. */
+export const FORMS_MAX = 20_000
+/** Texts that are being read or wait to be, and their bytes; whoever comes past this is asked again later. */
+export const UNDER_WAY_MAX = 1_000
+export const UNDER_WAY_BYTES_MAX = 67_108_864
+/** Bytes of one effective config; no longer one is read. */
+export const EFFECTIVE_BYTES_MAX = 2_097_152
+/** Texts that are read at once; those that wait do so here, where what they hold is counted. */
+const READ_AT_ONCE = 4
+/** When a text is tried again for which there was no room. */
+const RETRY_MS = 1_000
+/** Instances that are asked again each second, once there is room. */
+const ASKED_AT_ONCE = 50
+
+interface Text {
+  rawHash: string
+  text: string
+  instances: Set<Instance>
+}
+
+/**
+ * Turns reported effective configs into normal forms, each distinct raw text once. What finds no room is not read and
+ * not taken for unreadable: its instance is asked for it again.
+ */
+export class EffectiveConfigs {
+  readonly #deps: FleetDeps
+  readonly #writer: WriteBehind
+  readonly #known = new Map<string, NormalForm | null>()
+  /** By raw hash, in the order in which they came. */
+  readonly #underWay = new Map<string, Text>()
+  readonly #queue: Text[] = []
+  #underWayBytes = 0
+  #reading = 0
+  #isPaused = false
+  /** Live instances whose effective config found no room. */
+  readonly #owed = new Set<Instance>()
+  /** Called when an instance's normal form became known. */
+  resolved: (instance: Instance) => void = () => {}
+
+  constructor(deps: FleetDeps, writer: WriteBehind) {
+    this.#deps = deps
+    this.#writer = writer
+  }
+
+  /** How much is kept, for the metrics. */
+  get load(): { forms: number; underWay: number; underWayBytes: number; owed: number } {
+    return {
+      forms: this.#known.size,
+      underWay: this.#underWay.size,
+      underWayBytes: this.#underWayBytes,
+      owed: this.#owed.size,
+    }
+  }
+
+  /** Take the effective config of a report. An empty one is no report: the former stays. */
+  take(instance: Instance, reported: ReportedEffectiveConfig): void {
+    let bytes = 0
+    for (const { body } of reported.files.values()) bytes += body.byteLength
+    if (bytes > EFFECTIVE_BYTES_MAX) {
+      instance.rawEffectiveHash = ''
+      this.#owed.delete(instance)
+      this.#settle(instance, null)
+      return
+    }
+    const names = [...reported.files.keys()].sort()
+    const raw = names.map((name) => Buffer.from(reported.files.get(name)!.body).toString('utf8')).join('\n')
+    if (raw.trim() === '') return
+    const text = blotOut(raw, instance.uid)
+    const rawHash = createHash('sha256').update(text).digest('hex')
+    this.#owed.delete(instance)
+    if (rawHash === instance.rawEffectiveHash) return
+    instance.rawEffectiveHash = rawHash
+    const known = this.#known.get(rawHash)
+    if (known !== undefined) {
+      this.#settle(instance, known)
+      return
+    }
+    const waiting = this.#underWay.get(rawHash)
+    if (waiting !== undefined) waiting.instances.add(instance)
+    else if (this.#hasRoomFor(text)) this.#enqueue({ rawHash, text, instances: new Set([instance]) })
+    else this.#askLater(instance)
+  }
+
+  /** Each second: ask a few of those that found no room, once there is some. */
+  tick(): void {
+    let asked = 0
+    for (const instance of this.#owed) {
+      // Whoever comes back is asked for everything.
+      if (instance.connection === null) this.#owed.delete(instance)
+      else if (instance.connection.transport === 'ws' && asked < ASKED_AT_ONCE && this.takeOwed(instance)) {
+        asked++
+        instance.connection.send(encodeServerToAgent(instance.uidOnWire, { reportFullState: true }))
+      }
+    }
+  }
+
+  /** True when this instance is to be asked for its full state, because its effective config is owed; asked once. */
+  takeOwed(instance: Instance): boolean {
+    if (this.#owed.size === 0 || !this.#owed.has(instance)) return false
+    const isCrowded =
+      this.#underWay.size > UNDER_WAY_MAX / 2 ||
+      this.#underWayBytes > UNDER_WAY_BYTES_MAX / 2 ||
+      !this.#writer.hasRoomForConfigs
+    return !isCrowded && this.#owed.delete(instance)
+  }
+
+  /** The stored texts of these normal forms are gone: whoever reports one again has it stored again. */
+  forget(hashes: readonly string[]): void {
+    const gone = new Set(hashes)
+    for (const [rawHash, form] of this.#known)
+      if (form !== null && gone.has(form.hash)) this.#known.delete(rawHash)
+  }
+
+  #hasRoomFor(text: string): boolean {
+    return (
+      this.#underWay.size < UNDER_WAY_MAX &&
+      this.#underWayBytes + text.length <= UNDER_WAY_BYTES_MAX &&
+      this.#writer.hasRoomForConfigs
+    )
+  }
+
+  #askLater(instance: Instance): void {
+    instance.rawEffectiveHash = ''
+    if (instance.connection !== null) this.#owed.add(instance)
+  }
+
+  #enqueue(entry: Text): void {
+    this.#underWay.set(entry.rawHash, entry)
+    this.#underWayBytes += entry.text.length
+    this.#queue.push(entry)
+    this.#readNext()
+  }
+
+  #readNext(): void {
+    while (!this.#isPaused && this.#reading < READ_AT_ONCE) {
+      const entry = this.#queue.shift()
+      if (entry === undefined) return
+      this.#reading++
+      this.#deps.normalise(entry.text).then(
+        (form) => this.#finish(entry, form),
+        () => this.#finish(entry, null),
+      )
+    }
+  }
+
+  #finish(entry: Text, form: NormalForm | null | 'busy'): void {
+    this.#reading--
+    if (form === 'busy') {
+      this.#queue.unshift(entry)
+      this.#pause()
+      return
+    }
+    const { rawHash, text, instances } = entry
+    this.#underWay.delete(rawHash)
+    this.#underWayBytes -= text.length
+    const isKept = form === null || this.#writer.reportedConfig({ hash: form.hash, body: form.text })
+    if (isKept) {
+      if (this.#known.size >= FORMS_MAX) this.#known.delete(this.#known.keys().next().value!)
+      this.#known.set(rawHash, form === null ? null : { ...form, text: '' })
+    }
+    for (const instance of instances) {
+      if (instance.rawEffectiveHash !== rawHash) continue
+      this.#settle(instance, form)
+      // Its text could not be kept for the database: it is asked for it again.
+      if (!isKept) this.#askLater(instance)
+    }
+    this.#readNext()
+  }
+
+  #pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.#deps.timers.after(RETRY_MS, () => {
+      this.#isPaused = false
+      this.#readNext()
+    })
+  }
+
+  #settle(instance: Instance, form: NormalForm | null): void {
+    instance.reportedConfigHash = form?.hash ?? ''
+    instance.runsPipelines = form?.runsPipelines ?? false
+    this.resolved(instance)
+  }
+}
+
+const LOCAL_OPAMP = /((?:ws|http)s?:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):)\d+(\/v1\/opamp)/g
+const PARENT_PROCESS = /(\bppid: )\d+/g
+const NO_UID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Take out what a supervisor writes into each instance's copy (its uid, its process, its own port), so that
+ * a fleet of one config is parsed once and not once an instance.
+ */
+function blotOut(text: string, uid: string): string {
+  const dashed = `${uid.slice(0, 8)}-${uid.slice(8, 12)}-${uid.slice(12, 16)}-${uid.slice(16, 20)}-${uid.slice(20)}`
+  return text
+    .replaceAll(dashed, NO_UID)
+    .replaceAll(uid, NO_UID)
+    .replace(LOCAL_OPAMP, '$10$2')
+    .replace(PARENT_PROCESS, '$10')
+}

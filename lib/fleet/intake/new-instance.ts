@@ -1,0 +1,50 @@
+import type { Instance } from '../state/model.ts'
+
+/** How many full-state requests an instance may be sent at once, and how long one takes to come back. */
+export const FULL_STATE_BURST = 5
+export const FULL_STATE_REFILL_MS = 10_000
+
+/** An instance of which nothing is known yet but its uid. */
+export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, nowMs: number): Instance {
+  return {
+    uid,
+    uidOnWire,
+    workload: null,
+    connection: null,
+    rival: null,
+    evictedConnectionId: null,
+    sequenceNum: null,
+    isDescribed: false,
+    podName: '',
+    version: '',
+    type: 'sdk',
+    isExcluded: false,
+    attributes: null,
+    capabilities: 0,
+    hasCapabilities: false,
+    connectedAt: now,
+    lastMessageAt: now,
+    lastMessageMs: nowMs,
+    pollIntervalMs: 0,
+    health: null,
+    unhealthySinceMs: null,
+    reported: { isKnown: false },
+    report: null,
+    appliedHash: '',
+    components: null,
+    componentsHash: '',
+    componentWait: null,
+    rawEffectiveHash: '',
+    reportedConfigHash: '',
+    runsPipelines: false,
+    offer: null,
+    unansweredOtherHash: null,
+    hasBeenAnswered: false,
+    hasAskedFullState: false,
+    fullStateAskedMs: 0,
+    fullStateTokens: FULL_STATE_BURST,
+    askedComponentsHash: null,
+    awaySinceMs: null,
+    hasDeparted: false,
+  }
+}

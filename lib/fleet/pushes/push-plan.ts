@@ -1,0 +1,76 @@
+import { canReport, isCapable } from '../decide/abilities.ts'
+import { hasFailed } from '../offers/offer-engine.ts'
+import { awaitsComponents } from '../state/component-lists.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import { newTarget } from '../state/followed-push.ts'
+import type { Instance, PushTarget, UsedComponent, Workload } from '../state/model.ts'
+
+/** Why an instance of the workload gets no offer of a push. */
+export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missing'
+
+/** Whom a push is for, as the instances stand now. */
+export interface PushPlan {
+  targets: readonly { instance: Instance; target: PushTarget }[]
+  excluded: Readonly<Record<string, number>>
+}
+
+/** Why this live instance is left out of a config that uses these components; null when it is not. */
+export function exclusionOf(
+  instance: Instance,
+  used: readonly UsedComponent[],
+  isCompatible: FleetDeps['isCompatible'],
+): ExclusionReason | null {
+  if (instance.isExcluded) return 'not_a_collector'
+  if (!isCapable(instance)) return 'read_only'
+  return isCompatible(used, instance.components?.components ?? null) ? null : 'component_missing'
+}
+
+/** It reports this config as applied, and no offer of another one may still overtake that. */
+function runsAlready(instance: Instance, hash: string): boolean {
+  const { reported, offer } = instance
+  if (!reported.isKnown || reported.hash !== hash || reported.status !== 'applied') return false
+  const isOtherUnderWay =
+    offer !== null && offer.hash !== hash && offer.ended === null && offer.lastSentAtMs !== null
+  return !isOtherUnderWay && instance.unansweredOtherHash === null
+}
+
+/** The targets of a push over the live instances of a workload. `failedBefore` names those a lifted quarantine was for. */
+export function planPush(
+  live: readonly Instance[],
+  push: { hash: string; generation: number; now: Date },
+  used: readonly UsedComponent[],
+  failedBefore: ReadonlySet<string>,
+  isCompatible: FleetDeps['isCompatible'],
+): PushPlan {
+  const targets: { instance: Instance; target: PushTarget }[] = []
+  const excluded: Record<string, number> = {}
+  for (const instance of live) {
+    if (!instance.isDescribed) continue
+    // It joins when it is known what it can run.
+    if (awaitsComponents(instance) && !runsAlready(instance, push.hash)) continue
+    const reason = exclusionOf(instance, used, isCompatible)
+    if (reason !== null) {
+      excluded[reason] = (excluded[reason] ?? 0) + 1
+      continue
+    }
+    const reports = canReport(instance)
+    const target = newTarget(instance, {
+      generation: push.generation,
+      isTarget: reports,
+      isJoiner: false,
+      state: !reports ? 'cannot_report' : runsAlready(instance, push.hash) ? 'applied' : 'offered',
+      hadFailedBefore: hasFailed(instance, push.hash) || failedBefore.has(instance.uid),
+      now: push.now,
+    })
+    targets.push({ instance, target })
+  }
+  return { targets, excluded }
+}
+
+/** Is there anyone who could take a config now? */
+export function hasCapableInstance(workload: Workload): boolean {
+  for (const instance of workload.instances) {
+    if (instance.connection !== null && instance.isDescribed && isCapable(instance)) return true
+  }
+  return false
+}

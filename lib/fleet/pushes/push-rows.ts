@@ -1,0 +1,176 @@
+import { randomHex, uuidv7 } from '../../ids.ts'
+import type { Db } from '../../store/db.ts'
+import { insertTargets } from '../../store/push-targets.ts'
+import { insertPush, supersedePushes, updatePushProgress } from '../../store/pushes.ts'
+import {
+  assignRollout,
+  insertRollout,
+  insertRolloutMembers,
+  type StoredRollout,
+  stopRollouts,
+} from '../../store/rollouts.ts'
+import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
+import { type StagePlan, stageSize } from '../decide/rollout.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import type { Instance, Push, UsedComponent, Workload } from '../state/model.ts'
+import { compareInstances } from '../state/state.ts'
+import { type PushPlan, planPush } from './push-plan.ts'
+
+/** What the rows of a push are made of. */
+export interface PushContent {
+  hash: string
+  used: readonly UsedComponent[]
+  kind: Push['kind']
+  pushedBy: string
+  approvalId: string | null
+  rollbackTargetKind: string | null
+  rollbackOfPushId: string | null
+  failedHash: string | null
+  /** Only these instances are targets; null for all. */
+  scope: ReadonlySet<string> | null
+  /** Null for a push to everyone at once. */
+  stages: readonly StagePlan[] | null
+}
+
+/** A push whose rows were inserted by the running transaction. */
+export interface NewPush {
+  push: Push
+  plan: PushPlan
+  scope: ReadonlySet<string> | null
+  /** Whose quarantines it lifted; null when it lifts none. */
+  lifted: readonly string[] | null
+  rollout: { stored: StoredRollout; members: ReadonlyMap<string, number> } | null
+}
+
+/** The instances of the first stage: by pod, connection and uid, of those that can take the config and report. */
+function chooseFirstStage(plan: PushPlan, stages: readonly StagePlan[]): Set<string> | null {
+  // A single stage is everyone from the start.
+  if (stages.length < 2) return null
+  const eligible = plan.targets.filter(({ target }) => target.isTarget).map(({ instance }) => instance)
+  const named = stages[0]!.canary?.instanceUids
+  const chosen =
+    named === undefined
+      ? eligible.sort(compareInstances).slice(0, stageSize(stages[0]!, eligible.length))
+      : eligible.filter(({ uid }) => named.includes(uid))
+  return new Set(chosen.map((instance) => instance.uid))
+}
+
+function countStates(plan: PushPlan): Push['counts'] {
+  const targets = plan.targets.filter(({ target }) => target.isTarget)
+  return {
+    target: targets.length,
+    applying: 0,
+    applied: targets.filter(({ target }) => target.state === 'applied').length,
+    failed: 0,
+    straggler: 0,
+    gone: 0,
+    joined: 0,
+  }
+}
+
+/**
+ * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
+ * stage's members). The workload's row must be locked by this transaction. `lifted` names the instances whose
+ * quarantines an operator's push has lifted; null for what lifts none.
+ */
+export async function insertPushRows(
+  tx: Db,
+  deps: FleetDeps,
+  workload: Workload,
+  row: StoredWorkload,
+  live: readonly Instance[],
+  content: PushContent,
+  lifted: readonly string[] | null,
+): Promise<NewPush> {
+  const now = deps.clock.now()
+  const generation = row.generation + 1
+  const seq = row.pushSeq + 1
+  const everyone = planPush(
+    live,
+    { hash: content.hash, generation, now },
+    content.used,
+    new Set(lifted),
+    deps.isCompatible,
+  )
+  const scope = content.stages === null ? content.scope : chooseFirstStage(everyone, content.stages)
+  const plan =
+    scope === null
+      ? everyone
+      : { ...everyone, targets: everyone.targets.filter(({ instance }) => scope.has(instance.uid)) }
+  const push: Push = {
+    pushId: uuidv7(now, deps.random),
+    workloadId: workload.id,
+    seq,
+    hash: content.hash,
+    kind: content.kind,
+    pushedBy: content.pushedBy,
+    generation,
+    status: 'pending',
+    phase: 'submitted',
+    submittedAt: now,
+    sentAt: null,
+    appliedAt: null,
+    failedAt: null,
+    updatedAt: now,
+    error: null,
+    approvalId: content.approvalId,
+    rollbackOfPushId: content.rollbackOfPushId,
+    failedHash: content.failedHash,
+    rollbackTargetKind: content.rollbackTargetKind,
+    excluded: plan.excluded,
+    counts: countStates(plan),
+  }
+  // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
+  if (workload.active !== null) await updatePushProgress(tx, [workload.active.push])
+  await supersedePushes(tx, workload.id, now)
+  await stopRollouts(tx, workload.id, now)
+  await insertPush(tx, push)
+  await insertTargets(
+    tx,
+    { pushId: push.pushId, generation, offeredAt: now },
+    plan.targets.map(({ target }) => target),
+  )
+  const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
+  if (rollout === null) {
+    await assignRollout(tx, workload.id, null)
+    await assignPush(tx, { workloadId: workload.id, hash: push.hash, pushId: push.pushId, generation, seq })
+  } else {
+    await assignRollout(tx, workload.id, { pushId: push.pushId, seq, generation })
+  }
+  return { push, plan, scope: rollout === null ? scope : null, lifted, rollout }
+}
+
+async function insertStages(
+  tx: Db,
+  deps: FleetDeps,
+  push: Push,
+  plan: PushPlan,
+  stages: readonly StagePlan[],
+): Promise<NonNullable<NewPush['rollout']>> {
+  const stored: StoredRollout = {
+    id: `canary_${randomHex(8, deps.random)}`,
+    workloadId: push.workloadId,
+    pushId: push.pushId,
+    status: 'running',
+    stages,
+    progress: [
+      {
+        targetCount: push.counts.target,
+        startedAt: push.submittedAt.toISOString(),
+        convergedAt: null,
+        endedAt: null,
+      },
+    ],
+    stageIndex: 0,
+    halt: null,
+    waived: [],
+    actor: push.pushedBy,
+    createdAt: push.submittedAt,
+    updatedAt: push.submittedAt,
+    endedAt: null,
+  }
+  await insertRollout(tx, stored)
+  const uids = plan.targets.map(({ instance }) => instance.uid)
+  await insertRolloutMembers(tx, stored.id, 0, uids)
+  return { stored, members: new Map(uids.map((uid) => [uid, 0])) }
+}

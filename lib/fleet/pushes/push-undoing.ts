@@ -1,0 +1,203 @@
+import { DatabaseUnavailable, type Db } from '../../store/db.ts'
+import { updateTargets } from '../../store/push-targets.ts'
+import { failPush, updatePushProgress } from '../../store/pushes.ts'
+import { insertQuarantines } from '../../store/quarantines.ts'
+import { assignRollout, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
+import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import { errorOfPush, judgePush } from '../state/followed-push.ts'
+import type { AgentError, FollowedPush, Workload } from '../state/model.ts'
+import type { FleetState } from '../state/state.ts'
+import type { WriteBehind } from '../state/write-behind.ts'
+import type { PushEngine } from './push-engine.ts'
+import { insertPushRows } from './push-rows.ts'
+import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
+
+/** In whose name, and why, a failed push is undone. */
+interface Undoing {
+  kind: 'auto-rollback' | 'rollback'
+  pushedBy: string
+  action: string
+  actor: { userId: string; email: string } | null
+  error: AgentError
+  rolloutStatus: RolloutStatus
+}
+
+/** Undoes pushes: those that failed by themselves, and open rollouts in an operator's name. */
+export class PushUndoing {
+  readonly #deps: FleetDeps
+  readonly #state: FleetState
+  readonly #writer: WriteBehind
+  readonly #pushes: PushEngine
+  readonly #failing = new Set<FollowedPush>()
+
+  constructor(deps: FleetDeps, state: FleetState, writer: WriteBehind, pushes: PushEngine) {
+    this.#deps = deps
+    this.#state = state
+    this.#writer = writer
+    this.#pushes = pushes
+    pushes.onFailed = (workload, followed) => this.#start(workload, followed)
+  }
+
+  #start(workload: Workload, followed: FollowedPush): void {
+    if (this.#failing.has(followed) || followed.isSuperseded) return
+    this.#failing.add(followed)
+    // From the moment it is known to have failed, nobody else is offered it.
+    if (isAssigned(workload, followed)) workload.isFrozen = true
+    void this.#pushes
+      .exclusively(workload.id, () => this.#fail(workload, followed))
+      .catch((error) => {
+        const fields = { err: error, workload_id: workload.id }
+        if (error instanceof DatabaseUnavailable)
+          this.#deps.log.warn(fields, 'rollback waits for the database')
+        else this.#deps.log.error(fields, 'rollback did not finish')
+      })
+      .finally(() => this.#failing.delete(followed))
+  }
+
+  async #fail(workload: Workload, followed: FollowedPush): Promise<void> {
+    if (workload.isDeleted || followed.isSuperseded || followed.push.status === 'failed') {
+      if (isAssigned(workload, followed)) workload.isFrozen = false
+      return
+    }
+    const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
+    if (verdict.status !== 'failed') {
+      this.#pushes.unfreeze(workload)
+      return
+    }
+    await this.#undo(workload, followed, {
+      kind: 'auto-rollback',
+      pushedBy: 'auto-rollback',
+      action: 'config.auto_rollback',
+      actor: null,
+      error: errorOfPush(followed, verdict.cause),
+      rolloutStatus: 'failed',
+    })
+  }
+
+  /** Undo an open rollout in an operator's name: what a failure of it would do. Call it exclusively. */
+  async undoRollout(workload: Workload, actor: { userId: string; email: string }): Promise<void> {
+    const { rollout } = workload
+    if (rollout === null) return
+    await this.#undo(workload, rollout.followed, {
+      kind: 'rollback',
+      pushedBy: actor.email,
+      action: 'config.canary.rollback',
+      actor,
+      error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
+      rolloutStatus: 'rollback_started',
+    })
+  }
+
+  /** The failed status, the quarantine and the rollback: one transaction, then the frames, then the notice. */
+  async #undo(workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
+    workload.isFrozen = true
+    await this.#writer.flush()
+    const { error } = undoing
+    const now = this.#deps.clock.now()
+    try {
+      const rollback = await this.#deps.db.transaction(async (tx) => {
+        await this.#deps.checkEpoch(tx)
+        const row = await lockWorkload(tx, workload.id)
+        if (row === null) return null
+        const { pushId, hash } = followed.push
+        // Who failed it is stored with the failure, not a little later.
+        const waiting = this.#writer.waitingTargets(pushId)
+        if (waiting.length > 0) await updateTargets(tx, waiting)
+        await updatePushProgress(tx, [followed.push])
+        if (!(await failPush(tx, pushId, error, now))) return null
+        await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
+        return this.#rollBack(tx, workload, row, followed, undoing)
+      })
+      followed.push = {
+        ...followed.push,
+        status: 'failed',
+        phase: 'failed',
+        failedAt: now,
+        updatedAt: now,
+        error,
+      }
+      if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
+      workload.quarantinedHashes.add(followed.push.hash)
+      this.#pushes.stats.failed++
+      this.#deps.notices.pushChanged(workload, followed.push)
+      if (rollback === null) {
+        if (workload.rollout?.followed === followed) workload.rollout = null
+        workload.isFrozen = false
+        this.#deps.notices.workloadChanged(workload)
+        return
+      }
+      this.#pushes.apply(workload, rollback.made, Buffer.from(rollback.body), rollback.used)
+      if (undoing.kind === 'auto-rollback')
+        this.#deps.notices.autoRolledBack({
+          workloadId: workload.id,
+          fromHash: followed.push.hash,
+          toHash: rollback.target.hash,
+          reason: error.title,
+          targetKind: rollback.target.kind,
+          pushId: rollback.made.push.pushId,
+        })
+    } catch (fault) {
+      void this.#pushes.resync(workload)
+      throw fault
+    }
+  }
+
+  async #rollBack(tx: Db, workload: Workload, row: StoredWorkload, failed: FollowedPush, undoing: Undoing) {
+    const { push } = failed
+    const rollout = workload.rollout?.followed === failed ? workload.rollout : null
+    const now = this.#deps.clock.now()
+    if (rollout !== null) {
+      await updateRollout(tx, {
+        ...rollout.stored,
+        status: undoing.rolloutStatus,
+        updatedAt: now,
+        endedAt: now,
+      })
+      // Its members are assigned the active config again, whether or not something is pushed to them.
+      await assignRollout(tx, workload.id, null)
+    }
+    if (push.seq !== row.pushSeq || push.kind === 'auto-rollback') return null
+    const live = this.#state.liveInstances(workload)
+    const search = rollout === null ? findRollback : findRolloutRollback
+    const found: FoundRollback | null = await search(tx, this.#deps, workload, live, push.hash)
+    if (found === null) return null
+    const { target, body, used } = found
+    const made = await insertPushRows(
+      tx,
+      this.#deps,
+      workload,
+      row,
+      live,
+      {
+        ...{ hash: target.hash, used, kind: undoing.kind, pushedBy: undoing.pushedBy },
+        ...{ approvalId: null, rollbackTargetKind: target.kind },
+        ...{ rollbackOfPushId: push.pushId, failedHash: push.hash },
+        // Only the members of a rollout ever left the active config.
+        scope: rollout === null ? null : new Set(failed.targets.keys()),
+        stages: null,
+      },
+      null,
+    )
+    await this.#deps.recordAudit(tx, {
+      action: undoing.action,
+      actor: undoing.actor,
+      resource: 'workload',
+      resourceId: workload.id,
+      configHash: target.hash,
+      detail: JSON.stringify({
+        failed_hash: push.hash,
+        failed_push_id: push.pushId,
+        push_id: made.push.pushId,
+        target_hash: target.hash,
+        target_kind: target.kind,
+        ...(rollout === null ? {} : { rollout_id: rollout.stored.id }),
+      }),
+    })
+    return { made, target, body, used }
+  }
+}
+
+function isAssigned(workload: Workload, followed: FollowedPush): boolean {
+  return workload.active === followed || workload.rollout?.followed === followed
+}

@@ -1,0 +1,74 @@
+import { findContent, findContents } from '../../store/config-contents.ts'
+import type { Db } from '../../store/db.ts'
+import { findKnownGood } from '../../store/known-good.ts'
+import { listAppliedHashes } from '../../store/pushes.ts'
+import { listWorkloadQuarantines } from '../../store/quarantines.ts'
+import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import type { Instance, UsedComponent, Workload } from '../state/model.ts'
+
+/** What a workload goes back to, with its text. */
+export interface FoundRollback {
+  target: RollbackTarget
+  body: string
+  used: readonly UsedComponent[]
+}
+
+/** Can at least one live instance run a config that uses these components? */
+function isRunnable(
+  used: readonly UsedComponent[] | null,
+  live: readonly Instance[],
+  deps: FleetDeps,
+): boolean {
+  if (used === null) return false
+  const candidates = live.filter((instance) => !instance.isExcluded)
+  return (
+    candidates.length === 0 ||
+    candidates.some((instance) => deps.isCompatible(used, instance.components?.components ?? null))
+  )
+}
+
+/** Find the config that a workload goes back to when `failedHash` failed; null when nothing fits. */
+export async function findRollback(
+  tx: Db,
+  deps: FleetDeps,
+  workload: Workload,
+  live: readonly Instance[],
+  failedHash: string,
+): Promise<FoundRollback | null> {
+  const knownGood = await findKnownGood(tx, workload.id)
+  const applied = await listAppliedHashes(tx, workload.id)
+  const quarantined = new Set(await listWorkloadQuarantines(tx, workload.id))
+  const hashes = [...new Set([...(knownGood === null ? [] : [knownGood.hash]), ...applied])]
+  const contents = new Map((await findContents(tx, hashes)).map((content) => [content.hash, content]))
+  const toCandidate = (hash: string) => ({
+    hash,
+    isQuarantined: quarantined.has(hash),
+    isInvalid: !isRunnable(contents.get(hash)?.components ?? null, live, deps),
+  })
+  const target = chooseRollbackTarget(
+    failedHash,
+    knownGood === null ? null : toCandidate(knownGood.hash),
+    applied.map(toCandidate),
+  )
+  const content = target === null ? undefined : contents.get(target.hash)
+  return target === null || content === undefined
+    ? null
+    : { target, body: content.body, used: content.components }
+}
+
+/** What the members of a rollout go back to: the active config, or what a rollback would where none is active. */
+export async function findRolloutRollback(
+  tx: Db,
+  deps: FleetDeps,
+  workload: Workload,
+  live: readonly Instance[],
+  failedHash: string,
+): Promise<FoundRollback | null> {
+  const { activeHash } = workload
+  if (activeHash === null || activeHash === failedHash)
+    return findRollback(tx, deps, workload, live, failedHash)
+  const content = await findContent(tx, activeHash)
+  if (content === null) return null
+  return { target: { hash: activeHash, kind: 'previous' }, body: content.body, used: content.components }
+}

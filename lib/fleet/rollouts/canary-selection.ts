@@ -1,0 +1,167 @@
+import type { CanarySelection } from '../../wire/rollouts.ts'
+import { canReport, hasOutstandingOffer } from '../decide/abilities.ts'
+import { isDegrading, judgeHealth } from '../decide/status.ts'
+import { exclusionOf } from '../pushes/push-plan.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import type { Instance, UsedComponent } from '../state/model.ts'
+
+/** Why a live instance cannot be among the first to run a config. */
+export type CanaryObstacle = 'remote_config_unsupported' | 'component_missing' | 'collector_degraded'
+
+/** One live instance of the workload, as a selection looks at it. */
+export interface CanaryCandidate {
+  uid: string
+  podName: string
+  attributes: ReadonlyMap<string, string>
+  /** Null when it can be chosen. */
+  obstacle: CanaryObstacle | null
+}
+
+/** What is wrong with a selection. */
+export interface CanaryFault {
+  code: string
+  error: string
+  /** Whether it is about how the fleet stands now, and not about what was sent. */
+  isConflict: boolean
+}
+
+export interface CanaryChoice {
+  /** The named instances, also when the selection is refused. */
+  chosen: readonly CanaryCandidate[]
+  eligibleCount: number
+  /** Empty when the selection holds. */
+  faults: readonly CanaryFault[]
+}
+
+/** A live instance as a candidate for a config that uses these components. */
+export function toCanaryCandidate(
+  instance: Instance,
+  used: readonly UsedComponent[],
+  isCompatible: FleetDeps['isCompatible'],
+  nowMs: number,
+): CanaryCandidate {
+  const { uid, podName, attributes } = instance
+  return {
+    ...{ uid, podName, attributes: attributes ?? new Map() },
+    obstacle: obstacleOf(instance, used, isCompatible, nowMs),
+  }
+}
+
+function obstacleOf(
+  instance: Instance,
+  used: readonly UsedComponent[],
+  isCompatible: FleetDeps['isCompatible'],
+  nowMs: number,
+): CanaryObstacle | null {
+  const excluded = exclusionOf(instance, used, isCompatible)
+  if (excluded === 'component_missing') return excluded
+  // One that cannot say what became of a config proves nothing.
+  if (excluded !== null || !canReport(instance)) return 'remote_config_unsupported'
+  const { unhealthySinceMs } = instance
+  const health = { verdict: judgeHealth(instance.health), unhealthySinceMs }
+  const isSick = isDegrading({ ...health, hasOutstandingOffer: hasOutstandingOffer(instance) }, nowMs)
+  return isSick ? 'collector_degraded' : null
+}
+
+const wrong = (code: string, error: string): CanaryFault => ({ code, error, isConflict: false })
+const conflict = (code: string, error: string): CanaryFault => ({ code, error, isConflict: true })
+
+const OBSTACLE: Record<CanaryObstacle, readonly [code: string, text: string]> = {
+  remote_config_unsupported: [
+    'instance_remote_config_unsupported',
+    'instance does not accept remote config or cannot report on it',
+  ],
+  component_missing: ['instance_component_missing', 'instance lacks a component of the config'],
+  collector_degraded: ['collector_degraded', 'collector degraded'],
+}
+
+type Picked = { chosen: readonly CanaryCandidate[]; faults: readonly CanaryFault[] }
+
+/** The instances that are named one by one; `isElsewhere` says that a uid is one of another workload. */
+function pickNamed(
+  uids: readonly string[],
+  candidates: readonly CanaryCandidate[],
+  isElsewhere: (uid: string) => boolean,
+): Picked {
+  const chosen: CanaryCandidate[] = []
+  const faults: CanaryFault[] = []
+  for (const uid of new Set(uids.filter((text) => text !== ''))) {
+    const found = candidates.find((candidate) => candidate.uid === uid)
+    if (found === undefined)
+      faults.push(
+        isElsewhere(uid)
+          ? conflict(
+              'instance_target_cross_workload',
+              `instance target belongs to a different workload: ${uid}`,
+            )
+          : conflict('instance_target_not_connected', `instance target is not connected: ${uid}`),
+      )
+    else {
+      chosen.push(found)
+      if (found.obstacle !== null) {
+        const [code, text] = OBSTACLE[found.obstacle]
+        faults.push(conflict(code, `${text}: ${uid}`))
+      }
+    }
+  }
+  return { chosen, faults }
+}
+
+const none = (...faults: CanaryFault[]): Picked => ({ chosen: [], faults })
+
+function pick(
+  selection: CanarySelection,
+  candidates: readonly CanaryCandidate[],
+  isElsewhere: (uid: string) => boolean,
+): Picked {
+  const eligible = candidates.filter(({ obstacle }) => obstacle === null)
+  const first = (count: number): Picked => ({ chosen: eligible.slice(0, count), faults: [] })
+  switch (selection.strategy) {
+    case 'one':
+      if (!selection.instance_uid) return none(wrong('invalid_instance_target', 'instance_uid is required'))
+      return pickNamed([selection.instance_uid], candidates, isElsewhere)
+    case 'instances':
+      return pickNamed(selection.instance_uids ?? [], candidates, isElsewhere)
+    case 'count':
+    case 'n': {
+      const { count = 0 } = selection
+      return Number.isInteger(count) && count > 0
+        ? first(count)
+        : none(wrong('invalid_count', 'count must be positive'))
+    }
+    case 'percentage': {
+      const { percentage = 0 } = selection
+      if (!(percentage > 0)) return none(wrong('invalid_percentage', 'percentage must be positive'))
+      if (percentage >= 100) return none(wrong('invalid_percentage', 'percentage must be less than 100'))
+      return first(Math.ceil((eligible.length * percentage) / 100))
+    }
+    case 'label_selector': {
+      const wanted = Object.entries(selection.labels ?? {})
+      if (wanted.length === 0) return none(wrong('invalid_labels', 'labels are required'))
+      const matches = (one: CanaryCandidate) =>
+        wanted.every(([key, value]) => one.attributes.get(key) === value)
+      return { chosen: eligible.filter(matches), faults: [] }
+    }
+    default:
+      return none(wrong('unsupported_selection_strategy', 'unsupported selection strategy'))
+  }
+}
+
+/**
+ * The instances that run a config first. They must be fewer than those that could: with everybody among them there
+ * would be nobody left to be spared. `candidates` are the workload's live instances, in the order of choice.
+ */
+export function chooseCanary(
+  selection: CanarySelection,
+  candidates: readonly CanaryCandidate[],
+  isElsewhere: (uid: string) => boolean,
+): CanaryChoice {
+  const { chosen, faults } = pick(selection, candidates, isElsewhere)
+  const eligibleCount = candidates.filter(({ obstacle }) => obstacle === null).length
+  if (faults.length > 0) return { chosen, eligibleCount, faults }
+  if (chosen.length === 0)
+    return { chosen, eligibleCount, faults: [wrong('canary_empty', 'canary target set is empty')] }
+  if (chosen.length < eligibleCount) return { chosen, eligibleCount, faults: [] }
+  const broad = wrong('canary_too_broad', 'canary target set must be smaller than eligible instances')
+  return { chosen, eligibleCount, faults: [broad] }
+}

@@ -1,0 +1,394 @@
+import type { Db } from '../../store/db.ts'
+import { insertTargets } from '../../store/push-targets.ts'
+import { abortPush } from '../../store/pushes.ts'
+import {
+  assignRollout,
+  insertRolloutMembers,
+  type StoredRollout,
+  updateRollout,
+} from '../../store/rollouts.ts'
+import { assignPush, lockWorkload } from '../../store/workloads.ts'
+import { hasOutstandingOffer } from '../decide/abilities.ts'
+import { decideStage, type StageFacts, type StageVerdict, stageSize } from '../decide/rollout.ts'
+import { awaitsPromotion, isHeld } from '../decide/rollout-hold.ts'
+import { isDegrading, judgeHealth } from '../decide/status.ts'
+import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
+import type { PushEngine } from '../pushes/push-engine.ts'
+import { planPush } from '../pushes/push-plan.ts'
+import type { PushUndoing } from '../pushes/push-undoing.ts'
+import type { FleetDeps } from '../state/deps.ts'
+import { addTarget } from '../state/followed-push.ts'
+import type { Instance, PushTarget, Rollout, Workload } from '../state/model.ts'
+import { compareInstances, type FleetState } from '../state/state.ts'
+import type { WriteBehind } from '../state/write-behind.ts'
+
+/** Who continues, aborts or rolls back. */
+export interface RolloutActor {
+  userId: string
+  email: string
+}
+
+export type RolloutOutcome =
+  | { ok: true; rollout: StoredRollout }
+  | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' }
+
+/** Moves staged rollouts on, halts them by their gates, and does what operators decide. */
+export class RolloutEngine {
+  readonly #deps: FleetDeps
+  readonly #state: FleetState
+  readonly #writer: WriteBehind
+  readonly #offers: OfferEngine
+  readonly #pushes: PushEngine
+  readonly #undoing: PushUndoing
+  readonly #busy = new Set<Workload>()
+  /** Monotonic, by rollout and stage. */
+  readonly #convergedSince = new Map<string, number>()
+
+  constructor(
+    deps: FleetDeps,
+    state: FleetState,
+    writer: WriteBehind,
+    offers: OfferEngine,
+    pushes: PushEngine,
+    undoing: PushUndoing,
+  ) {
+    this.#deps = deps
+    this.#state = state
+    this.#writer = writer
+    this.#offers = offers
+    this.#pushes = pushes
+    this.#undoing = undoing
+  }
+
+  /** Each second: look at every rollout that runs. */
+  tick(): void {
+    for (const workload of this.#state.rollingOut) {
+      const { rollout } = workload
+      if (rollout === null || workload.isDeleted) {
+        this.#state.rollingOut.delete(workload)
+        continue
+      }
+      if (rollout.stored.status !== 'running' || workload.isFrozen || this.#busy.has(workload)) continue
+      const verdict = decideStage(this.#factsOf(rollout))
+      if (verdict.kind !== 'wait') this.#act(workload, rollout, verdict)
+    }
+  }
+
+  #act(workload: Workload, rollout: Rollout, verdict: Exclude<StageVerdict, { kind: 'wait' }>): void {
+    this.#busy.add(workload)
+    void this.#pushes
+      .exclusively(workload.id, async () => {
+        if (workload.rollout !== rollout || rollout.stored.status !== 'running' || workload.isFrozen) return
+        if (verdict.kind === 'converged') await this.#noteConverged(workload, rollout)
+        else if (verdict.kind === 'advance') await this.#advance(workload, rollout)
+        else if (verdict.kind === 'complete') await this.#complete(workload, rollout)
+        else await this.#halt(workload, rollout, verdict)
+      })
+      .catch((error) => {
+        this.#deps.log.warn({ err: error, workload_id: workload.id }, 'a rollout waits for the database')
+      })
+      .finally(() => this.#busy.delete(workload))
+  }
+
+  #factsOf(rollout: Rollout): StageFacts {
+    const { stored, followed } = rollout
+    const waived = new Set(stored.waived)
+    const nowMs = this.#deps.clock.monotonicMs()
+    const facts = { failedUids: [] as string[], unhealthyUids: [] as string[], driftedUids: [] as string[] }
+    for (const target of followed.targets.values()) {
+      if (!target.isTarget || waived.has(target.instanceUid)) continue
+      const instance = this.#state.instances.get(target.instanceUid) ?? null
+      if (target.state === 'failed') facts.failedUids.push(target.instanceUid)
+      if (isUnhealthy(instance, nowMs)) facts.unhealthyUids.push(target.instanceUid)
+      if (isDrifted(target, instance, followed.push.hash)) facts.driftedUids.push(target.instanceUid)
+    }
+    const { counts } = followed.push
+    return {
+      ...facts,
+      isLast: stored.stageIndex >= stored.stages.length - 1,
+      plan: stored.stages[stored.stageIndex]!,
+      members: counts.target,
+      applied: counts.applied,
+      silent: counts.straggler + counts.gone,
+      convergedForMs: this.#convergedForMs(stored),
+      isHeld: isHeld(stored),
+    }
+  }
+
+  #convergedForMs(stored: StoredRollout): number | null {
+    const { convergedAt } = stored.progress[stored.stageIndex] ?? { convergedAt: null }
+    if (convergedAt === null) return null
+    const key = `${stored.id}/${stored.stageIndex}`
+    const nowMs = this.#deps.clock.monotonicMs()
+    let sinceMs = this.#convergedSince.get(key)
+    if (sinceMs === undefined) {
+      // After a restart the wall clock is all there is.
+      sinceMs = nowMs - Math.max(0, this.#deps.clock.now().getTime() - Date.parse(convergedAt))
+      this.#convergedSince.set(key, sinceMs)
+    }
+    return nowMs - sinceMs
+  }
+
+  /** Write a rollout's next state; `more` joins the transaction. False when it had ended meanwhile. */
+  async #write(
+    workload: Workload,
+    next: StoredRollout,
+    more: (tx: Db) => Promise<void> = async () => {},
+  ): Promise<boolean> {
+    try {
+      return await this.#deps.db.transaction(async (tx) => {
+        await this.#deps.checkEpoch(tx)
+        if ((await lockWorkload(tx, workload.id)) === null) return false
+        if (!(await updateRollout(tx, next))) return false
+        await more(tx)
+        return true
+      })
+    } catch (error) {
+      // Whether the step was committed is not known.
+      void this.#pushes.resync(workload)
+      throw error
+    }
+  }
+
+  #settle(workload: Workload, rollout: Rollout, next: StoredRollout): void {
+    rollout.stored = next
+    this.#deps.notices.pushChanged(workload, rollout.followed.push)
+  }
+
+  async #noteConverged(workload: Workload, rollout: Rollout): Promise<void> {
+    const now = this.#deps.clock.now()
+    const next = withStage(rollout.stored, now, { convergedAt: now.toISOString() })
+    if (!(await this.#write(workload, next))) return
+    this.#convergedSince.set(`${next.id}/${next.stageIndex}`, this.#deps.clock.monotonicMs())
+    this.#settle(workload, rollout, next)
+  }
+
+  async #halt(workload: Workload, rollout: Rollout, verdict: StageVerdict & { kind: 'halt' }): Promise<void> {
+    const { gate, value, limit, instanceUids } = verdict
+    const next: StoredRollout = {
+      ...rollout.stored,
+      status: 'halted',
+      halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
+      updatedAt: this.#deps.clock.now(),
+    }
+    if (await this.#write(workload, next)) this.#settle(workload, rollout, next)
+  }
+
+  /** Start the next stage: more members, of those that can take the config now. */
+  async #advance(workload: Workload, rollout: Rollout): Promise<void> {
+    const { followed, stored } = rollout
+    const now = this.#deps.clock.now()
+    const stage = stored.stageIndex + 1
+    const isLast = stage >= stored.stages.length - 1
+    await this.#writer.flush()
+    const added = this.#chooseMembers(workload, rollout, isLast ? null : stage, now)
+    const ended = withStage(stored, now, { endedAt: now.toISOString() })
+    const next: StoredRollout = {
+      ...ended,
+      stageIndex: stage,
+      waived: [],
+      progress: [
+        ...ended.progress,
+        {
+          targetCount: followed.push.counts.target + added.filter(({ target }) => target.isTarget).length,
+          startedAt: now.toISOString(),
+          convergedAt: null,
+          endedAt: null,
+        },
+      ],
+    }
+    const uids = added.map(({ instance }) => instance.uid)
+    const isDone = await this.#write(workload, next, async (tx) => {
+      await insertTargets(
+        tx,
+        { pushId: followed.push.pushId, generation: followed.push.generation, offeredAt: now },
+        added.map(({ target }) => target),
+      )
+      await insertRolloutMembers(tx, stored.id, stage, uids)
+    })
+    if (!isDone) return
+    for (const uid of uids) rollout.members.set(uid, stage)
+    for (const { instance, target } of added) {
+      if (followed.targets.has(instance.uid)) continue
+      addTarget(followed, target)
+      if (target.state === 'applied') instance.offer = null
+      else {
+        startOffer(instance, followed, true)
+        this.#state.outstanding.add(instance)
+      }
+    }
+    this.#settle(workload, rollout, next)
+    this.#offers.fanOut(
+      followed,
+      added.map(({ instance }) => instance),
+    )
+    this.#pushes.considerAll(workload)
+    this.#pushes.reconsider(followed)
+  }
+
+  #chooseMembers(
+    workload: Workload,
+    { followed, stored }: Rollout,
+    stage: number | null,
+    now: Date,
+  ): { instance: Instance; target: PushTarget }[] {
+    const { push } = followed
+    const plan = planPush(
+      this.#state.liveInstances(workload),
+      { hash: push.hash, generation: push.generation, now },
+      followed.required,
+      new Set(),
+      this.#deps.isCompatible,
+    )
+    const fresh = plan.targets
+      .filter(({ instance }) => !followed.targets.has(instance.uid))
+      .sort((a, b) => compareInstances(a.instance, b.instance))
+    if (stage === null) return fresh
+    const eligible = plan.targets.filter(({ target }) => target.isTarget).length
+    const wanted = stageSize(stored.stages[stage]!, eligible) - push.counts.target
+    return fresh.filter(({ target }) => target.isTarget).slice(0, Math.max(0, wanted))
+  }
+
+  /** The last stage is done: what the members run becomes what the workload should run. */
+  async #complete(workload: Workload, rollout: Rollout): Promise<void> {
+    const { followed, stored } = rollout
+    const { push } = followed
+    const now = this.#deps.clock.now()
+    const ended = withStage(stored, now, { endedAt: now.toISOString() })
+    const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
+    const isDone = await this.#write(workload, next, async (tx) => {
+      await assignPush(tx, {
+        workloadId: workload.id,
+        hash: push.hash,
+        pushId: push.pushId,
+        generation: workload.generation,
+        seq: workload.pushSeq,
+      })
+      await assignRollout(tx, workload.id, null)
+      await this.#audit(tx, workload, stored, 'config.canary.promote', null)
+    })
+    if (!isDone) return
+    rollout.stored = next
+    workload.rollout = null
+    workload.active = followed
+    workload.activeHash = push.hash
+    workload.activePushId = push.pushId
+    followed.isStaged = false
+    this.#pushes.assignmentMoved(workload)
+    this.#deps.notices.workloadChanged(workload)
+    this.#pushes.reconsider(followed)
+    this.#pushes.considerAll(workload)
+  }
+
+  #audit(
+    tx: Db,
+    workload: Workload,
+    rollout: StoredRollout,
+    action: string,
+    actor: RolloutActor | null,
+  ): Promise<void> {
+    return this.#deps.recordAudit(tx, {
+      action,
+      actor,
+      resource: 'workload',
+      resourceId: workload.id,
+      configHash: workload.rollout?.followed.push.hash ?? '',
+      detail: JSON.stringify({ rollout_id: rollout.id, stage: rollout.stageIndex }),
+    })
+  }
+
+  #find(
+    workloadId: string,
+    id: string,
+    act: (workload: Workload, rollout: Rollout) => Promise<RolloutOutcome>,
+  ): Promise<RolloutOutcome> {
+    return this.#pushes.exclusively(workloadId, async () => {
+      const workload = this.#state.workloads.get(workloadId)
+      const rollout = workload?.rollout ?? null
+      if (workload === undefined || rollout === null || rollout.stored.id !== id)
+        return { ok: false, code: 'rollout-not-found' }
+      return act(workload, rollout)
+    })
+  }
+
+  /**
+   * Go on after a halt: the instances that were named do not count for this stage any more. One that waits to be
+   * promoted goes on to the others.
+   */
+  continue(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
+    return this.#find(workloadId, id, async (workload, rollout) => {
+      const { stored } = rollout
+      const now = this.#deps.clock.now()
+      if (stored.status !== 'halted' && !awaitsPromotion(stored))
+        return { ok: false, code: 'rollout-not-halted' }
+      const waived = [...new Set([...stored.waived, ...(stored.halt?.instanceUids ?? [])])]
+      const next: StoredRollout =
+        stored.status === 'halted'
+          ? { ...stored, status: 'running', halt: null, waived, updatedAt: now }
+          : withStage(stored, now, { promotedAt: now.toISOString() })
+      const isDone = await this.#write(workload, next, (tx) =>
+        this.#audit(tx, workload, stored, 'config.canary.promote', actor),
+      )
+      if (!isDone) return { ok: false, code: 'rollout-ended' }
+      this.#settle(workload, rollout, next)
+      return { ok: true, rollout: next }
+    })
+  }
+
+  /** Close a rollout as it is: its members keep its config until the next push. */
+  abort(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
+    return this.#find(workloadId, id, async (workload, rollout) => {
+      const { stored, followed } = rollout
+      if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
+      const now = this.#deps.clock.now()
+      const next: StoredRollout = { ...stored, status: 'aborted', updatedAt: now, endedAt: now }
+      const isDone = await this.#write(workload, next, async (tx) => {
+        await abortPush(tx, stored.pushId, now)
+        await this.#audit(tx, workload, stored, 'config.canary.abort', actor)
+      })
+      if (!isDone) return { ok: false, code: 'rollout-ended' }
+      followed.isSuperseded = true
+      followed.push.phase = 'aborted'
+      this.#settle(workload, rollout, next)
+      return { ok: true, rollout: next }
+    })
+  }
+
+  /** Take the members back to the active config, in the operator's name. */
+  rollBack(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
+    return this.#find(workloadId, id, async (workload, rollout) => {
+      if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
+      await this.#undoing.undoRollout(workload, actor)
+      const now = this.#deps.clock.now()
+      return {
+        ok: true,
+        rollout: { ...rollout.stored, status: 'rollback_started', updatedAt: now, endedAt: now },
+      }
+    })
+  }
+}
+
+function withStage(
+  stored: StoredRollout,
+  now: Date,
+  change: Partial<StoredRollout['progress'][number]>,
+): StoredRollout {
+  const progress = stored.progress.map((stage, index) =>
+    index === stored.stageIndex ? { ...stage, ...change } : stage,
+  )
+  return { ...stored, progress, updatedAt: now }
+}
+
+function isUnhealthy(instance: Instance | null, nowMs: number): boolean {
+  if (instance === null || instance.connection === null) return false
+  const verdict = judgeHealth(instance.health)
+  const { unhealthySinceMs } = instance
+  return isDegrading({ verdict, unhealthySinceMs, hasOutstandingOffer: hasOutstandingOffer(instance) }, nowMs)
+}
+
+/** It was asked in vain, or it had the config and reports another. */
+function isDrifted(target: PushTarget, instance: Instance | null, hash: string): boolean {
+  if (target.state === 'straggler') return true
+  if (target.state !== 'applied' || instance === null || !instance.reported.isKnown) return false
+  return instance.connection !== null && instance.reported.hash !== hash
+}

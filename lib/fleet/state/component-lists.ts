@@ -1,0 +1,121 @@
+import { AGENT_CAPABILITIES, type ReportedComponents } from '../../opamp/report.ts'
+import type { FleetDeps } from './deps.ts'
+import type { ComponentList, Instance } from './model.ts'
+import type { FleetState } from './state.ts'
+
+/** Distinct component lists kept; past this an unused one makes room. */
+const COMPONENT_LISTS_MAX = 5_000
+/** How long an announced list is waited for. */
+const WAIT_MS = 60_000
+/** How often it is waited for again on a new connection, because the former one ended before the wait did. */
+const WAITS_AGAIN = 2
+
+/** A list that an instance announced and that is not known. */
+export interface ComponentWait {
+  readonly hash: string
+  /** Monotonic; null when it is waited for no longer. */
+  sinceMs: number | null
+  waitsLeft: number
+}
+
+/** True while it is open what an instance can run: nothing is offered to it meanwhile. */
+export function awaitsComponents({ componentWait }: Instance): boolean {
+  return componentWait !== null && componentWait.sinceMs !== null
+}
+
+/** What instances say of their components: lists shared by their hashes, and asked for where only the hash is known. */
+export class ComponentLists {
+  readonly #deps: FleetDeps
+  readonly #state: FleetState
+
+  constructor(deps: FleetDeps, state: FleetState) {
+    this.#deps = deps
+    this.#state = state
+  }
+
+  take(instance: Instance, reported: ReportedComponents): void {
+    instance.componentsHash = reported.hash
+    if (reported.components !== null) instance.components = this.#intern(reported.hash, reported.components)
+    else instance.components = this.#state.componentLists.get(reported.hash) ?? instance.components
+  }
+
+  #intern(hash: string, components: NonNullable<ReportedComponents['components']>): ComponentList {
+    const lists = this.#state.componentLists
+    const known = lists.get(hash)
+    // The hash is the agent's word: the list itself decides whether it is the same.
+    if (known !== undefined && isSameList(known.components, components)) return known
+    const list: ComponentList = { hash, components }
+    if (lists.size >= COMPONENT_LISTS_MAX) lists.delete(lists.keys().next().value!)
+    if (known === undefined) lists.set(hash, list)
+    return list
+  }
+
+  /** Whether the answer to this instance asks for its list: once a connection and hash. The wait begins with it. */
+  ask(instance: Instance): boolean {
+    if (!isListMissing(instance)) {
+      this.#settle(instance)
+      return false
+    }
+    const hash = instance.componentsHash
+    const wait = instance.componentWait
+    const nowMs = this.#deps.clock.monotonicMs()
+    if (wait === null || (wait.hash !== hash && wait.sinceMs === null))
+      instance.componentWait = { hash, sinceMs: nowMs, waitsLeft: WAITS_AGAIN }
+    else if (wait.sinceMs === null && wait.waitsLeft > 0) {
+      wait.sinceMs = nowMs
+      wait.waitsLeft--
+    }
+    if (awaitsComponents(instance)) this.#state.awaitingComponents.add(instance)
+    if (instance.askedComponentsHash === hash) return false
+    instance.askedComponentsHash = hash
+    return true
+  }
+
+  #settle(instance: Instance): void {
+    instance.componentWait = null
+    this.#state.awaitingComponents.delete(instance)
+  }
+
+  /** The instances that were waited for long enough: they count as such that never reported a list. */
+  giveUp(): Instance[] {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const overdue: Instance[] = []
+    for (const instance of this.#state.awaitingComponents) {
+      const wait = instance.componentWait
+      if (wait?.sinceMs != null && nowMs - wait.sinceMs < WAIT_MS) continue
+      this.#state.awaitingComponents.delete(instance)
+      if (wait === null) continue
+      Object.assign(wait, { sinceMs: null, waitsLeft: 0 })
+      // What it was built with before says nothing of what it is now.
+      instance.components = null
+      overdue.push(instance)
+    }
+    return overdue
+  }
+}
+
+/** Its connection ended: where it comes back, the rest of the wait begins anew. */
+export function interruptComponentWait(state: FleetState, instance: Instance): void {
+  state.awaitingComponents.delete(instance)
+  if (instance.componentWait !== null) instance.componentWait.sinceMs = null
+}
+
+function isListMissing(instance: Instance): boolean {
+  if ((instance.capabilities & AGENT_CAPABILITIES.reportsAvailableComponents) === 0) return false
+  if (!instance.isDescribed) return false
+  const { components, componentsHash: hash } = instance
+  return components === null || (hash !== '' && components.hash !== hash)
+}
+
+function isSameList(
+  a: ReadonlyMap<string, readonly string[]>,
+  b: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  if (a.size !== b.size) return false
+  for (const [category, types] of a) {
+    const others = b.get(category)
+    if (others === undefined || others.length !== types.length) return false
+    if (!types.every((type, i) => type === others[i])) return false
+  }
+  return true
+}

@@ -1,0 +1,156 @@
+import type { Db } from '../../store/db.ts'
+import { listLabels, listOpenAlertIds, listPendingApprovalIds } from '../../store/workload-counts.ts'
+
+/** What is kept of one workload. Ids and not numbers: saying twice that something came or went changes nothing. */
+interface Kept {
+  openAlerts: ReadonlySet<string>
+  waitingApprovals: ReadonlySet<string>
+  /** By hash. */
+  labels: ReadonlyMap<string, string>
+}
+
+const NOTHING: Kept = { openAlerts: new Set(), waitingApprovals: new Set(), labels: new Map() }
+
+/**
+ * What lists show of workloads beside what the fleet itself holds: open alerts, requests that wait for an
+ * approval, and the labels of revisions. Kept in memory so that a list of the whole fleet reads nothing.
+ */
+export class FleetCounters {
+  readonly #kept = new Map<string, Kept>()
+  /** Of whom something changed since the database began to be read; null while it is not. */
+  #changedSince: Set<string> | null = null
+  /** Called with the id of each workload of which something changed. */
+  changed: (workloadId: string) => void = () => {}
+
+  /**
+   * Read everything from the database and take over what is not as it was known. Which workloads that were, and
+   * which of them have to be read again because something of them changed meanwhile.
+   */
+  async load(db: Db): Promise<{ adopted: string[]; passedOver: string[] }> {
+    const changedSince = new Set<string>()
+    this.#changedSince = changedSince
+    const stored = await readAll(db).finally(() => {
+      this.#changedSince = null
+    })
+    const adopted: string[] = []
+    const passedOver: string[] = []
+    for (const id of new Set([...stored.keys(), ...this.#kept.keys()])) {
+      const next = stored.get(id) ?? NOTHING
+      if (isSame(this.#of(id), next)) continue
+      if (changedSince.has(id)) passedOver.push(id)
+      else {
+        this.#keep(id, next)
+        adopted.push(id)
+      }
+    }
+    return { adopted, passedOver }
+  }
+
+  openAlerts(workloadId: string): number {
+    return this.#of(workloadId).openAlerts.size
+  }
+
+  /** Of all workloads. */
+  openAlertsInAll(): number {
+    let sum = 0
+    for (const { openAlerts } of this.#kept.values()) sum += openAlerts.size
+    return sum
+  }
+
+  waitingApprovals(workloadId: string): number {
+    return this.#of(workloadId).waitingApprovals.size
+  }
+
+  /** The label of a revision; '' when it has none. */
+  label(workloadId: string, hash: string): string {
+    return this.#of(workloadId).labels.get(hash) ?? ''
+  }
+
+  alertFired(workloadId: string, alertId: string): void {
+    const kept = this.#of(workloadId)
+    this.#keep(workloadId, { ...kept, openAlerts: withId(kept.openAlerts, alertId) })
+  }
+
+  alertResolved(workloadId: string, alertId: string): void {
+    const kept = this.#of(workloadId)
+    this.#keep(workloadId, { ...kept, openAlerts: withoutId(kept.openAlerts, alertId) })
+  }
+
+  approvalWaits(workloadId: string, approvalId: string): void {
+    const kept = this.#of(workloadId)
+    this.#keep(workloadId, { ...kept, waitingApprovals: withId(kept.waitingApprovals, approvalId) })
+  }
+
+  /** It was approved, pushed, or another took its place. */
+  approvalWaitsNoMore(workloadId: string, approvalId: string): void {
+    const kept = this.#of(workloadId)
+    this.#keep(workloadId, { ...kept, waitingApprovals: withoutId(kept.waitingApprovals, approvalId) })
+  }
+
+  /** An empty label clears it. */
+  setLabel(workloadId: string, hash: string, label: string): void {
+    const kept = this.#of(workloadId)
+    const labels = new Map(kept.labels)
+    if (label === '') labels.delete(hash)
+    else labels.set(hash, label)
+    this.#keep(workloadId, { ...kept, labels })
+  }
+
+  /** The workload is gone for good. */
+  forget(workloadId: string): void {
+    this.#changedSince?.add(workloadId)
+    this.#kept.delete(workloadId)
+  }
+
+  #of(workloadId: string): Kept {
+    return this.#kept.get(workloadId) ?? NOTHING
+  }
+
+  #keep(workloadId: string, next: Kept): void {
+    this.#changedSince?.add(workloadId)
+    if (isSame(this.#of(workloadId), next)) return
+    if (isSame(next, NOTHING)) this.#kept.delete(workloadId)
+    else this.#kept.set(workloadId, next)
+    this.changed(workloadId)
+  }
+}
+
+async function readAll(db: Db): Promise<Map<string, Kept>> {
+  const all = new Map<
+    string,
+    { openAlerts: Set<string>; waitingApprovals: Set<string>; labels: Map<string, string> }
+  >()
+  const of = (workloadId: string) => {
+    const known = all.get(workloadId)
+    if (known !== undefined) return known
+    const fresh = {
+      openAlerts: new Set<string>(),
+      waitingApprovals: new Set<string>(),
+      labels: new Map<string, string>(),
+    }
+    all.set(workloadId, fresh)
+    return fresh
+  }
+  for (const { workloadId, id } of await listOpenAlertIds(db)) of(workloadId).openAlerts.add(id)
+  for (const { workloadId, id } of await listPendingApprovalIds(db)) of(workloadId).waitingApprovals.add(id)
+  for (const { workloadId, hash, label } of await listLabels(db)) of(workloadId).labels.set(hash, label)
+  return all
+}
+
+const withId = (ids: ReadonlySet<string>, id: string) => new Set(ids).add(id)
+
+function withoutId(ids: ReadonlySet<string>, id: string): Set<string> {
+  const left = new Set(ids)
+  left.delete(id)
+  return left
+}
+
+const isSame = (a: Kept, b: Kept) =>
+  a === b ||
+  (hasSameIds(a.openAlerts, b.openAlerts) &&
+    hasSameIds(a.waitingApprovals, b.waitingApprovals) &&
+    a.labels.size === b.labels.size &&
+    [...a.labels].every(([hash, label]) => b.labels.get(hash) === label))
+
+const hasSameIds = (a: ReadonlySet<string>, b: ReadonlySet<string>) =>
+  a.size === b.size && [...a].every((id) => b.has(id))

@@ -1,0 +1,62 @@
+import type { AuditEvent } from '../../audit/event.ts'
+import type { Clock } from '../../clock.ts'
+import type { Random } from '../../ids.ts'
+import type { Log } from '../../log.ts'
+import type { Database, Db } from '../../store/db.ts'
+import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
+import type { AgentLimits } from './agent-limits.ts'
+import type { AgentError, Instance, Push, UsedComponent, Workload } from './model.ts'
+import type { Timers } from './timers.ts'
+
+/** What the fleet tells others as it happens. Calls are cheap and never throw. */
+export interface FleetNotices {
+  workloadChanged(workload: Workload): void
+  workloadRemoved(workloadId: string): void
+  eventStored(event: StoredWorkloadEvent): void
+  configStatusReported(workload: Workload, instance: Instance): void
+  pushChanged(workload: Workload, push: Push): void
+  /** After the rollback's frames went out. */
+  autoRolledBack(rollback: {
+    workloadId: string
+    fromHash: string
+    toHash: string
+    reason: string
+    targetKind: 'last_known_good' | 'previous'
+    /** The push that rolls back. */
+    pushId: string
+  }): void
+}
+
+/** The normal form of a reported effective config. */
+export interface NormalForm {
+  hash: string
+  text: string
+  runsPipelines: boolean
+}
+
+/** Everything the fleet needs from outside. */
+export interface FleetDeps {
+  db: Database
+  clock: Clock
+  random: Random
+  timers: Timers
+  log: Log
+  notices: FleetNotices
+  /** False while this process is cut off from its lock: then it sends no offer. */
+  mayOffer(): boolean
+  /** Throws when another process has taken over since this one got its lock. */
+  checkEpoch(tx: Db): Promise<void>
+  /** Write an entry of the audit log in the transaction of the change that it records, as its last statement. */
+  recordAudit(tx: Db, event: AuditEvent): Promise<void>
+  /** Says in safe words what an agent's raw error text means. */
+  classifyError(raw: string): AgentError
+  /** Does this component list lack nothing that is used? A list that was never reported lacks nothing. */
+  isCompatible(
+    used: readonly UsedComponent[],
+    available: ReadonlyMap<string, readonly string[]> | null,
+  ): boolean
+  /** Parsed apart from the event loop; null when the text is no config, `busy` when there is no room to parse it now. */
+  normalise(text: string): Promise<NormalForm | null | 'busy'>
+  graceMs: number
+  agentLimits: AgentLimits
+}

@@ -1,0 +1,54 @@
+import { hasOutstandingOffer } from '../decide/abilities.ts'
+import { isDegrading, judgeHealth, type WorkloadStatus } from '../decide/status.ts'
+import type { Instance, Workload } from './model.ts'
+
+function isDegradingNow(instance: Instance, nowMs: number): boolean {
+  const { health, unhealthySinceMs } = instance
+  const hasOffer = hasOutstandingOffer(instance)
+  return isDegrading({ verdict: judgeHealth(health), unhealthySinceMs, hasOutstandingOffer: hasOffer }, nowMs)
+}
+
+function deriveStatus({ live }: Workload, nowMs: number): WorkloadStatus {
+  for (const instance of live.unhealthy) if (isDegradingNow(instance, nowMs)) return 'degraded'
+  return 'connected'
+}
+
+/** The worst for the active config; the newest report when nothing is active. */
+function deriveConfigStatus({ live, activeHash }: Workload): Workload['remoteConfigStatus'] {
+  const report = activeHash === null ? live.newestReport() : live.worstReport(activeHash)
+  if (report === null) return null
+  return {
+    status: report.status,
+    configHash: report.hash,
+    updatedAt: report.at.toISOString(),
+    error: report.error,
+  }
+}
+
+const isSame = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
+
+/**
+ * Bring everything of a workload that follows from its live instances up to date; true when a stored field
+ * changed. What nobody live says any more keeps its last known value, the status until the grace ends.
+ */
+export function deriveWorkload(workload: Workload, nowMs: number): boolean {
+  const { live } = workload
+  if (live.count === 0) return false
+  const next = {
+    status: deriveStatus(workload, nowMs),
+    version: live.lowestVersion() || workload.version,
+    type: live.hasCollector ? 'collector' : 'sdk',
+    acceptsRemoteConfig: live.hasCapable,
+    labels: live.commonLabels(),
+    availableComponents: live.commonComponents() ?? workload.availableComponents,
+    remoteConfigStatus: deriveConfigStatus(workload),
+  } as const
+  let hasChanged = false
+  for (const key of Object.keys(next) as (keyof typeof next)[]) {
+    if (workload[key] === next[key]) continue
+    hasChanged ||= !isSame(workload[key], next[key])
+    // Also where only the object is another one: the next comparison is a quick one then.
+    Object.assign(workload, { [key]: next[key] })
+  }
+  return hasChanged
+}

@@ -1,0 +1,191 @@
+import { decidePush, type PushVerdict, type TargetState } from '../decide/push.ts'
+import type { AgentError, FollowedPush, Instance, PushTarget } from './model.ts'
+
+const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler', 'gone']
+
+/** True while an instance may still say what became of the push. */
+export const isOpen = (target: PushTarget): boolean => OPEN_STATES.includes(target.state)
+
+const COUNTED = ['applying', 'applied', 'failed', 'straggler', 'gone'] as const
+
+function isCounted(state: TargetState): state is (typeof COUNTED)[number] {
+  return (COUNTED as readonly string[]).includes(state)
+}
+
+/** Add a target to a push and to its counts. */
+export function addTarget(followed: FollowedPush, target: PushTarget): void {
+  followed.targets.set(target.instanceUid, target)
+  const { counts } = followed.push
+  if (target.isJoiner) counts.joined++
+  if (!target.isTarget) return
+  counts.target++
+  if (isCounted(target.state)) counts[target.state]++
+}
+
+/** Move one target to another state and keep the counts right; false when it was there already. */
+export function moveTarget(
+  followed: FollowedPush,
+  target: PushTarget,
+  state: TargetState,
+  now: Date,
+  error: AgentError | null = null,
+): boolean {
+  if (target.state === state) return false
+  if (target.isTarget) {
+    const { counts } = followed.push
+    if (isCounted(target.state)) counts[target.state]--
+    if (isCounted(state)) counts[state]++
+  }
+  if (target.state === 'failed') followed.failedCount--
+  if (state === 'failed') followed.failedCount++
+  target.state = state
+  target.error = error
+  target.updatedAt = now
+  if (state === 'applying') target.applyingAt = now
+  target.endedAt = state === 'applied' || state === 'failed' ? now : null
+  return true
+}
+
+/** Forget an instance that joined after the push had ended: nothing is decided by it. False when it is none such. */
+export function removeJoiner(followed: FollowedPush, uid: string): boolean {
+  const target = followed.targets.get(uid)
+  if (target === undefined || target.isTarget || !target.isJoiner) return false
+  followed.targets.delete(uid)
+  followed.push.counts.joined--
+  if (target.state === 'failed') followed.failedCount--
+  return true
+}
+
+/** A target as it is when its offer is stored. */
+export function newTarget(
+  instance: Pick<Instance, 'uid' | 'podName'>,
+  options: {
+    generation: number
+    isTarget: boolean
+    isJoiner: boolean
+    state: TargetState
+    hadFailedBefore: boolean
+    now: Date
+  },
+): PushTarget {
+  const { generation, isTarget, isJoiner, state, hadFailedBefore, now } = options
+  return {
+    instanceUid: instance.uid,
+    podName: instance.podName,
+    isTarget,
+    isJoiner,
+    state,
+    generation,
+    offeredAt: now,
+    applyingAt: null,
+    endedAt: state === 'applied' ? now : null,
+    error: null,
+    hadFailedBefore,
+    losses: 0,
+    updatedAt: now,
+  }
+}
+
+/** Note that a target was lost after its offer, without a goodbye and not by us. */
+export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date): void {
+  if (!target.isTarget) return
+  if (target.losses === 0) followed.lostCount++
+  target.losses++
+  target.updatedAt = now
+  followed.lossCount++
+}
+
+const NO_COUNTS = { target: 0, applying: 0, applied: 0, failed: 0, straggler: 0, gone: 0, joined: 0 }
+
+/**
+ * A push that is followed from now on, without targets yet. One from before is counted anew as its targets are
+ * restored: counts are written a little after the rows that they count.
+ */
+export function followPush(
+  push: FollowedPush['push'],
+  body: Uint8Array,
+  required: FollowedPush['required'],
+  isFromBefore: boolean,
+): FollowedPush {
+  if (isFromBefore) push.counts = { ...NO_COUNTS }
+  return {
+    push,
+    body,
+    required,
+    targets: new Map(),
+    compatibility: new WeakMap(),
+    isSuperseded: push.phase === 'superseded',
+    isStaged: false,
+    scope: null,
+    liftedUids: new Set(),
+    hasReturned: false,
+    lostCount: 0,
+    lossCount: 0,
+    failedCount: 0,
+    isFromBefore,
+  }
+}
+
+/** Take over a stored target. */
+export function restoreTarget(followed: FollowedPush, target: PushTarget): void {
+  addTarget(followed, target)
+  if (target.state === 'failed') followed.failedCount++
+  if (!target.isTarget || target.losses === 0) return
+  followed.lostCount++
+  followed.lossCount += target.losses
+}
+
+/** Everyone that was assigned this applied push and is live, or away for less than the grace, failed it. */
+function hasEveryoneFailed(followed: FollowedPush, isRecent: (uid: string) => boolean): boolean {
+  let failed = 0
+  for (const target of followed.targets.values()) {
+    if (target.state === 'cannot_report') continue
+    if (!isRecent(target.instanceUid)) continue
+    if (target.state !== 'failed') return false
+    failed++
+  }
+  return failed > 0
+}
+
+/** Where a followed push stands now. `isRecent` tells who is live, or away for less than the grace. */
+export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boolean): PushVerdict {
+  const { push } = followed
+  const { counts } = push
+  return decidePush({
+    status: push.status,
+    isSuperseded: followed.isSuperseded,
+    isStaged: followed.isStaged,
+    hasSent: push.sentAt !== null,
+    counts: {
+      targets: counts.target,
+      applying: counts.applying,
+      applied: counts.applied,
+      failed: counts.failed,
+      straggler: counts.straggler,
+      gone: counts.gone,
+      lost: followed.lostCount,
+      losses: followed.lossCount,
+    },
+    hasReturned: followed.hasReturned,
+    hasEveryoneFailed:
+      push.status === 'applied' && followed.failedCount > 0 && hasEveryoneFailed(followed, isRecent),
+  })
+}
+
+/** The error that a failed push shows: the first failed target's, or the verdict's own. */
+export function errorOfPush(followed: FollowedPush, cause: PushVerdict['cause']): AgentError {
+  if (cause === 'lost_while_applying') {
+    return {
+      cause,
+      title: 'Every instance was lost while applying the config',
+      parameters: { instances: String(followed.push.counts.target) },
+      text: '',
+    }
+  }
+  let first: PushTarget | null = null
+  for (const target of followed.targets.values()) {
+    if (target.state !== 'failed' || target.endedAt === null) continue
+    if (first === null || target.endedAt < first.endedAt!) first = target
+  }
+  return first?.error ?? { cause: 'unknown', title: 'Remote config error', parameters: {}, text: '' }
+}

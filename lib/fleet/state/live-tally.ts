@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto'
+import { compareVersions, isComparable } from '../../model/versions.ts'
+import { canReport, isCapable } from '../decide/abilities.ts'
+import { isWorkloadLabel } from '../decide/workload-identity.ts'
+import type { AvailableComponents, ComponentList, Instance, RemoteConfigReport } from './model.ts'
+
+/** What one live instance adds to its workload, as it was when it was counted last. */
+interface Share {
+  version: string
+  isCollector: boolean
+  isCapable: boolean
+  /** It can be given a config, and says what became of it. */
+  isExpected: boolean
+  isUnhealthy: boolean
+  attributes: ReadonlyMap<string, string> | null
+  components: ComponentList | null
+  report: RemoteConfigReport | null
+  /** The config that it reports; '' when none. */
+  reportedHash: string
+}
+
+/** The values of one label. Nearly always there is one for all, or a different one for each. */
+interface LabelValues {
+  value: string
+  count: number
+  others: Map<string, number> | null
+}
+
+/** Expected instances by the status that they report of one config. */
+type Reporters = Record<RemoteConfigReport['status'], Set<Instance>>
+
+/**
+ * The live instances of a workload and what they have in common, kept as they come, change and go: thousands of them
+ * may be one workload, and a part of them leaves and returns all the time.
+ */
+export class LiveTally {
+  readonly #shares = new Map<Instance, Share>()
+  readonly #versions = new Map<string, number>()
+  readonly #labels = new Map<string, LabelValues>()
+  readonly #reportedHashes = new Map<string, number>()
+  readonly #components = new Map<ComponentList, number>()
+  /** By the hash that they report. */
+  readonly #reporters = new Map<string, Reporters>()
+  readonly #unhealthy = new Set<Instance>()
+  #collectors = 0
+  #capable = 0
+  #expected = 0
+  #applying = 0
+  /** The newest report of all; undefined when it is to be looked for. */
+  #newest: RemoteConfigReport | null | undefined = null
+  /** What all lists hold; undefined when the lists are others now. */
+  #common: AvailableComponents | null | undefined = null
+
+  /** How many there are. */
+  get count(): number {
+    return this.#shares.size
+  }
+
+  has(instance: Instance): boolean {
+    return this.#shares.has(instance)
+  }
+
+  /** Those that do not call themselves healthy. */
+  get unhealthy(): ReadonlySet<Instance> {
+    return this.#unhealthy
+  }
+
+  get hasCollector(): boolean {
+    return this.#collectors > 0
+  }
+
+  get hasCapable(): boolean {
+    return this.#capable > 0
+  }
+
+  /** Those that say that they apply a config. */
+  get applyingCount(): number {
+    return this.#applying
+  }
+
+  /** The instances themselves, in no particular order. */
+  instances(): IterableIterator<Instance> {
+    return this.#shares.keys()
+  }
+
+  /** Count an instance that is live, or count it anew after it changed. */
+  put(instance: Instance): void {
+    const before = this.#shares.get(instance) ?? null
+    const after: Share = {
+      version: instance.version,
+      isCollector: instance.type === 'collector',
+      isCapable: isCapable(instance),
+      isExpected: isCapable(instance) && canReport(instance),
+      isUnhealthy: instance.unhealthySinceMs !== null,
+      attributes: instance.attributes,
+      components: instance.components,
+      report: instance.report,
+      reportedHash: instance.reportedConfigHash,
+    }
+    this.#shares.set(instance, after)
+    this.#move(instance, before, after)
+  }
+
+  /** An instance is live here no longer; one that was not counted changes nothing. */
+  remove(instance: Instance): void {
+    const before = this.#shares.get(instance)
+    if (before === undefined) return
+    this.#shares.delete(instance)
+    this.#move(instance, before, null)
+  }
+
+  #move(instance: Instance, before: Share | null, after: Share | null): void {
+    this.#collectors += Number(after?.isCollector ?? false) - Number(before?.isCollector ?? false)
+    this.#capable += Number(after?.isCapable ?? false) - Number(before?.isCapable ?? false)
+    this.#expected += Number(after?.isExpected ?? false) - Number(before?.isExpected ?? false)
+    this.#applying += isApplying(after) - isApplying(before)
+    if (after?.isUnhealthy === true) this.#unhealthy.add(instance)
+    else this.#unhealthy.delete(instance)
+    moveText(this.#versions, before?.version ?? '', after?.version ?? '')
+    moveText(this.#reportedHashes, before?.reportedHash ?? '', after?.reportedHash ?? '')
+    if (before?.attributes !== after?.attributes) {
+      if (before !== null) this.#moveLabels(before.attributes, -1)
+      if (after !== null) this.#moveLabels(after.attributes, 1)
+    }
+    if (before?.components !== after?.components) this.#moveComponents(before, after)
+    if (before?.report !== after?.report || before?.isExpected !== after?.isExpected)
+      this.#moveReport(instance, before, after)
+  }
+
+  #moveLabels(attributes: Share['attributes'], by: 1 | -1): void {
+    if (attributes === null) return
+    for (const [key, value] of attributes) {
+      if (!isWorkloadLabel(key)) continue
+      const values = this.#labels.get(key)
+      if (values === undefined) this.#labels.set(key, { value, count: 1, others: null })
+      else if (values.value === value) values.count += by
+      else {
+        values.others ??= new Map()
+        addTo(values.others, value, by)
+      }
+      if (by < 0 && values?.count === 0) this.#promote(key, values)
+    }
+  }
+
+  /** The value that stood first is gone: another one takes its place. */
+  #promote(key: string, values: LabelValues): void {
+    const [next] = values.others ?? []
+    if (next === undefined) {
+      this.#labels.delete(key)
+      return
+    }
+    ;[values.value, values.count] = next
+    values.others!.delete(values.value)
+  }
+
+  #moveComponents(before: Share | null, after: Share | null): void {
+    const kinds = this.#components.size
+    if (before?.components != null) addTo(this.#components, before.components, -1)
+    const hasNew = after?.components != null && !this.#components.has(after.components)
+    if (after?.components != null) addTo(this.#components, after.components, 1)
+    if (hasNew || this.#components.size !== kinds) this.#common = undefined
+  }
+
+  #moveReport(instance: Instance, before: Share | null, after: Share | null): void {
+    if (before?.report != null) {
+      if (before.isExpected) this.#moveReporter(instance, before.report, false)
+      if (this.#newest === before.report) this.#newest = undefined
+    }
+    if (after?.report == null) return
+    if (after.isExpected) this.#moveReporter(instance, after.report, true)
+    if (this.#newest === null || (this.#newest !== undefined && after.report.at > this.#newest.at))
+      this.#newest = after.report
+  }
+
+  #moveReporter(instance: Instance, { hash, status }: RemoteConfigReport, isThere: boolean): void {
+    const reporters = this.#reporters.get(hash) ?? {
+      failed: new Set<Instance>(),
+      applying: new Set<Instance>(),
+      applied: new Set<Instance>(),
+    }
+    if (isThere) reporters[status].add(instance)
+    else reporters[status].delete(instance)
+    const { failed, applying, applied } = reporters
+    if (failed.size + applying.size + applied.size === 0) this.#reporters.delete(hash)
+    else this.#reporters.set(hash, reporters)
+  }
+
+  /** The lowest comparable version, else the first in byte order; '' when none reports one. */
+  lowestVersion(): string {
+    let lowest = ''
+    for (const version of this.#versions.keys()) {
+      if (lowest === '') lowest = version
+      else if (isComparable(version) !== isComparable(lowest))
+        lowest = isComparable(version) ? version : lowest
+      else if ((compareVersions(version, lowest) ?? (version < lowest ? -1 : 1)) < 0) lowest = version
+    }
+    return lowest
+  }
+
+  /** The config that all who report one agree on; '' when they do not. */
+  commonReportedHash(): string {
+    const [common = ''] = this.#reportedHashes.size === 1 ? this.#reportedHashes.keys() : []
+    return common
+  }
+
+  /** The labels that all agree on, by key in byte order. */
+  commonLabels(): Record<string, string> {
+    const [anyone] = this.#shares.keys()
+    const keys: string[] = []
+    // What all have, anyone has.
+    for (const key of anyone?.attributes?.keys() ?? [])
+      if (this.#labels.get(key)?.count === this.count) keys.push(key)
+    return Object.fromEntries(keys.sort().map((key) => [key, this.#labels.get(key)!.value]))
+  }
+
+  /** What every reported list holds, with a hash of its own where the lists differ; null when none is reported. */
+  commonComponents(): AvailableComponents | null {
+    if (this.#common === undefined) this.#common = intersect([...this.#components.keys()])
+    return this.#common
+  }
+
+  /** The worst that expected instances say of a config; null when one of them says nothing of it yet. */
+  worstReport(hash: string): RemoteConfigReport | null {
+    const reporters = this.#reporters.get(hash)
+    if (reporters === undefined) return null
+    const { failed, applying, applied } = reporters
+    const isAll = applied.size === this.#expected
+    const [worst] = failed.size > 0 ? failed : applying.size > 0 ? applying : isAll ? applied : []
+    return worst === undefined ? null : this.#shares.get(worst)!.report
+  }
+
+  /** How many of the expected instances report to run a config. */
+  appliedCount(hash: string): number {
+    return this.#reporters.get(hash)?.applied.size ?? 0
+  }
+
+  /** The newest report of any config. */
+  newestReport(): RemoteConfigReport | null {
+    if (this.#newest !== undefined) return this.#newest
+    let newest: RemoteConfigReport | null = null
+    for (const { report } of this.#shares.values())
+      if (report !== null && (newest === null || report.at > newest.at)) newest = report
+    this.#newest = newest
+    return newest
+  }
+}
+
+const isApplying = (share: Share | null): number => Number(share?.report?.status === 'applying')
+
+/** One instance says another text than before; '' is none and not counted. */
+function moveText(counts: Map<string, number>, before: string, after: string): void {
+  if (before === after) return
+  if (before !== '') addTo(counts, before, -1)
+  if (after !== '') addTo(counts, after, 1)
+}
+
+function addTo<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
+
+/** Nearly all instances of a fleet report one of a few lists: workloads share what is made of it. */
+const made = new WeakMap<ComponentList, AvailableComponents>()
+
+function allOf(list: ComponentList): AvailableComponents {
+  const known = made.get(list)
+  if (known !== undefined) return known
+  const all = { components: Object.fromEntries(list.components), hash: list.hash }
+  made.set(list, all)
+  return all
+}
+
+function intersect([first, ...others]: readonly ComponentList[]): AvailableComponents | null {
+  if (first === undefined) return null
+  if (others.length === 0) return allOf(first)
+  const components: Record<string, readonly string[]> = {}
+  for (const [category, types] of first.components) {
+    if (!others.every((list) => list.components.has(category))) continue
+    components[category] = types.filter((type) =>
+      others.every((list) => list.components.get(category)!.includes(type)),
+    )
+  }
+  return { components, hash: createHash('sha256').update(JSON.stringify(components)).digest('hex') }
+}

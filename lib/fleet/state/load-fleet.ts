@@ -1,0 +1,77 @@
+import { listAgentHomes } from '../../store/agents.ts'
+import { findContents } from '../../store/config-contents.ts'
+import type { Database } from '../../store/db.ts'
+import { listKnownGood } from '../../store/known-good.ts'
+import { listTargets } from '../../store/push-targets.ts'
+import { listFollowedPushes } from '../../store/pushes.ts'
+import { listQuarantines } from '../../store/quarantines.ts'
+import { listOpenRollouts } from '../../store/rollouts.ts'
+import { listWorkloads } from '../../store/workloads.ts'
+import { HOMES_MAX } from './agent-limits.ts'
+import { followPush, restoreTarget } from './followed-push.ts'
+import type { FollowedPush } from './model.ts'
+import { type FleetState, toWorkload } from './state.ts'
+
+/** Fill an empty state with what the database holds. Agents themselves come back by talking. */
+export async function loadFleet(db: Database, state: FleetState): Promise<void> {
+  for (const stored of await listWorkloads(db)) state.add(toWorkload(stored))
+  for (const home of await listAgentHomes(db, HOMES_MAX)) {
+    state.homes.set(home.instanceUid, home.workloadId)
+    state.knownAtStart.add(home.instanceUid)
+  }
+  await loadPushes(db, state)
+  for (const { workloadId, hash, instanceUid } of await listQuarantines(db)) {
+    const workload = state.workloads.get(workloadId)
+    if (workload === undefined) continue
+    if (instanceUid === '') workload.quarantinedHashes.add(hash)
+    else {
+      const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()
+      uids.add(instanceUid)
+      workload.quarantinedInstances.set(hash, uids)
+    }
+  }
+  for (const { workloadId, hash } of await listKnownGood(db)) {
+    const workload = state.workloads.get(workloadId)
+    if (workload !== undefined) workload.knownGoodHash = hash
+  }
+}
+
+async function loadPushes(db: Database, state: FleetState): Promise<void> {
+  const pushes = await listFollowedPushes(db)
+  const active = pushes.filter((push) => {
+    const workload = state.workloads.get(push.workloadId)
+    return push.pushId === workload?.activePushId || push.pushId === workload?.rolloutPushId
+  })
+  const contents = new Map(
+    (await findContents(db, [...new Set(active.map((push) => push.hash))])).map((c) => [c.hash, c]),
+  )
+  const followed = new Map<string, FollowedPush>()
+  for (const push of active) {
+    const content = contents.get(push.hash)
+    if (content === undefined) continue
+    const entry = followPush(push, Buffer.from(content.body), content.components, true)
+    followed.set(push.pushId, entry)
+    const workload = state.workloads.get(push.workloadId)!
+    if (push.pushId === workload.activePushId) workload.active = entry
+  }
+  for (const { rollout, members } of await listOpenRollouts(db)) {
+    const entry = followed.get(rollout.pushId)
+    if (entry === undefined) continue
+    entry.isStaged = true
+    const workload = state.workloads.get(rollout.workloadId)!
+    state.rollingOut.add(workload)
+    entry.isSuperseded ||= rollout.status === 'aborted'
+    workload.rollout = {
+      stored: rollout,
+      followed: entry,
+      members: new Map(members),
+    }
+  }
+  for (const { pushId, target } of await listTargets(db, [...followed.keys()]))
+    restoreTarget(followed.get(pushId)!, target)
+  for (const push of pushes) {
+    const workload = state.workloads.get(push.workloadId)
+    if (workload !== undefined && push.seq === workload.pushSeq)
+      workload.newestPush = followed.get(push.pushId)?.push ?? push
+  }
+}

@@ -1,0 +1,122 @@
+import { NameOrder } from '../../model/name-order.ts'
+import type { StoredWorkload } from '../../store/workloads.ts'
+import { LiveTally } from './live-tally.ts'
+import type { ComponentList, FollowedPush, Instance, Rollout, Workload } from './model.ts'
+
+/** Everything the fleet holds in memory. One process holds one of these. */
+export class FleetState {
+  readonly instances = new Map<string, Instance>()
+  readonly #workloads = new Map<string, Workload>()
+  /** By id. */
+  readonly workloads: ReadonlyMap<string, Workload> = this.#workloads
+  readonly #names = new NameOrder()
+  /** uid → workload of the last stored description. */
+  readonly homes = new Map<string, string>()
+  readonly byConnection = new Map<number, Set<Instance>>()
+  /** Component lists by hash, shared by all instances that report the same one. */
+  readonly componentLists = new Map<string, ComponentList>()
+  /** Instances whose offer may have to be repeated or awaited. */
+  readonly outstanding = new Set<Instance>()
+  /** Live instances that were asked what they run and have not said yet. */
+  readonly unknownReported = new Set<Instance>()
+  /** Live instances whose announced list of components is waited for. */
+  readonly awaitingComponents = new Set<Instance>()
+  readonly httpInstances = new Set<Instance>()
+  /** Workloads without a live instance whose grace runs. */
+  readonly inGrace = new Set<Workload>()
+  /** Workloads with an instance that may turn them degraded by waiting. */
+  readonly healthWatch = new Set<Workload>()
+  /** Away instances, to be forgotten when the grace has passed. */
+  readonly away = new Set<Instance>()
+  /** Workloads with a rollout that is open, halted or aborted. */
+  readonly rollingOut = new Set<Workload>()
+  /** Agents that were remembered at the start and have not been heard of since. */
+  readonly knownAtStart = new Set<string>()
+  /** Monotonic time of the start. */
+  startedAtMs = 0
+
+  add(workload: Workload): void {
+    this.#workloads.set(workload.id, workload)
+    this.#names.add(workload)
+  }
+
+  remove(workload: Workload): void {
+    this.#workloads.delete(workload.id)
+    this.#names.remove(workload)
+  }
+
+  rename(workload: Workload, displayName: string): void {
+    this.#names.remove(workload)
+    workload.displayName = displayName
+    this.#names.add(workload)
+  }
+
+  /** All workloads by name, then id, as they are now. */
+  workloadsByName(): readonly Workload[] {
+    return this.#names.list()
+  }
+
+  liveInstances(workload: Workload): Instance[] {
+    const live: Instance[] = []
+    for (const instance of workload.instances) if (instance.connection !== null) live.push(instance)
+    return live
+  }
+}
+
+/** A workload in memory, from its stored record. */
+export function toWorkload(stored: StoredWorkload): Workload {
+  return {
+    ...stored,
+    instances: new Set(),
+    live: new LiveTally(),
+    active: null,
+    rollout: null,
+    newestPush: null,
+    quarantinedHashes: new Set(),
+    quarantinedInstances: new Map(),
+    knownGoodHash: null,
+    isFrozen: false,
+    graceUntilMs: null,
+    isDeleted: false,
+  }
+}
+
+/** True when the hash failed on the workload, or on this instance of it. */
+export function isQuarantined(workload: Workload, hash: string, instanceUid: string): boolean {
+  return (
+    workload.quarantinedHashes.has(hash) ||
+    (workload.quarantinedInstances.get(hash)?.has(instanceUid) ?? false)
+  )
+}
+
+/** What an instance should run: the config of a rollout stage that it belongs to, else the workload's active one. */
+export function assignmentOf(instance: Instance): FollowedPush | null {
+  const { workload } = instance
+  if (workload === null) return null
+  const { rollout } = workload
+  if (rollout !== null && isMember(rollout, instance.uid)) return rollout.followed
+  return workload.active
+}
+
+/** A push that the fleet follows, active or in stages; null for one that is history. */
+export function followedOf(workload: Workload, pushId: string): FollowedPush | null {
+  if (workload.active?.push.pushId === pushId) return workload.active
+  const staged = workload.rollout?.followed ?? null
+  return staged?.push.pushId === pushId ? staged : null
+}
+
+/** Does an instance belong to a started stage? Everyone belongs to the last one, joiners included. */
+export function isMember(rollout: Rollout, uid: string): boolean {
+  return rollout.members.has(uid) || rollout.stored.stageIndex >= rollout.stored.stages.length - 1
+}
+
+/** The order in which instances are shown and chosen: by pod, connection time and uid. */
+export function compareInstances(a: Instance, b: Instance): number {
+  return (
+    compareText(a.podName, b.podName) ||
+    a.connectedAt.getTime() - b.connectedAt.getTime() ||
+    compareText(a.uid, b.uid)
+  )
+}
+
+const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,67 @@
+import { isCapable } from '../fleet/decide/abilities.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import { assignmentOf } from '../fleet/state/state.ts'
+import type { RevisionRecord } from '../wire/revisions.ts'
+import type { DriftCollector } from './drift-overview.ts'
+
+/** What of a revision everybody may see in an overview. */
+const SHOWN = [
+  'workload_id',
+  'config_id',
+  'config_hash',
+  'push_id',
+  'seq',
+  'status',
+  'phase',
+  'applied_at',
+  'submitted_at',
+  'sent_at',
+  'updated_at',
+  'timed_out_waiting_for_opamp_status',
+  'target_count',
+  'applied_count',
+  'failed_count',
+  'pending_count',
+  'timed_out_count',
+  'no_status_count',
+] as const satisfies readonly (keyof RevisionRecord)[]
+
+function toShown(revision: RevisionRecord): Partial<RevisionRecord> {
+  return Object.fromEntries(SHOWN.flatMap((key) => (key in revision ? [[key, revision[key]]] : [])))
+}
+
+/** A collector of the fleet as the drift overview looks at it; `revision` is that of its newest push. */
+export function toDriftCollector(
+  workload: Workload,
+  revision: RevisionRecord | undefined,
+  alerts: { hasDriftAlert: boolean; hasVersionAlert: boolean; isVersionOutdated: boolean },
+): DriftCollector {
+  const push = workload.newestPush
+  // Stages take as long as they were told to; a rollout in progress is not a push that hangs.
+  const isOpen = push?.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
+  return {
+    id: workload.id,
+    displayName: workload.displayName,
+    version: workload.version,
+    labels: { ...workload.labels, ...workload.trustedLabels },
+    acceptsRemoteConfig: workload.acceptsRemoteConfig,
+    activeHash: workload.activeHash,
+    newestPush:
+      push === null
+        ? null
+        : {
+            hash: push.hash,
+            isPending: isOpen && workload.rollout === null,
+            submittedAt: push.submittedAt,
+            sentAt: push.sentAt,
+            record: revision === undefined ? {} : toShown(revision),
+          },
+    instances: [...workload.live.instances()].filter(isCapable).map((instance) => ({
+      hash: instance.appliedHash || instance.reportedConfigHash,
+      assignedHash: assignmentOf(instance)?.push.hash ?? null,
+    })),
+    reportedHash: workload.remoteConfigStatus?.configHash ?? '',
+    availableComponents: workload.availableComponents?.components ?? null,
+    ...alerts,
+  }
+}

@@ -1,0 +1,216 @@
+import fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { effectiveMatches } from '../../../../lib/configs/effective/match.ts'
+import { normalForm } from '../../../../lib/configs/effective/normal-form.ts'
+import { type ParsedConfig, parseConfig } from '../../../../lib/configs/yaml/parse.ts'
+
+const ASKED = `receivers:
+  otlp:
+    protocols:
+      http:
+        endpoint: 127.0.0.1:14318
+processors:
+  batch:
+    timeout: 60s
+exporters:
+  debug:
+    verbosity: basic
+  otlphttp:
+    endpoint: \${env:BACKEND}
+    headers: {authorization: Bearer x}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [batch]
+      exporters: [debug]
+  telemetry:
+    metrics: {level: detailed}
+`
+
+/** As a supervised collector reports it: resolved, sorted, with defaults, an extension and a resource added. */
+const effective = (uid: string, ppid: number, port: number, timeout = '1m0s') => `connectors: {}
+exporters:
+    debug:
+        output_paths: []
+        sampling_initial: 2
+        use_internal_logger: true
+    otlphttp:
+        endpoint: https://backend.example.com
+        headers:
+            authorization: '[REDACTED]'
+extensions:
+    opamp:
+        agent_description:
+            non_identifying_attributes:
+                host.name: ${uid}
+        capabilities:
+            reports_health: true
+        instance_uid: ${uid}
+        ppid: ${ppid}
+        server:
+            ws:
+                endpoint: ws://127.0.0.1:${port}/v1/opamp
+                tls:
+                    insecure: true
+processors:
+    batch:
+        send_batch_size: 8192
+        timeout: ${timeout}
+receivers:
+    otlp:
+        protocols:
+            grpc: null
+            http:
+                cors: null
+                endpoint: 127.0.0.1:14318
+service:
+    extensions:
+        - opamp
+    pipelines:
+        traces:
+            exporters:
+                - debug
+            processors:
+                - batch
+            receivers:
+                - otlp
+    telemetry:
+        metrics:
+            level: Detailed
+        resource:
+            deployment.environment: dev
+            host.name: ${uid}
+            service.instance.id: ${uid}
+`
+
+const parsed = (text: string): ParsedConfig => {
+  const result = parseConfig(text)
+  if (!result.ok) throw new Error(result.problem.message)
+  return result.document
+}
+const match = (asked: string, reported: string) => effectiveMatches(parsed(asked), parsed(reported))
+
+describe('the normal form', () => {
+  it('is the same for two instances and two runs of one config', () => {
+    const first = normalForm(effective('01a1fb75', 13440, 35875))
+    expect(first).not.toBeNull()
+    expect(normalForm(effective('b7', 2, 4001))?.hash).toBe(first?.hash)
+    expect(first?.text).not.toMatch(/01a1fb75|13440|35875/)
+    expect(first?.text).toContain('deployment.environment: dev')
+  })
+
+  it('differs where a setting differs', () => {
+    expect(normalForm(effective('a', 1, 1, '2s'))?.hash).not.toBe(normalForm(effective('a', 1, 1))?.hash)
+  })
+
+  it('keeps the address of a real server', () => {
+    const text = 'extensions: {opamp: {server: {ws: {endpoint: "wss://fleet.example.com/v1/opamp"}}}}\n'
+    expect(normalForm(text)?.text).toContain('fleet.example.com')
+  })
+
+  it('drops what names the instance from a resource that is a list', () => {
+    const text =
+      'service: {telemetry: {resource: {attributes: [{name: host.name, value: h1}, {name: env, value: dev}]}}}\n'
+    expect(normalForm(text)?.text).toContain('env')
+    expect(normalForm(text)?.text).not.toContain('h1')
+  })
+
+  it.each(['', 'null', '# nothing', 'a: ['])('is none for %j', (text) => {
+    expect(normalForm(text)).toBeNull()
+  })
+
+  it('does not depend on the order of keys, and is its own normal form', () => {
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<unknown>(
+          '5s',
+          '0x1F',
+          'yes',
+          '~',
+          '1_0',
+          'on: off',
+          ' x',
+          '',
+          null,
+          true,
+          0,
+          -1.5,
+          'a\nb',
+          '017',
+        ),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'c-d', '1', 'null', 'y'), tie('value'), { maxKeys: 4 }),
+      ),
+    })).value
+    const mapping = fc.dictionary(fc.constantFrom('receivers', 'exporters', 'x'), value, {
+      minKeys: 1,
+      maxKeys: 3,
+    })
+    fc.assert(
+      fc.property(mapping, (root) => {
+        const text = JSON.stringify(root)
+        const turned = JSON.stringify(Object.fromEntries(Object.entries(root).reverse()))
+        const form = normalForm(text)!
+        expect(normalForm(turned)!.hash).toBe(form.hash)
+        expect(normalForm(form.text)!.text).toBe(form.text)
+        expect(JSON.parse(JSON.stringify(parsed(form.text).root))).toEqual(root)
+      }),
+      { seed: 7, numRuns: 300 },
+    )
+  })
+})
+
+describe('the comparison by meaning', () => {
+  it('holds for a config that a supervised collector runs', () => {
+    expect(match(ASKED, effective('a', 1, 1))).toEqual({ verdict: true, paths: [] })
+  })
+
+  test.each([
+    [
+      'another value',
+      'endpoint: 127.0.0.1:14318',
+      'endpoint: 127.0.0.1:9',
+      ['receivers.otlp.protocols.http.endpoint'],
+    ],
+    ['another duration', 'timeout: 60s', 'timeout: 61s', ['processors.batch.timeout']],
+    [
+      'a component that does not run',
+      'processors:\n  batch:',
+      'processors:\n  filter:\n  batch:',
+      ['processors.filter'],
+    ],
+    [
+      'a setting of several that does not run',
+      'timeout: 60s',
+      'timeout: 60s\n    keys: {a: b}',
+      ['processors.batch.keys'],
+    ],
+    ['another order of processors', '[batch]', '[x, batch]', ['service.pipelines.traces.processors']],
+    ['another pipeline', '    traces:', '    logs:', ['service.pipelines.logs']],
+    [
+      'an extension that does not run',
+      'service:\n',
+      'service:\n  extensions: [pprof]\n',
+      ['service.extensions[0]'],
+    ],
+  ])('finds %s', (_, from, to, paths) => {
+    expect(ASKED).toContain(from)
+    expect(
+      match(
+        ASKED.replace(from, () => to),
+        effective('a', 1, 1),
+      ),
+    ).toEqual({ verdict: false, paths })
+  })
+
+  it('is unknown when one side is missing', () => {
+    expect(effectiveMatches(null, parsed(ASKED)).verdict).toBe('unknown')
+    expect(effectiveMatches(parsed(ASKED), null).verdict).toBe('unknown')
+  })
+
+  it('holds for a config and itself', () => {
+    expect(match(ASKED, ASKED).verdict).toBe(true)
+  })
+})

@@ -1,0 +1,191 @@
+import { describe, expect, it, test } from 'vitest'
+import type { ConfigTarget } from '../../../../lib/configs/check/target.ts'
+import {
+  evaluatePolicy,
+  type PolicyRequest,
+  policyForWorkload,
+} from '../../../../lib/configs/policy/policy.ts'
+import { hostOf } from '../../../../lib/configs/policy/rules.ts'
+
+const SAFE = `receivers:
+  otlp:
+    protocols: {grpc: {endpoint: "0.0.0.0:4317"}}
+processors:
+  memory_limiter: {check_interval: 1s, limit_mib: 512}
+  resource: {attributes: [{key: team, value: core, action: upsert}]}
+  probabilistic_sampler: {sampling_percentage: 10}
+  batch:
+exporters:
+  otlp/backend: {endpoint: "https://ingest.allowed.example:4317"}
+service:
+  pipelines:
+    traces: {receivers: [otlp], processors: [memory_limiter, batch], exporters: [otlp/backend]}
+`
+const UNSAFE = `receivers:
+  otlp:
+processors:
+  probabilistic_sampler: {sampling_percentage: 0.01}
+  tail_sampling:
+    policies: [{name: a, type: probabilistic, probabilistic: {sampling_percentage: 500}}]
+exporters:
+  otlp: {endpoint: "collector.evil.example:4317", tls: {Insecure: true}}
+service:
+  pipelines:
+    traces: {receivers: [otlp], exporters: [otlp]}
+`
+
+const evaluate = (given: Partial<PolicyRequest>) =>
+  evaluatePolicy({
+    candidate: SAFE,
+    current: null,
+    isProduction: true,
+    target: { environment: 'prod', scope: 'workload', workload_id: 'w1' },
+    settings: { allowed_otlp_endpoints: ['https://allowed.example'], required_resource_attributes: ['team'] },
+    ...given,
+  })
+const found = (given: Partial<PolicyRequest>) =>
+  evaluate(given).findings.map(({ rule_id, path }) => [rule_id, path])
+
+describe('a production config', () => {
+  it('passes when it is safe', () => {
+    expect(evaluate({ current: SAFE })).toMatchObject({
+      schema_version: 'config-policy.v1',
+      valid: true,
+      allowed: true,
+      decision: 'pass',
+      severity: 'info',
+      findings: [],
+      summary: { pass_count: 8, warn_count: 0, block_count: 0 },
+      settings: { sampling: { min_percentage: 0.1, max_percentage: 100 } },
+      audit: { persisted: false, event: 'config.policy.evaluate' },
+    })
+  })
+
+  it('is blocked by every rule that it breaks, sorted, at the known paths', () => {
+    const evaluation = evaluate({ candidate: UNSAFE, current: SAFE })
+    expect(evaluation).toMatchObject({ allowed: false, decision: 'block', severity: 'critical' })
+    expect(found({ candidate: UNSAFE, current: SAFE })).toEqual([
+      ['community.exporters.critical_removal', 'service.pipelines.traces.exporters'],
+      ['community.exporters.otlp_endpoint.allowlist', 'exporters.otlp.endpoint'],
+      ['community.pipelines.batch.required', 'service.pipelines.traces.processors'],
+      ['community.processors.memory_limiter.required', 'processors.memory_limiter'],
+      ['community.production.insecure_tls', 'exporters.otlp.tls.insecure'],
+      ['community.resource.attributes.required', 'processors.resource.attributes'],
+      ['community.sampling.percentage.safe_range', 'processors.probabilistic_sampler.sampling_percentage'],
+      [
+        'community.sampling.percentage.safe_range',
+        'processors.tail_sampling.policies[0].probabilistic.sampling_percentage',
+      ],
+    ])
+  })
+
+  it('gets an answer without endpoints and values of the draft', () => {
+    expect(JSON.stringify(evaluate({ candidate: UNSAFE, current: SAFE }))).not.toMatch(/evil|0\.01|ingest/)
+  })
+
+  it('is blocked with severity warning by sampling alone', () => {
+    const candidate = SAFE.replace('sampling_percentage: 10', 'sampling_percentage: "0"')
+    expect(evaluate({ candidate })).toMatchObject({ decision: 'block', severity: 'warning' })
+  })
+
+  it('is blocked for the memory limiter only when it is empty', () => {
+    expect(found({ candidate: '{}', settings: {} })).toEqual([
+      ['community.processors.memory_limiter.required', 'processors.memory_limiter'],
+    ])
+  })
+})
+
+describe('any config', () => {
+  it('that is not production breaks no rule', () => {
+    expect(evaluate({ candidate: UNSAFE, current: SAFE, isProduction: false })).toMatchObject({
+      decision: 'pass',
+      summary: { pass_count: 1 },
+    })
+  })
+
+  it('that is not YAML is judged no further', () => {
+    const evaluation = evaluate({ candidate: 'a: [', isProduction: false })
+    expect(evaluation).toMatchObject({
+      valid: false,
+      decision: 'block',
+      summary: { pass_count: 0, block_count: 1 },
+    })
+    expect(evaluation.findings.map(({ rule_id, path }) => [rule_id, path])).toEqual([
+      ['community.yaml.parse', ''],
+    ])
+  })
+
+  it('may lose an exporter that is not on the list of critical ones', () => {
+    const settings = { critical_exporters: ['otlp/backend'] }
+    const current = SAFE.replace('exporters: [otlp/backend]', 'exporters: [otlp/backend, debug]')
+    expect(found({ current, settings, isProduction: false })).toEqual([])
+    expect(found({ candidate: UNSAFE, current, settings, isProduction: false })).toHaveLength(1)
+  })
+
+  it('is held to sampling bounds that the caller asks for', () => {
+    const settings = { sampling: { min_percentage: 20, max_percentage: 0 } }
+    expect(found({ settings, isProduction: false })).toEqual([
+      ['community.sampling.percentage.safe_range', 'processors.probabilistic_sampler.sampling_percentage'],
+    ])
+  })
+})
+
+describe('the request for a workload', () => {
+  const target: ConfigTarget = {
+    ...{ workloadId: 'w1', displayName: 'w', type: 'collector', version: '', status: 'connected' },
+    ...{ labels: { env: 'staging' }, trustedLabels: {}, acceptsRemoteConfig: true, instances: [] },
+    ...{ lastKnownComponents: null, activeConfigHash: null },
+  }
+  const server = { otlpAllowlist: ['a'], criticalExporters: ['b'], requiredResourceAttributes: ['c'] }
+  const request = (
+    approval: { targetEnv: string; targetGroup: string; prodTarget?: boolean },
+    given = target,
+  ) => policyForWorkload(given, { candidate: SAFE, current: null }, approval, server)
+
+  it("takes the server's settings, the named environment, else that of the label", () => {
+    expect(request({ targetEnv: '', targetGroup: '' })).toMatchObject({
+      isProduction: false,
+      target: { environment: 'staging', scope: 'workload', workload_id: 'w1' },
+      settings: {
+        allowed_otlp_endpoints: ['a'],
+        critical_exporters: ['b'],
+        required_resource_attributes: ['c'],
+      },
+    })
+    expect(request({ targetEnv: ' eu ', targetGroup: '' }).target.environment).toBe('eu')
+  })
+
+  it('is one for production when anything names it, now or when it was asked for', () => {
+    expect(request({ targetEnv: 'prod', targetGroup: '' }).isProduction).toBe(true)
+    expect(request({ targetEnv: '', targetGroup: 'prod-eu' }).isProduction).toBe(true)
+    expect(request({ targetEnv: '', targetGroup: '', prodTarget: true }).isProduction).toBe(true)
+    expect(
+      request({ targetEnv: '', targetGroup: '' }, { ...target, trustedLabels: { stage: 'production' } })
+        .isProduction,
+    ).toBe(true)
+  })
+})
+
+describe('hosts', () => {
+  test.each([
+    ['Collector.Example:4317', 'collector.example'],
+    ['https://u:p@collector.example/x?y', 'collector.example'],
+    ['[::1]:4317', '[::1]'],
+    ['collector.example.', 'collector.example'],
+    ['${env:HOST}:4317', null],
+    ['dns:///collector.example', null],
+    ['', null],
+  ])('of %s is %s', (endpoint, host) => {
+    expect(hostOf(endpoint)).toBe(host)
+  })
+
+  it('are allowed with their subdomains, not with their look-alikes', () => {
+    const settings = { allowed_otlp_endpoints: ['allowed.example:4317'] }
+    const candidate = (host: string) => SAFE.replace('ingest.allowed.example', host)
+    expect(found({ candidate: candidate('allowed.example'), settings })).toEqual([])
+    expect(found({ candidate: candidate('a.b.allowed.example'), settings })).toEqual([])
+    expect(found({ candidate: candidate('allowed.example.evil'), settings })).toHaveLength(1)
+    expect(found({ candidate: candidate('notallowed.example'), settings })).toHaveLength(1)
+    expect(found({ candidate: candidate('${env:HOST}'), settings })).toHaveLength(1)
+  })
+})

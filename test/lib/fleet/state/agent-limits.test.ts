@@ -1,0 +1,77 @@
+import { afterAll, expect, test } from 'vitest'
+import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
+import type { AgentReport } from '../../../../lib/opamp/report.ts'
+import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+
+const ctx = await createFleetContext(await useTestDatabase(), {
+  agentLimits: { perConnection: 3, inAll: 5, workloads: 2 },
+})
+afterAll(() => ctx.close())
+
+const connectionOf = (id: number): AgentConnection => ({ id, transport: 'ws', send: () => 'sent', drop() {} })
+const uidOf = (n: number) => n.toString(16).padStart(32, '0')
+
+/** One bare message; the refusal it was answered, or undefined. */
+function say(connection: AgentConnection, n: number, host: string | null = null): string | undefined {
+  const report: AgentReport = {
+    uid: uidOf(n),
+    uidOnWire: new Uint8Array(Buffer.from(uidOf(n), 'hex')),
+    sequenceNum: 0,
+    capabilities: 0,
+    hasCapabilities: false,
+    requestsInstanceUid: false,
+    isDisconnect: false,
+    attributes: host === null ? null : new Map([['host.name', host]]),
+    health: null,
+    effectiveConfig: null,
+    remoteConfigStatus: null,
+    components: null,
+  }
+  const { errorResponse } = ctx.fleet.receive(connection, report, {}).message
+  return errorResponse === undefined ? undefined : `${errorResponse.type}: ${errorResponse.message}`
+}
+
+test('a connection carries so many agents, the process holds so many, and those that are there go on', () => {
+  const honest = fakeAgent(ctx.fleet)
+  const [one, other] = [connectionOf(1_001), connectionOf(1_002)]
+  for (const n of [1, 2, 3]) expect(say(one, n)).toBeUndefined()
+  expect(say(one, 4)).toBe(
+    'unavailable: Cannot take another agent on this connection: it carries 3, use one more',
+  )
+  // One that is known may not move there either.
+  expect(say(other, 5)).toBeUndefined()
+  expect(say(one, 5)).toContain('on this connection')
+  expect(say(other, 6)).toBe('unavailable: Cannot take another agent: there are 5')
+  expect(say(other, 1)).toBeUndefined()
+  expect(ctx.fleet.refusedAgents).toBe(3)
+  expect(ctx.fleet.state.instances.size).toBe(5)
+
+  // Of those that never said what they are nothing stays; one that did is remembered for the grace.
+  ctx.fleet.connectionClosed(one)
+  ctx.fleet.connectionClosed(other)
+  honest.lose()
+  expect([...ctx.fleet.state.instances.keys()]).toEqual([honest.uid])
+  expect(say(one, 4)).toBeUndefined()
+})
+
+test('so many workloads are made up and no more; agents of those that are there go on, and one deleted makes room', async () => {
+  const connection = connectionOf(1_003)
+  for (const id of [...ctx.fleet.state.workloads.keys()]) await ctx.fleet.remove(id, async () => undefined)
+  const before = ctx.fleet.refusedAgents
+  for (const host of ['a', 'b']) expect(say(connection, 7, host)).toBeUndefined()
+  expect(say(connection, 7, 'c')).toBe(
+    'unavailable: Cannot take another workload: there are 2, delete some that are gone',
+  )
+  expect(ctx.fleet.refusedAgents).toBe(before + 1)
+  // It stays where it was, and may go where there is something.
+  expect(ctx.fleet.state.instances.get(uidOf(7))?.workload?.fingerprintKeys).toMatchObject({
+    'host.name': 'b',
+  })
+  expect(say(connection, 7, 'a')).toBeUndefined()
+  expect(ctx.fleet.state.workloads.size).toBe(2)
+
+  const left = [...ctx.fleet.state.workloads.values()].find(({ live }) => live.count === 0)!
+  await ctx.fleet.remove(left.id, async () => undefined)
+  expect(say(connection, 7, 'c')).toBeUndefined()
+})

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { buildDriftOverview, type DriftCollector } from '../../../lib/posture/drift-overview.ts'
+
+const A = 'a'.repeat(64)
+const B = 'b'.repeat(64)
+const runs = (...hashes: string[]) => hashes.map((hash) => ({ hash, assignedHash: null }))
+const now = new Date('2026-07-01T12:00:00.000Z')
+const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
+
+const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => ({
+  id: 'w1',
+  displayName: 'gateway',
+  version: '0.120.0',
+  labels: {},
+  acceptsRemoteConfig: true,
+  activeHash: A,
+  newestPush: null,
+  instances: runs(A, A),
+  reportedHash: '',
+  availableComponents: { receivers: ['otlp'], processors: ['batch'], exporters: ['otlp'] },
+  hasDriftAlert: false,
+  hasVersionAlert: false,
+  isVersionOutdated: false,
+  ...overrides,
+})
+
+const push = (minutes: number, overrides: Partial<NonNullable<DriftCollector['newestPush']>> = {}) => ({
+  hash: A,
+  isPending: true,
+  submittedAt: minutesAgo(minutes),
+  sentAt: null,
+  record: { push_id: 'p1' },
+  ...overrides,
+})
+
+const item = async (overrides: Partial<DriftCollector>) =>
+  (await buildDriftOverview([collector(overrides)], now)).items[0]!
+
+describe('buildDriftOverview', () => {
+  it('shows a collector that runs what it should', async () => {
+    expect(await buildDriftOverview([collector()], now)).toEqual({
+      generated_at: '2026-07-01T12:00:00.000Z',
+      summary: {
+        total_collectors: 1,
+        drifted_collectors: 0,
+        pending_too_long: 0,
+        missing_effective_config: 0,
+        remote_config_unsupported: 0,
+        outdated_versions: 0,
+        unknown_incomplete_components: 0,
+        heterogeneous_groups: 0,
+      },
+      items: [
+        {
+          workload_id: 'w1',
+          collector: 'gateway',
+          env: 'unknown',
+          version: '0.120.0',
+          expected_config_hash: A,
+          effective_config_hash: A,
+          effective_config_hashes: [A],
+          drift_status: 'in_sync',
+          pending_too_long: false,
+          accepts_remote_config: true,
+          missing_effective_config: false,
+          unknown_incomplete_components: false,
+          group_heterogeneous_config: false,
+          has_config_drift_alert: false,
+          has_version_outdated_alert: false,
+          actions: {
+            view_diff: { enabled: false, reason: 'diff_requires_config_content' },
+            validate_current: { enabled: false, reason: 'validate_from_workload_detail' },
+            push_expected: { enabled: false, reason: 'review_expected_before_push' },
+            rollback: { enabled: false, reason: 'rollback_from_workload_detail' },
+            mark_ignored: { enabled: false, reason: 'ignore_not_implemented' },
+          },
+        },
+      ],
+    })
+  })
+
+  it.each([
+    ['remote_config_unsupported', { acceptsRemoteConfig: false, instances: runs() }],
+    ['missing_effective_config', { instances: runs('') }],
+    ['heterogeneous_effective_config', { instances: runs(A, B) }],
+    ['drifted', { instances: runs(B) }],
+    ['pending_too_long', { newestPush: push(16) }],
+    ['in_sync', { newestPush: push(15) }],
+    ['in_sync', { activeHash: null, instances: runs(B) }],
+    ['in_sync', { instances: runs(), reportedHash: A }],
+    ['drifted', { activeHash: null, newestPush: push(1), instances: runs(B) }],
+  ] as [string, Partial<DriftCollector>][])('says %s of %j', async (status, overrides) => {
+    expect((await item(overrides)).drift_status).toBe(status)
+  })
+
+  it('takes no member of a rollout stage for drifted that runs its stage', async () => {
+    const instances = [
+      { hash: A, assignedHash: A },
+      { hash: B, assignedHash: B },
+    ]
+    expect((await item({ instances })).drift_reasons).toEqual(['heterogeneous_effective_config'])
+    expect((await item({ instances: [{ hash: A, assignedHash: B }] })).drift_status).toBe('drifted')
+  })
+
+  it('gives every reason that holds, in the order of the statuses and then the rest', async () => {
+    const worst = await item({
+      acceptsRemoteConfig: false,
+      instances: runs(A, B),
+      newestPush: push(60, { sentAt: minutesAgo(20) }),
+      hasDriftAlert: true,
+      isVersionOutdated: true,
+      availableComponents: null,
+    })
+    expect(worst.drift_reasons).toEqual([
+      'remote_config_unsupported',
+      'heterogeneous_effective_config',
+      'drifted',
+      'pending_too_long',
+      'config_drift_alert',
+      'version_outdated',
+      'unknown_incomplete_components',
+    ])
+    expect(worst).not.toHaveProperty('effective_config_hash')
+    expect(worst.effective_config_hashes).toEqual([A, B])
+    expect(worst).toMatchObject({ last_push: { push_id: 'p1' }, last_push_age_seconds: 1200 })
+    expect(worst.actions).toMatchObject({
+      push_expected: { reason: 'remote_config_unsupported' },
+      rollback: { reason: 'remote_config_unsupported' },
+    })
+    expect((await item({ newestPush: push(60) })).actions['push_expected']!.reason).toBe(
+      'push_pending_too_long',
+    )
+  })
+
+  it('compares collectors of one named environment with each other, never those without one', async () => {
+    const mixed = await buildDriftOverview(
+      [
+        collector({ id: 'w1', labels: { env: 'prod' } }),
+        collector({
+          id: 'w2',
+          labels: { environment: 'prod', env: ' ' },
+          activeHash: B,
+          instances: runs(B),
+        }),
+        collector({ id: 'w3', labels: { 'deployment.environment': 'staging' } }),
+        collector({ id: 'w4' }),
+        collector({ id: 'w5', activeHash: B, instances: runs(B) }),
+      ],
+      now,
+    )
+    expect(mixed.summary.heterogeneous_groups).toBe(1)
+    expect(mixed.items.filter((one) => one.group_heterogeneous_config).map((one) => one.workload_id)).toEqual(
+      ['w1', 'w2'],
+    )
+    expect(mixed.items[0]!.drift_reasons).toEqual(['group_heterogeneous_config'])
+  })
+
+  it('puts the worst first, then goes by name whatever its case, then by id', async () => {
+    const overview = await buildDriftOverview(
+      [
+        collector({ id: 'w7', displayName: 'b' }),
+        collector({ id: 'w6', displayName: 'B' }),
+        collector({ id: 'w5', displayName: 'a', newestPush: push(20) }),
+        collector({ id: 'w4', displayName: 'z', instances: runs() }),
+        collector({ id: 'w3', displayName: 'z', instances: runs(B) }),
+        collector({ id: 'w2', displayName: 'y', hasDriftAlert: true, hasVersionAlert: true }),
+        collector({ id: 'w1', displayName: '' }),
+      ],
+      now,
+    )
+    expect(overview.items.map((one) => one.workload_id)).toEqual(['w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w1'])
+    expect(overview.items.at(-1)!.collector).toBe('w1')
+    expect(overview.summary).toMatchObject({
+      total_collectors: 7,
+      drifted_collectors: 2,
+      pending_too_long: 1,
+      missing_effective_config: 1,
+      outdated_versions: 1,
+    })
+  })
+})

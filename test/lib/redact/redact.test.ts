@@ -1,0 +1,100 @@
+import { describe, expect, it, test } from 'vitest'
+import { isSecretKey, MASK, redactText, redactUrl, redactValue } from '../../../lib/redact/redact.ts'
+
+describe('free text', () => {
+  test.each([
+    ['a bearer token', 'header Authorization: Bearer abc.def-ghi rejected', 'abc.def-ghi'],
+    ['basic credentials', 'sent basic dXNlcjpwYXNz to backend', 'dXNlcjpwYXNz'],
+    ['user information of a URL', 'dial postgres://app:hunter2@db:5432/x failed', 'hunter2'],
+    ['a user that has an @ in its password', 'dial https://app:hun@ter2@db/x failed', 'ter2'],
+    ['a secret query value', 'GET https://h/x?b=1&api-key=hunter2 -> 401', 'hunter2'],
+    ['credentials without a scheme', 'dsn app:hunter2@tcp(db:3306)/x is wrong', 'hunter2'],
+    ['an assigned secret', "exporters: 'api_key: hunter2' is not valid", 'hunter2'],
+    ['a quoted assigned secret', '{"client_secret": "hun ter2", "a": 1}', 'ter2'],
+    ['a JWT', 'token eyJhbGciOi.eyJzdWIiOiIx.c2ln expired', 'eyJzdWIiOiIx'],
+    ['a private key, even cut off', 'bad key -----BEGIN EC PRIVATE KEY-----\nMHcCAQEE', 'MHcCAQEE'],
+    ['an access key id', 'AKIAIOSFODNN7EXAMPLE is unknown', 'AKIAIOSFODNN7EXAMPLE'],
+    ['an e-mail address', 'user jane.doe+x@corp.example.com unknown', 'jane.doe'],
+  ])('loses %s', (_, text, secret) => {
+    const clean = redactText(text)
+    expect(clean).not.toContain(secret)
+    expect(clean.length).toBeGreaterThan(0)
+  })
+
+  it('keeps what tells an operator what is wrong', () => {
+    const text = `service::pipelines::metrics: references exporter "prometheusremotewrite/eu" which is not configured`
+    expect(redactText(text)).toBe(text)
+    const bind = 'listen tcp 0.0.0.0:4317: bind: address already in use'
+    expect(redactText(bind)).toBe(bind)
+  })
+
+  it('is done with a hostile text of 1 MB at once', () => {
+    for (const piece of [
+      'a@',
+      '://',
+      'token=',
+      '-----BEGIN A-----',
+      '"',
+      'a:b',
+      '=\\',
+      'eyJaaaaaa.',
+      'a.a.',
+    ]) {
+      const text = piece.repeat(1_000_000 / piece.length).slice(0, 1_000_000)
+      const started = performance.now()
+      redactText(text)
+      expect(performance.now() - started, piece).toBeLessThan(5_000)
+    }
+  })
+
+  it('sorts what is left of a query and drops a fragment', () => {
+    expect(redactUrl('https://u:p@h:1/x?z=1&Token=s#frag')).toBe(`https://h:1/x?Token=${MASK}&z=1`)
+  })
+})
+
+describe('values of a config', () => {
+  test.each([
+    'Authorization',
+    'X-Api-Key',
+    'dd-api-key',
+    'APIKey',
+    'connectionString',
+    'sas',
+    'dsn',
+    'headers',
+    'pwd',
+    'bearer_token',
+  ])('%s is a secret key', (key) => {
+    expect(isSecretKey(key)).toBe(true)
+  })
+  test.each(['endpoint', 'timeout', 'passthrough', 'path', 'key', 'compression', 'signals'])(
+    '%s is none',
+    (key) => {
+      expect(isSecretKey(key)).toBe(false)
+    },
+  )
+
+  it('masks everything under a secret key and leaves the rest', () => {
+    const value = {
+      endpoint: 'https://user:hunter2@h:4318/v1?token=hunter2',
+      headers: { 'x-tenant': 'acme', list: ['a', 'b'] },
+      auth: { authenticator: 'basicauth/x' },
+      actions: [{ key: 'db.password', value: 'hunter2', action: 'insert' }],
+      note: 'Bearer hunter2',
+      timeout: '5s',
+      nothing: null,
+    }
+    const clean = JSON.stringify(redactValue(value as never))
+    expect(clean).not.toMatch(/hunter2|acme/)
+    expect(JSON.parse(clean)).toMatchObject({
+      headers: { 'x-tenant': MASK, list: MASK },
+      auth: { authenticator: 'basicauth/x' },
+      timeout: '5s',
+      nothing: null,
+    })
+  })
+
+  it('masks a value whose path holds a secret key', () => {
+    expect(redactValue('acme', ['exporters', 'otlp', 'headers', 'x-tenant'])).toBe(MASK)
+  })
+})
