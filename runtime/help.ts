@@ -38,7 +38,8 @@ Environment (durations are whole numbers above 0):
   WORKLOAD_JANITOR_INTERVAL_SECONDS between two clean-ups (300)
   WORKLOAD_EVENT_RETENTION_DAYS     the event log is kept (30)
   OTELCOL_RUNTIME_VALIDATION_ENABLED
-                                    let a collector validate drafts (false)
+                                    let a collector validate drafts, on a Linux with user
+                                    namespaces (false)
   OTELCOL_BINARY_PATH, OTELCOL_RUNTIME_VALIDATION_TIMEOUT_SECONDS, OTELCOL_MIN_RUNTIME_VERSION
                                     which one, how long (5), and the oldest accepted (none)
   MUSTER_POLICY_OTLP_ALLOWLIST, MUSTER_POLICY_CRITICAL_EXPORTERS,

@@ -4,6 +4,7 @@ import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
+import { hasWalls } from '../lib/configs/check/sandbox.ts'
 import { CONFIG_ROOMS, CONFIG_THREADS, type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
 import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
 import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
@@ -303,6 +304,8 @@ async function serve(
     )
     const api = startApiListener(functions, loadStaticFiles(options.files.ui), ctx, proxies)
     closers.push(() => api.destroy())
+    if (config.runtimeValidation.isEnabled && !(await hasWalls()))
+      log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')
     if (config.opampSharedSecret === '')
       log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
     const opamp = startOpampListener(functions, ctx, proxies)

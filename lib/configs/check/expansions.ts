@@ -10,6 +10,9 @@ export interface BadExpansion {
 const VARIABLE = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 const REFERENCE = /^([A-Za-z][A-Za-z0-9+.-]+):([\s\S]*)$/
 const NAME_LENGTH_MAX = 60
+/** What one text is told of; the others are of the same kind. */
+const BAD_MAX = 1_000
+const PROVIDERS_MAX = 100
 /** Stands for a nested reference that has been checked; nothing is known about its text. */
 const NESTED = '\ue000'
 
@@ -32,50 +35,105 @@ const PROVIDERS = new Set([
   'zookeeper',
 ])
 
-/** The providers that a text refers to, and the references in it that no collector can fill in. */
+/** A reference that is being read: `${` came and its `}` did not. */
+interface OpenReference {
+  isEscaped: boolean
+  inner: string
+}
+
+/**
+ * The providers that a text refers to, and the references in it that no collector can fill in. Each `}` ends what the
+ * nearest `${` before it began (confmap, expand.go); after one that is escaped, nothing before it counts any more.
+ */
 export function checkExpansions(text: string): { providers: string[]; bad: BadExpansion[] } {
   const providers = new Set<string>()
   const bad: BadExpansion[] = []
-  let rest = text
-  // Each round takes out one reference, innermost first; a text of 2 MiB could hold very many.
-  for (let round = 0; round < 1_000; round++) {
-    const found = innermostReference(rest)
-    if (found === null) break
-    const inner = rest.slice(found.start + 2, found.end)
-    const problem = checkReference(inner, providers)
-    if (problem) bad.push(problem)
-    rest = `${rest.slice(0, found.start)}${NESTED}${rest.slice(found.end + 1)}`
+  let open: OpenReference[] = []
+  let from = 0
+  let at = 0
+  for (const { 0: bracket, index } of text.matchAll(/\$\{|\}/g)) {
+    const outer = open.at(-1)
+    if (outer) outer.inner += text.slice(at, index)
+    at = index + bracket.length
+    if (bracket !== '}') {
+      open.push({ isEscaped: isEscaped(text, index, from), inner: '' })
+      continue
+    }
+    const ended = open.pop()
+    if (!ended || ended.isEscaped) {
+      open = []
+      from = at
+      continue
+    }
+    const problem = checkReference(ended.inner, providers)
+    if (problem && bad.length < BAD_MAX) bad.push(problem)
+    const around = open.at(-1)
+    if (around) around.inner += NESTED
   }
   return { providers: [...providers].sort(), bad }
 }
 
-/** The sorted names of the providers that a config refers to anywhere. */
-export function providersOf(value: ConfigValue): string[] {
-  const found = new Set<string>()
-  const pending: ConfigValue[] = [value]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (typeof next === 'string') for (const name of checkExpansions(next).providers) found.add(name)
-    else if (typeof next === 'object' && next !== null)
-      for (const entry of Object.values(next)) pending.push(entry)
-  }
-  return [...found].sort()
+/** What a collector would follow if it read this config. */
+export interface ConfigReferences {
+  /** The sorted names of the providers that are referred to anywhere. */
+  providers: string[]
+  /** Nothing but the environment can be reached, also by what references turn into once they are filled in. */
+  areHarmless: boolean
 }
 
-/** The first `${…}` that is not escaped: from the first `}` back to the nearest `${` (confmap, expand.go). */
-function innermostReference(text: string): { start: number; end: number } | null {
-  let from = 0
-  for (;;) {
-    const end = text.indexOf('}', from)
-    if (end === -1) return null
-    const start = text.lastIndexOf('${', end)
-    if (start >= from) {
-      let dollars = 0
-      while (start - dollars - 1 >= from && text[start - dollars - 1] === '$') dollars++
-      // An odd number of dollars before it makes `$${…}`, which is a literal.
-      if (dollars % 2 === 0) return { start, end }
+/** What a config refers to; `text` is what the value was read from. */
+export function referencesOf(text: string, value: ConfigValue): ConfigReferences {
+  const providers = new Set<string>()
+  let areHarmless = !DECODING_TAG.test(text)
+  const pending: ConfigValue[] = [value]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === 'string') {
+      for (const name of checkExpansions(next).providers) providers.add(name)
+      areHarmless &&= isHarmless(next)
+    } else if (typeof next === 'object' && next !== null) {
+      for (const [key, entry] of Object.entries(next)) {
+        areHarmless &&= isHarmless(key)
+        pending.push(entry)
+      }
     }
-    from = end + 1
   }
+  return { providers: [...providers].sort(), areHarmless }
+}
+
+/** A tag under which other characters are read than are written, as `!!binary` does. */
+const DECODING_TAG = /!!(?!(?:bool|float|int|map|null|seq|str)(?![\w%-]))|!<|%TAG/
+/** Stands for a reference that is harmless; a text that holds one of itself gains nothing by it. */
+const FILLED_IN = '\ue001'
+/**
+ * A reference that can only become a variable of the environment or the text that is written in it. YAML without
+ * backslash, tag and alias consists of its own characters, and without dollar and brace these form no reference.
+ */
+const HARMLESS_REFERENCE =
+  /\$\{(?:[^:${}\ue001]*|env:[a-zA-Z_][a-zA-Z0-9_]*(?::-[^\\!&*${}]*)?|yaml:[^\\!&*${}]*)\}/g
+/** Nesting beyond this has no use. */
+const NESTED_MAX = 10
+
+/**
+ * Whether all that a text can turn into while a collector fills it in, again and again, reaches the environment at
+ * most. Escapes are not believed: the collector fills in each copy of a reference that it finds once, escaped or not.
+ */
+function isHarmless(text: string): boolean {
+  if (!text.includes('$')) return true
+  let filled = text
+  for (let round = 0; round < NESTED_MAX; round++) {
+    const next = filled.replace(HARMLESS_REFERENCE, FILLED_IN)
+    if (next === filled) break
+    filled = next
+  }
+  // A reference may turn into nothing, and what stands around it then meets.
+  return !filled.replaceAll(FILLED_IN, '').includes('${')
+}
+
+/** An odd number of dollars before it makes `$${…}`, which is a literal. */
+function isEscaped(text: string, start: number, from: number): boolean {
+  let dollars = 0
+  while (start - dollars - 1 >= from && text[start - dollars - 1] === '$') dollars++
+  return dollars % 2 === 1
 }
 
 function checkReference(inner: string, providers: Set<string>): BadExpansion | null {
@@ -89,7 +147,7 @@ function checkReference(inner: string, providers: Set<string>): BadExpansion | n
   if (/^[^:]*:-/.test(inner)) return { reason: 'default-without-env', name }
   if (!match) return { reason: 'invalid-reference', name }
   const [, provider, value] = match
-  providers.add(provider!)
+  if (providers.size < PROVIDERS_MAX) providers.add(shorten(provider!))
   if (provider === 'env') {
     const variable = value!.split(':-', 1)[0]!
     return isVariable(variable) ? null : { reason: 'invalid-variable-name', name: shorten(variable) }

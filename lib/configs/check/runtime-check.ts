@@ -1,10 +1,11 @@
 import { constants } from 'node:fs'
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { redactText } from '../../redact/redact.ts'
-import { type ProgramRun, runProgram } from './run-program.ts'
+import type { ProgramRun } from './run-program.ts'
+import { FILES_FOLDER, namespaceSandbox, type Sandbox } from './sandbox.ts'
 import { compareVersions, type RuntimeCheck } from './validate.ts'
 import { buildCheck, type Check, type CheckMessage } from './validation-messages.ts'
 
@@ -22,16 +23,28 @@ export interface RuntimeCheckSettings {
 
 type Finding = Omit<CheckMessage, 'check_id'>
 
+const NO_WALLS: Finding = {
+  code: 'otelcol_sandbox_unavailable',
+  severity: 'warning',
+  message:
+    'Not run, because this system does not let muster keep the collector away from its files and network (user namespaces).',
+}
+
 const WAITING_MAX = 4
-/** What a draft may refer to when it is run here: nothing that reads files or the network. */
+/** What a draft may refer to when it is run: nothing that reads files or the network. */
 const HARMLESS_PROVIDERS = new Set(['env', 'yaml'])
 const VERSION = /^(\S{1,100})\s+version\s+v?(\d+\.\d+(?:\.\d+)?)/i
 
 /**
- * The check that asks a collector binary on this machine. The child sees an empty environment and an empty
- * folder of its own; one runs at a time, four wait.
+ * The check that asks a collector binary on this machine. Two things keep a draft from what is on it: only one whose
+ * references lead nowhere else is run, and the child has an empty environment, no network and no files but the draft.
+ * One runs at a time, four wait.
  */
-export function openRuntimeCheck(settings: RuntimeCheckSettings, clock: Clock): RuntimeCheck {
+export function openRuntimeCheck(
+  settings: RuntimeCheckSettings,
+  clock: Clock,
+  sandbox: Sandbox = namespaceSandbox,
+): RuntimeCheck {
   let waiting = 0
   let last: Promise<unknown> = Promise.resolve()
   return async (request) => {
@@ -39,17 +52,22 @@ export function openRuntimeCheck(settings: RuntimeCheckSettings, clock: Clock): 
       const message = 'Validation by a collector binary is switched off.'
       return skipped({ code: 'otelcol_runtime_disabled', severity: 'info', message })
     }
-    const refused = request.providers.filter((name) => !HARMLESS_PROVIDERS.has(name))
+    const refused = request.references.providers.filter((name) => !HARMLESS_PROVIDERS.has(name))
     if (refused.length > 0) {
       const message = `Not run, because the config refers to ${refused.join(', ')}, which would read files or the network here.`
       return skipped({ code: 'otelcol_provider_refused', severity: 'warning', message })
+    }
+    if (!request.references.areHarmless) {
+      const message =
+        'Not run, because what its references turn into may refer to something else; values with a backslash, a tag or another reference are not followed here.'
+      return skipped({ code: 'otelcol_reference_refused', severity: 'warning', message })
     }
     if (waiting > WAITING_MAX) {
       const message = 'Not run, because too many validations are waiting.'
       return skipped({ code: 'otelcol_runtime_unavailable', severity: 'warning', message })
     }
     waiting++
-    const mine = last.then(() => checkWithBinary(request, settings, clock))
+    const mine = last.then(() => checkWithBinary(request, settings, clock, sandbox))
     last = mine.catch(() => undefined)
     try {
       return await mine
@@ -67,6 +85,7 @@ async function checkWithBinary(
   { text, targetVersion }: Parameters<RuntimeCheck>[0],
   settings: RuntimeCheckSettings,
   clock: Clock,
+  sandbox: Sandbox,
 ): Promise<Check> {
   const binary = await findBinary(settings)
   if (binary === null) {
@@ -81,12 +100,15 @@ async function checkWithBinary(
     return unavailable()
   }
   try {
-    const file = join(folder, 'config.yaml')
-    await writeFile(file, text, { mode: 0o600 })
-    const limits = { folder, timeoutMs: settings.timeoutMs, outputBytesMax: 65_536 }
-    const version = readVersion(await runProgram(binary, ['--version'], limits))
-    const run = await runProgram(binary, ['validate', '--config', file], limits)
-    const hide = (output: string) => hidePaths(redactText(output.replaceAll(folder, '').trim()))
+    await mkdir(join(folder, FILES_FOLDER))
+    await writeFile(join(folder, FILES_FOLDER, 'config.yaml'), text, { mode: 0o600 })
+    const limits = { binary, folder, timeoutMs: settings.timeoutMs, outputBytesMax: 65_536 }
+    const asked = await sandbox({ ...limits, args: ['--version'] })
+    if (asked.outcome === 'no-walls') return skipped(NO_WALLS)
+    const version = readVersion(asked)
+    const run = await sandbox({ ...limits, args: ['validate', '--config', 'config.yaml'] })
+    if (run.outcome === 'no-walls') return skipped(NO_WALLS)
+    const hide = (output: string) => hidePaths(redactText(output.trim()))
     const metadata = {
       command_mode: 'otelcol validate --config',
       ...(targetVersion === '' ? {} : { target_version: targetVersion }),

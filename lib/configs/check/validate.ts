@@ -3,7 +3,7 @@ import { type LocatedConfig, type ParsedConfig, parseConfig } from '../yaml/pars
 import type { ReadConfig } from '../yaml/parse-memory.ts'
 import type { ComponentRef } from './components.ts'
 import { componentAvailability, componentReferences, requiredComponents } from './components.ts'
-import { providersOf } from './expansions.ts'
+import { type ConfigReferences, referencesOf } from './expansions.ts'
 import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
 import { buildCheck, type Check, type CheckMessage, skippedCheck } from './validation-messages.ts'
@@ -11,8 +11,7 @@ import { buildCheck, type Check, type CheckMessage, skippedCheck } from './valid
 /** What the runtime check is told and what it may answer; it never decides about earlier checks. */
 export type RuntimeCheck = (request: {
   text: string
-  /** Sorted names of what `${…}` in the text refers to. */
-  providers: readonly string[]
+  references: ConfigReferences
   /** Empty when none is known. */
   targetVersion: string
 }) => Promise<Check>
@@ -34,9 +33,11 @@ export interface StaticValidation {
   targetVersion: string
   /** Every component that is used, once; empty when the text could not be read. */
   required: ComponentRef[]
-  /** Sorted names of what `${…}` in the text refers to. */
-  providers: string[]
+  references: ConfigReferences
 }
+
+/** Of a text that cannot be read; it is run nowhere. */
+const NO_REFERENCES: ConfigReferences = { providers: [], areHarmless: false }
 
 /** Run the four static checks. Same input, same answer. */
 export function validateStatically(
@@ -57,7 +58,7 @@ export function validateStatically(
       'collector_version_compatibility',
     ] as const
     const checks = [failed, ...skipped.map((id) => skippedCheck(id, 'yaml_static'))]
-    return { checks, targetVersion: version.targetVersion, required: [], providers: [] }
+    return { checks, targetVersion: version.targetVersion, required: [], references: NO_REFERENCES }
   }
   const config = parsed.document
   const ok = { code: 'yaml_parse_ok', severity: 'info', message: 'The YAML can be read.' } as const
@@ -69,7 +70,8 @@ export function validateStatically(
   const checks = [buildCheck('yaml_static', [ok], metadata), structure, availability, version.check]
   for (const { messages } of checks) for (const message of messages) addLine(message, config)
   const { targetVersion } = version
-  return { checks, targetVersion, required: requiredComponents(config), providers: providersOf(config.root) }
+  const references = referencesOf(text, config.root)
+  return { checks, targetVersion, required: requiredComponents(config), references }
 }
 
 /** Run all five checks; the last is the caller's, which knows the collector binary. */
@@ -88,12 +90,12 @@ export async function finishValidation(
   validatedAt: Date,
   runtimeCheck: RuntimeCheck,
 ): Promise<ValidationResult> {
-  const { checks, providers, targetVersion } = found
+  const { checks, references, targetVersion } = found
   const failed = checks.find(({ status }) => status === 'failed')
   const failedRequired = checks.find(({ status, required }) => status === 'failed' && required)
   const runtime = failed
     ? skippedCheck('otelcol_runtime', failedRequired?.id ?? 'static_validation')
-    : await runtimeCheck({ text, providers, targetVersion })
+    : await runtimeCheck({ text, references, targetVersion })
   return summariseChecks([...checks, runtime], targetVersion, validatedAt)
 }
 

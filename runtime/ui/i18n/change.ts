@@ -288,6 +288,9 @@ export const changeTexts = defineTexts({
       invalid_reference: 'Cette référence n’est pas un nom de composant.',
       invalid_section: 'Cette section n’a pas la bonne forme.',
       missing_section: 'Il manque une section.',
+      otelcol_reference_refused:
+        'L’essai n’exécute pas cette config : ses expressions ${…} pourraient mener ailleurs.',
+      otelcol_sandbox_unavailable: 'Ce système ne permet pas d’isoler le collecteur d’essai.',
       otelcol_provider_refused:
         'L’essai n’exécute pas cette config : elle lit ailleurs que dans « env » ou « yaml ».',
       removed_setting: 'Ce réglage n’existe plus.',

@@ -1,11 +1,22 @@
-import { readFileSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../lib/clock.ts'
+import { runProgram } from '../../../../lib/configs/check/run-program.ts'
 import { openRuntimeCheck, type RuntimeCheckSettings } from '../../../../lib/configs/check/runtime-check.ts'
+import { hasWalls, namespaceSandbox, type Sandbox } from '../../../../lib/configs/check/sandbox.ts'
+import { validateConfig } from '../../../../lib/configs/check/validate.ts'
 import { MASK } from '../../../../lib/redact/redact.ts'
+
+/** Whether this system has walls at all; where it has none, nothing is ever run, and that is tested below. */
+const isWalled = await hasWalls()
+if (!isWalled)
+  console.warn('*** SKIPPED: this system has no user namespaces, so no collector was run behind walls. ***')
 
 let folder = ''
 beforeAll(async () => {
@@ -33,23 +44,24 @@ const settings = (given: Partial<RuntimeCheckSettings>): RuntimeCheckSettings =>
   minVersion: '',
   ...given,
 })
+const harmless = (...providers: string[]) => ({ providers, areHarmless: true })
 const run = (
   given: Partial<RuntimeCheckSettings>,
-  request: { text?: string; providers?: string[]; targetVersion?: string } = {},
+  request: { text?: string; references?: ReturnType<typeof harmless>; targetVersion?: string } = {},
 ) =>
   openRuntimeCheck(
     settings(given),
     systemClock,
-  )({ text: 'a: 1\n', providers: [], targetVersion: '0.149.0', ...request })
+  )({ text: 'a: 1\n', references: harmless(), targetVersion: '0.149.0', ...request })
 const codes = (check: { messages: Array<{ code: string }> }) => check.messages.map(({ code }) => code)
 
-describe('the runtime check', () => {
+/** What `mkdtemp` made for trial runs and nobody took away. */
+const leftBehind = () => readdirSync(tmpdir()).filter((name) => name.startsWith('muster-validate-'))
+
+describe.runIf(isWalled)('the runtime check', () => {
   it('passes what the binary accepts, and gives it the text in a folder of its own that is gone afterwards', async () => {
-    const seen = join(folder, 'seen')
-    const binaryPath = await fakeCollector(
-      'good',
-      `pwd > ${seen}; cat "$3" >> ${seen}; ls -A | wc -l >> ${seen}`,
-    )
+    const before = leftBehind()
+    const binaryPath = await fakeCollector('good', 'cat "$3"; ls -A | wc -l')
     const check = await run({ binaryPath })
     expect(check).toMatchObject({
       id: 'otelcol_runtime',
@@ -59,11 +71,10 @@ describe('the runtime check', () => {
         binary_distribution: 'otelcol',
         binary_path: binaryPath,
         exit_code: 0,
+        stdout: 'a: 1\n1',
       },
     })
-    const [workingFolder = '', text, count] = (await readFile(seen, 'utf8')).split('\n')
-    expect([text, count?.trim()]).toEqual(['a: 1', '1'])
-    await expect(readdir(workingFolder)).rejects.toThrow()
+    expect(leftBehind()).toEqual(before)
   })
 
   it('fails what the binary refuses, without secrets and paths in its words', async () => {
@@ -80,20 +91,22 @@ describe('the runtime check', () => {
   })
 
   it('gives the binary an empty environment', async () => {
-    const binaryPath = await fakeCollector('env', 'echo "${JWT_SECRET-none} ${HOME-none}"; exit 1')
-    expect((await run({ binaryPath })).metadata?.['stdout']).toBe('none none')
+    const binaryPath = await fakeCollector(
+      'env',
+      'echo "${JWT_SECRET-none} ${HOME-none} ${TMPDIR-none}"; exit 1',
+    )
+    expect((await run({ binaryPath })).metadata?.['stdout']).toBe('none none none')
   })
 
   it('ends at its time limit with everything the binary started', async () => {
-    const pidFile = join(folder, 'pid')
-    const binaryPath = await fakeCollector('slow', `sleep 60 & echo $! > ${pidFile}; wait`)
+    // A time that nobody else sleeps for.
+    const binaryPath = await fakeCollector('slow', 'sleep 60.2718281 & setsid sleep 60.2718281 & wait')
     const started = performance.now()
     const check = await run({ binaryPath, timeoutMs: 300 })
     expect(performance.now() - started).toBeLessThan(5_000)
     expect(check).toMatchObject({ status: 'warning', metadata: { exit_code: -1 } })
     expect(codes(check)).toEqual(['otelcol_runtime_timeout'])
-    const pid = Number(await readFile(pidFile, 'utf8'))
-    await expect.poll(() => isRunning(pid)).toBe(false)
+    await expect.poll(() => running('60.2718281')).toEqual([])
   })
 
   it('does not wait for a process that the binary left behind', async () => {
@@ -134,9 +147,8 @@ describe('the runtime check', () => {
   })
 
   it('runs nothing that refers to files or the network, and nothing when it is off', async () => {
-    const seen = join(folder, 'ran')
-    const binaryPath = await fakeCollector('never', `touch ${seen}`)
-    const refused = await run({ binaryPath }, { providers: ['env', 'file'] })
+    const binaryPath = await fakeCollector('never', 'echo ran')
+    const refused = await run({ binaryPath }, { references: harmless('env', 'file') })
     expect(refused).toMatchObject({
       status: 'skipped',
       messages: [{ code: 'otelcol_provider_refused', severity: 'warning' }],
@@ -146,14 +158,103 @@ describe('the runtime check', () => {
       status: 'skipped',
       messages: [{ code: 'otelcol_runtime_disabled', severity: 'info' }],
     })
-    await expect(readFile(seen)).rejects.toThrow()
+    for (const check of [refused, off]) expect(check.metadata).toBeUndefined()
+  })
+
+  it('keeps the collector from files and the network, should a reference get past', async () => {
+    const secret = join(folder, 'secret')
+    await writeFile(secret, 'sesame-in-a-file')
+    const server = createServer((socket) => {
+      reached++
+      socket.destroy()
+    })
+    let reached = 0
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as { port: number }
+    const binaryPath = await expandingCollector()
+    for (const path of [secret, '/etc/passwd', `/proc/${process.pid}/environ`, `/proc/1/root${secret}`]) {
+      const text = `port: ${port}\na: '\${file:${path}}'\n`
+      const check = await run({ binaryPath }, { text })
+      expect(check.status).toBe('failed')
+      expect(check.metadata?.['stderr']).toContain('refused:')
+      expect(check.metadata?.['stderr']).toMatch(/ENOENT/)
+      expect(check.metadata?.['stdout']).toContain('sees {"home":[],"root":[],"etc":[]}')
+      expect(JSON.stringify(check)).not.toMatch(/sesame|reached/)
+    }
+    await new Promise((resolve) => server.close(resolve))
+    expect(reached).toBe(0)
+  })
+
+  it.each([
+    `\${yaml:verbosity: "\\x24\\x7bfile:SECRET\\x7d"}`,
+    `\${env:NOPE:-verbosity: "\\x24\\x7bfile:SECRET\\x7d"}`,
+    '${env:NOPE}$${env:NOPE}{file:SECRET}',
+  ])('does not run %s, which the collector would follow to a file', async (attack) => {
+    const secret = join(folder, 'secret-of-the-host')
+    await writeFile(secret, 'sesame-in-a-file')
+    const binaryPath = await expandingCollector()
+    const draft = GATEWAY.replace('ATTACK', () => `'${attack.replace('SECRET', secret)}'`)
+    const about = { target: null, requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
+    const result = await validateConfig(draft, about, openRuntimeCheck(settings({ binaryPath }), systemClock))
+    expect(result.checks.at(-1)).toMatchObject({
+      id: 'otelcol_runtime',
+      status: 'skipped',
+      messages: [{ code: 'otelcol_reference_refused', severity: 'warning' }],
+    })
+    expect(JSON.stringify(result)).not.toContain('sesame')
+    // The program is one that would: without walls and without being asked first it tells.
+    await writeFile(join(folder, 'draft.yaml'), draft)
+    const told = await runProgram(binaryPath, ['validate', '--config', 'draft.yaml'], {
+      ...{ folder, timeoutMs: 10_000, outputBytesMax: 65_536 },
+    })
+    expect(told.stderr).toContain('sesame-in-a-file')
+  })
+})
+
+describe('the runtime check on any system', () => {
+  it('runs nothing where there are no walls, and says so', async () => {
+    const given: string[][] = []
+    const noWalls: Sandbox = async ({ args }) => {
+      given.push([...args])
+      return { outcome: 'no-walls' }
+    }
+    const binaryPath = await fakeCollector('unwalled', 'echo ran')
+    const check = await openRuntimeCheck(
+      settings({ binaryPath }),
+      systemClock,
+      noWalls,
+    )({
+      ...{ text: 'a: 1\n', references: harmless(), targetVersion: '' },
+    })
+    expect(check).toMatchObject({
+      status: 'skipped',
+      messages: [{ code: 'otelcol_sandbox_unavailable', severity: 'warning' }],
+    })
+    expect(check.metadata).toBeUndefined()
+    expect(given).toEqual([['--version']])
+    expect(leftBehind()).toEqual([])
+  })
+
+  it('has no walls when the tools that put them up fail', async () => {
+    const limits = { folder: join(folder, 'not-there'), timeoutMs: 5_000, outputBytesMax: 100 }
+    await mkdir(limits.folder)
+    // The part of the folder that the program is to see is missing, so that the wall cannot be finished.
+    const run = await namespaceSandbox({ binary: '/bin/sh', args: ['-c', 'echo ran'], ...limits })
+    expect(run).toEqual({ outcome: 'no-walls' })
   })
 
   it('runs one at a time, lets four wait and turns the others away', async () => {
-    const lock = join(folder, 'lock')
-    const binaryPath = await fakeCollector('busy', `mkdir ${lock} || exit 9; sleep 0.05; rmdir ${lock}`)
-    const check = openRuntimeCheck(settings({ binaryPath }), systemClock)
-    const request = { text: 'a: 1\n', providers: [], targetVersion: '' }
+    let underWay = 0
+    let most = 0
+    const slow: Sandbox = async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setImmediate(resolve))
+      underWay--
+      return { outcome: 'ended', exitCode: 0, stdout: 'otelcol version 0.149.0', stderr: '' }
+    }
+    const binaryPath = await fakeCollector('busy', '')
+    const check = openRuntimeCheck(settings({ binaryPath }), systemClock, slow)
+    const request = { text: 'a: 1\n', references: harmless(), targetVersion: '' }
     const answers = await Promise.all(Array.from({ length: 7 }, () => check(request)))
     expect(answers.map(({ status }) => status).sort()).toEqual([
       'passed',
@@ -164,16 +265,44 @@ describe('the runtime check', () => {
       'skipped',
       'skipped',
     ])
+    expect(most).toBe(1)
     expect((await check(request)).status).toBe('passed')
   })
 })
 
-/** A process that ended counts as ended, also while nobody has asked for its exit status. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
+const GATEWAY = `receivers:
+  otlp:
+exporters:
+  debug: ATTACK
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [debug]
+`
+
+/** A collector that fills in references as the real one does and tells what they became. */
+async function expandingCollector(): Promise<string> {
+  const outfile = join(folder, 'expanding')
+  await build({
+    entryPoints: [fileURLToPath(new URL('../../../support/expanding-collector.ts', import.meta.url))],
+    ...{ outfile, bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' },
+    banner: { js: `#!${process.execPath}` },
+  })
+  await chmod(outfile, 0o755)
+  return outfile
+}
+
+/** What still runs with this among its arguments; one that ended and that nobody has asked about counts as ended. */
+function running(argument: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false
+    try {
+      const isZombie = /^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+      const name = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      return !isZombie && name[0] === 'sleep' && name.includes(argument)
+    } catch {
+      return false
+    }
+  })
 }
