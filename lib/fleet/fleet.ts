@@ -120,9 +120,9 @@ export class Fleet implements FleetPort {
     return this.#receiver.receive(connection, report, options)
   }
 
-  connectionClosed(connection: AgentConnection): void {
+  connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
     // A graceful stop writes no disconnected events: they come back to whoever is next.
-    if (!this.#isStopped) this.#receiver.connectionClosed(connection)
+    if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
   }
 
   /** What became of pushes since the start. */

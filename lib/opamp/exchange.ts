@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent } from './codec.ts'
 import type { AgentConnection, FleetPort } from './fleet-port.ts'
-import { createHttpPollers } from './http-pollers.ts'
+import { createHttpPollers, type PollerLimits } from './http-pollers.ts'
 import type { IntakeRefusal } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
 
@@ -42,6 +42,8 @@ export interface ExchangeOptions {
   messageBytesMax: number
   /** The budget of bytes in decoding, for the whole process; eight messages of the largest size by default. */
   decodingBytesMax?: number
+  /** How many pollers are kept. */
+  pollersMax?: PollerLimits
 }
 
 const REFUSALS: Record<IntakeRefusal, string> = {
@@ -60,9 +62,9 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   const { fleet, log, messageBytesMax } = options
   const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0, forgottenPollers: 0 }
   const decoding = createByteBudget(options.decodingBytesMax ?? 8 * messageBytesMax)
-  const pollers = createHttpPollers(POLLERS_MAX, (connection) => {
+  const pollers = createHttpPollers(options.pollersMax ?? POLLERS_MAX, (connection) => {
     counts.forgottenPollers += 1
-    fleet.connectionClosed(connection)
+    fleet.connectionClosed(connection, { isOurDoing: true })
   })
   const logRefusal = refusalLog(options)
 

@@ -26,6 +26,9 @@ export interface FleetPort {
     report: AgentReport,
     options: { isRetransmission?: boolean },
   ): { message: ServerMessage; pendingOffer: Promise<ServerMessage | null> | null }
-  /** The connection ended, for whatever reason; every agent last seen on it is gone with it. */
-  connectionClosed(connection: AgentConnection): void
+  /**
+   * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing` says that
+   * it was ended by us, which tells nothing of the agents.
+   */
+  connectionClosed(connection: AgentConnection, options?: { isOurDoing?: boolean }): void
 }

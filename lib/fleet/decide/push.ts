@@ -28,6 +28,8 @@ export interface TargetCounts {
   applying: number
   applied: number
   failed: number
+  /** Those of the failed that never said so: they were lost as often as a target may be. */
+  lostOut: number
   straggler: number
   gone: number
   /** Targets lost at least once after their offer, without a goodbye and not by us. */
@@ -56,6 +58,7 @@ export interface PushVerdict {
   cause: 'lost_while_applying' | null
 }
 
+/** So often at least are targets lost before that says something of the config. */
 export const LOSSES_MIN = 3
 
 function isLost({ counts, hasReturned }: PushFacts): boolean {
@@ -79,9 +82,12 @@ export function decidePush(facts: PushFacts): PushVerdict {
       ? { status: 'failed', phase: 'failed', cause: null }
       : { status: 'applied', phase: 'applied', cause: null }
   }
-  if (counts.failed > 0) return { status: 'failed', phase: 'failed', cause: null }
+  if (counts.failed > counts.lostOut) return { status: 'failed', phase: 'failed', cause: null }
   if (isLost(facts)) return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
-  const isDecided = counts.applied + counts.straggler + counts.gone === counts.targets
+  const isDecided = counts.applied + counts.straggler + counts.gone + counts.lostOut === counts.targets
+  // Nobody runs it, and some died of it: that is no silence.
+  if (isDecided && counts.applied === 0 && counts.lostOut > 0)
+    return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
   if (isDecided && counts.applied > 0 && !facts.isStaged)
     return { status: 'applied', phase: 'applied', cause: null }
   if (isDecided && counts.applied === 0) return { status: 'pending', phase: 'no_status', cause: null }

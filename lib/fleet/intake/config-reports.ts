@@ -1,8 +1,9 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { LOSSES_MIN } from '../decide/push.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import { isOpen, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
+import { isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
 import type { AgentError, FollowedPush, Instance, PushTarget } from '../state/model.ts'
 import { assignmentOf, type FleetState } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
@@ -114,12 +115,17 @@ export class ConfigReports {
   lost(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
-    const offer = instance.offer
-    if (followed === null || target === undefined || offer === null) return
-    if (offer.generation !== followed.push.generation || offer.ended !== null || offer.lastSentAtMs === null)
+    if (followed === null || target === undefined || !isOpen(target) || !isUnderWay(instance, followed))
       return
-    if (followed.push.status !== 'pending' || !isOpen(target)) return
-    noteLoss(followed, target, this.#deps.clock.now())
+    const now = this.#deps.clock.now()
+    noteLoss(followed, target, now)
+    if (target.losses >= LOSSES_MIN && moveTarget(followed, target, 'failed', now, LOST_OUT)) {
+      // It would die of the next offer, too.
+      if (instance.offer !== null)
+        Object.assign(instance.offer, { ended: 'failed', endedOn: instance.connection?.id ?? null })
+      this.#state.outstanding.delete(instance)
+      this.#quarantineInstance(instance, followed)
+    }
     this.#writer.target({ pushId: followed.push.pushId, target })
     this.#pushes.reconsider(followed)
   }
@@ -171,6 +177,13 @@ export class ConfigReports {
     // Nothing will come from it: it is gone as far as this push is concerned.
     this.#markGone(followed, instance.uid)
   }
+}
+
+/** Was the config offered on the connection that the instance is on, or does it say that it applies it? */
+function isUnderWay({ offer, connection, reported }: Instance, { push }: FollowedPush): boolean {
+  if (reported.isKnown && reported.hash === push.hash && reported.status === 'applying') return true
+  if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
+  return offer.lastSentAtMs !== null && offer.lastSentOn === connection?.id
 }
 
 /**

@@ -64,10 +64,10 @@ export class Receiver implements FleetPort {
     this.#effective.resolved = (instance) => this.#reclassify(instance)
   }
 
-  connectionClosed(connection: AgentConnection): void {
+  connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
     const bound = this.#state.byConnection.get(connection.id)
-    for (const instance of [...(bound ?? [])])
-      this.#presence.leave(instance, this.isDropping ? 'dropped-by-us' : 'lost')
+    const how = this.isDropping || options.isOurDoing === true ? 'dropped-by-us' : 'lost'
+    for (const instance of [...(bound ?? [])]) this.#presence.leave(instance, how)
     this.#state.byConnection.delete(connection.id)
   }
 

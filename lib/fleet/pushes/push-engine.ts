@@ -4,6 +4,7 @@ import { listPushes } from '../../store/pushes.ts'
 import { liftQuarantines } from '../../store/quarantines.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import { lockWorkload } from '../../store/workloads.ts'
+import type { PushVerdict } from '../decide/push.ts'
 import type { StagePlan } from '../decide/rollout.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
@@ -250,7 +251,7 @@ export class PushEngine {
       this.#deps.notices.pushChanged(workload, push)
       return
     }
-    const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
+    const verdict = this.judge(followed)
     if (verdict.status === 'failed') {
       this.onFailed(workload, followed)
       return
@@ -264,6 +265,12 @@ export class PushEngine {
       if (push.phase !== 'aborted') push.phase = verdict.phase
     }
     this.#deps.notices.pushChanged(workload, push)
+  }
+
+  /** What its targets make of a push, as they are now. */
+  judge(followed: FollowedPush): PushVerdict {
+    const nowMs = this.#deps.clock.monotonicMs()
+    return judgePush(followed, (uid) => this.#state.isRecent(uid, nowMs, this.#deps.graceMs))
   }
 
   #noteApplied(push: Push): void {

@@ -5,7 +5,7 @@ import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import { errorOfPush, judgePush } from '../state/followed-push.ts'
+import { errorOfPush } from '../state/followed-push.ts'
 import type { AgentError, FollowedPush, Workload } from '../state/model.ts'
 import type { FleetState } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
@@ -60,7 +60,7 @@ export class PushUndoing {
       if (isAssigned(workload, followed)) workload.isFrozen = false
       return
     }
-    const verdict = judgePush(followed, (uid) => this.#state.instances.has(uid))
+    const verdict = this.#pushes.judge(followed)
     if (verdict.status !== 'failed') {
       this.#pushes.unfreeze(workload)
       return

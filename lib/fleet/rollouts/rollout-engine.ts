@@ -109,7 +109,7 @@ export class RolloutEngine {
       plan: stored.stages[stored.stageIndex]!,
       members: counts.target,
       applied: counts.applied,
-      silent: counts.straggler + counts.gone,
+      silent: counts.straggler + counts.gone + followed.lostOutCount,
       convergedForMs: this.#convergedForMs(stored),
       isHeld: isHeld(stored),
     }

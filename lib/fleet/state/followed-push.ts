@@ -30,7 +30,10 @@ export function moveTarget(
   now: Date,
   error: AgentError | null = null,
 ): boolean {
-  if (target.state === state) return false
+  // What it says itself stands above what was concluded from its losses.
+  const isSaidNow = state === 'failed' && isLostOut(target) && error?.cause !== LOST
+  if (target.state === state && !isSaidNow) return false
+  if (target.isTarget && isLostOut(target)) followed.lostOutCount--
   if (target.isTarget) {
     const { counts } = followed.push
     if (isCounted(target.state)) counts[target.state]--
@@ -40,6 +43,8 @@ export function moveTarget(
   if (state === 'failed') followed.failedCount++
   target.state = state
   target.error = error
+  if (target.isTarget && isLostOut(target)) followed.lostOutCount++
+  if (state === 'applied') forgiveLosses(followed, target)
   target.updatedAt = now
   if (state === 'applying') target.applyingAt = now
   target.endedAt = state === 'applied' || state === 'failed' ? now : null
@@ -88,11 +93,32 @@ export function newTarget(
 
 /** Note that a target was lost after its offer, without a goodbye and not by us. */
 export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date): void {
-  if (!target.isTarget) return
-  if (target.losses === 0) followed.lostCount++
   target.losses++
   target.updatedAt = now
+  if (!target.isTarget) return
+  if (target.losses === 1) followed.lostCount++
   followed.lossCount++
+}
+
+/** It runs the config after all. */
+function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
+  if (target.isTarget && target.losses > 0) {
+    followed.lostCount--
+    followed.lossCount -= target.losses
+  }
+  target.losses = 0
+}
+
+const LOST = 'lost_while_applying'
+
+const isLostOut = (target: PushTarget): boolean => target.state === 'failed' && target.error?.cause === LOST
+
+/** How a target failed that was lost as often as it may be. */
+export const LOST_OUT: AgentError = {
+  cause: LOST,
+  title: 'Lost each time it applied the config',
+  parameters: {},
+  text: '',
 }
 
 const NO_COUNTS = { target: 0, applying: 0, applied: 0, failed: 0, straggler: 0, gone: 0, joined: 0 }
@@ -121,6 +147,7 @@ export function followPush(
     hasReturned: false,
     lostCount: 0,
     lossCount: 0,
+    lostOutCount: 0,
     failedCount: 0,
     isFromBefore,
   }
@@ -130,6 +157,7 @@ export function followPush(
 export function restoreTarget(followed: FollowedPush, target: PushTarget): void {
   addTarget(followed, target)
   if (target.state === 'failed') followed.failedCount++
+  if (target.isTarget && isLostOut(target)) followed.lostOutCount++
   if (!target.isTarget || target.losses === 0) return
   followed.lostCount++
   followed.lossCount += target.losses
@@ -161,6 +189,7 @@ export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boo
       applying: counts.applying,
       applied: counts.applied,
       failed: counts.failed,
+      lostOut: followed.lostOutCount,
       straggler: counts.straggler,
       gone: counts.gone,
       lost: followed.lostCount,
@@ -174,10 +203,13 @@ export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boo
 
 /** The error that a failed push shows: the first failed target's, or the verdict's own. */
 export function errorOfPush(followed: FollowedPush, cause: PushVerdict['cause']): AgentError {
-  if (cause === 'lost_while_applying') {
+  if (cause === LOST) {
     return {
       cause,
-      title: 'Every instance was lost while applying the config',
+      title:
+        followed.lostCount === followed.push.counts.target
+          ? 'Every instance was lost while applying the config'
+          : 'Instances were lost while applying the config, and none applied it',
       parameters: { instances: String(followed.push.counts.target) },
       text: '',
     }

@@ -116,6 +116,8 @@ export interface FollowedPush {
   /** Targets lost at least once, and all their losses together. */
   lostCount: number
   lossCount: number
+  /** Targets that failed by being lost too often, without a word. */
+  lostOutCount: number
   /** Instances in state failed, joiners included. */
   failedCount: number
   /** Loaded at start: whether a frame went out before is not known. */

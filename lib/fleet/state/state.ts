@@ -56,6 +56,11 @@ export class FleetState {
     return this.#names.list()
   }
 
+  /** Is this agent live, or away for less than the grace? Whoever was there before our start is so until its end. */
+  isRecent(uid: string, nowMs: number, graceMs: number): boolean {
+    return this.instances.has(uid) || nowMs - this.startedAtMs < graceMs
+  }
+
   liveInstances(workload: Workload): Instance[] {
     const live: Instance[] = []
     for (const instance of workload.instances) if (instance.connection !== null) live.push(instance)

@@ -16,7 +16,7 @@ const causeTexts = defineTexts({
     connection_failed: 'Une destination est injoignable',
     environment_missing: 'La config renvoie à une valeur introuvable',
     file_missing: 'Un fichier ou dossier manque',
-    lost_while_applying: 'Toutes les instances ont disparu pendant l’application',
+    lost_while_applying: 'Connexion perdue pendant l’application de la config',
     out_of_memory: 'Le collecteur a manqué de mémoire',
     opamp_send_failed: 'L’envoi OpAMP a échoué',
     permission_or_policy: 'Une règle de l’agent a refusé la config',

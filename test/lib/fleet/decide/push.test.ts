@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { chooseRollbackTarget, decidePush, type PushFacts } from '../../../../lib/fleet/decide/push.ts'
 
-const COUNTS = { targets: 4, applying: 0, applied: 0, failed: 0, straggler: 0, gone: 0, lost: 0, losses: 0 }
+const COUNTS = {
+  ...{ targets: 4, applying: 0, applied: 0, failed: 0, lostOut: 0, straggler: 0, gone: 0 },
+  ...{ lost: 0, losses: 0 },
+}
 const decide = (counts: Partial<typeof COUNTS>, facts: Partial<PushFacts> = {}) => {
   const { status, phase, cause } = decidePush({
     status: 'pending',
@@ -42,6 +45,14 @@ describe('a pending push', () => {
     expect(decide({ ...lost, losses: 2 }, { hasReturned: true })).toBe('pending/sent')
     expect(decide({ ...lost, lost: 1 }, { hasReturned: true })).toBe('pending/sent')
     expect(decide({ ...lost, applied: 1 }, { hasReturned: true })).toBe('pending/applying')
+  })
+
+  it('is not failed by a target that was lost too often, unless nobody runs it', () => {
+    expect(decide({ applied: 3, failed: 1, lostOut: 1 })).toBe('applied/applied')
+    expect(decide({ applied: 2, failed: 1, lostOut: 1 })).toBe('pending/applying')
+    expect(decide({ applied: 2, failed: 2, lostOut: 1 })).toBe('failed/failed')
+    const nobody = { straggler: 1, gone: 2, failed: 1, lostOut: 1 }
+    expect(decide(nobody)).toBe('failed/failed (lost_while_applying)')
   })
 
   it('stays pending until its last stage when it is staged', () => {

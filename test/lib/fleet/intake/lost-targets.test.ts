@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { silentLog } from '../../../../lib/log.ts'
+import { configHash } from '../../../../lib/model/config-hash.ts'
+import { createOpampExchange } from '../../../../lib/opamp/exchange.ts'
+import {
+  createFleetContext,
+  type FakeAgent,
+  type FleetTestContext,
+  fakeAgent,
+} from '../../../support/fleet.ts'
+import { agentBody, hex, keyValues } from '../../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../../support/push-config.ts'
+
+const database = await useTestDatabase()
+const YAML = configYaml()
+const HASH = configHash(YAML)
+
+let ctx: FleetTestContext
+let tests = 0
+beforeEach(async () => {
+  tests++
+  ctx = await createFleetContext(database)
+})
+afterEach(() => ctx.close())
+
+const join = (uid?: string): FakeAgent =>
+  fakeAgent(ctx.fleet, { host: `lost-${tests}`, ...(uid === undefined ? {} : { uid }) })
+
+/** It takes the config that it is offered, dies of it, and comes back; how often it was offered it in all. */
+async function crash(agent: FakeAgent, times: number): Promise<{ agent: FakeAgent; offers: number }> {
+  let last = agent
+  let offers = agent.offered().length
+  for (let time = 0; time < times; time++) {
+    last.lose()
+    await ctx.advance(1_000)
+    last = join(agent.uid)
+    await ctx.advance(1_000)
+    offers += last.offered().length
+  }
+  return { agent: last, offers }
+}
+
+const targetOf = (agent: FakeAgent) => ctx.fleet.workload(agent.workloadId)!.active!.targets.get(agent.uid)!
+
+describe('a config that kills one agent of several', () => {
+  it('fails there after three losses, and nobody else is moved', async () => {
+    const agents = [join(), join(), join()] as const
+    const push = await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    for (const agent of agents.slice(0, 2)) agent.apply()
+    const { offers } = await crash(agents[2], 8)
+    expect(offers).toBe(3)
+    expect(targetOf(agents[2])).toMatchObject({
+      state: 'failed',
+      losses: 3,
+      error: { cause: 'lost_while_applying' },
+    })
+    expect(push).toMatchObject({ status: 'applied', counts: { applied: 2, failed: 1 } })
+    await ctx.advance(1_000)
+    const workload = ctx.fleet.workload(agents[0].workloadId)!
+    expect(workload.quarantinedHashes.size).toBe(0)
+    expect([...workload.quarantinedInstances.get(HASH)!]).toEqual([agents[2].uid])
+    expect(workload.newestPush!.pushId).toBe(push.pushId)
+  })
+
+  it('is not offered there after our restart either', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    const before = await crash(agents[1], 3)
+    expect(before.offers).toBe(3)
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    const { offers } = await crash(join(agents[1].uid), 2)
+    expect(offers).toBe(0)
+    expect(targetOf(agents[1])).toMatchObject({ state: 'failed', error: { cause: 'lost_while_applying' } })
+    expect(ctx.fleet.workload(agents[0].workloadId)!.newestPush!.status).toBe('applied')
+  })
+
+  it('counts the losses from before our restart', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    expect((await crash(agents[1], 2)).offers).toBe(3)
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    expect((await crash(join(agents[1].uid), 3)).offers).toBe(1)
+    expect(targetOf(agents[1]).state).toBe('failed')
+  })
+
+  it('counts those that die while they say that they apply it, though it is not offered again', async () => {
+    const agents = [join(), join()] as const
+    const push = await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    let last = agents[1]
+    for (let time = 0; time < 3; time++) {
+      last.applying(HASH)
+      last.lose()
+      await ctx.advance(1_000)
+      last = join(agents[1].uid)
+    }
+    expect(targetOf(agents[1]).state).toBe('failed')
+    expect(push.status).toBe('applied')
+  })
+
+  it('does so too where the push is applied already and the agent joins', async () => {
+    const first = join()
+    const push = await pushConfig(ctx.fleet, first.workloadId, YAML)
+    first.apply()
+    expect(push.status).toBe('applied')
+    const second = join()
+    await ctx.advance(1_000)
+    const { offers } = await crash(second, 6)
+    expect(offers).toBe(3)
+    expect(push.status).toBe('applied')
+  })
+
+  it('is offered there again by a new push of it', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    const { agent } = await crash(agents[1], 4)
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    expect(agent.offered()).toEqual([HASH])
+    agent.apply()
+    expect(targetOf(agent).state).toBe('applied')
+  })
+
+  it('fails the push when the agent says in the end that it failed, while the push is open', async () => {
+    const agents = [join(), join(), join()] as const
+    const push = await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    const { agent } = await crash(agents[1], 3)
+    expect(push.status).toBe('pending')
+    agent.fail('port in use', HASH)
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(agents[0].workloadId)!.newestPush!.status).toBe('failed')
+  })
+
+  it('is forgiven what was lost before it applied', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    const { agent } = await crash(agents[1], 2)
+    agent.apply(HASH)
+    expect(targetOf(agent)).toMatchObject({ state: 'applied', losses: 0 })
+  })
+})
+
+it('a config that kills everybody who took it fails as a whole, also where somebody is silent', async () => {
+  const agents = [join(), join()] as const
+  const push = await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+  await crash(agents[0], 3)
+  expect(push.status).toBe('pending')
+  agents[1].goodbye()
+  await ctx.advance(1_000)
+  expect(ctx.fleet.workload(agents[0].workloadId)!.newestPush).toMatchObject({
+    status: 'failed',
+    error: { cause: 'lost_while_applying' },
+  })
+})
+
+it('a poller that makes room for others was not lost with its offer', async () => {
+  const exchange = createOpampExchange({
+    ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+    pollersMax: { perSource: 1, inAll: 10 },
+  })
+  const poll = (uid: string, sequenceNum: number, more = {}) =>
+    exchange.answerBody(
+      agentBody({ instanceUid: hex(uid), sequenceNum, capabilities: 0x1807, ...more }),
+      '192.0.2.1',
+    )
+  const uid = `0192d3b4000070009000${tests.toString(16).padStart(12, '0')}`
+  await poll(uid, 0, {
+    agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'a', 'host.name': 'b' }) },
+    remoteConfigStatus: {},
+  })
+  const workload = ctx.fleet.state.instances.get(uid)!.workload!
+  await pushConfig(ctx.fleet, workload.id, YAML)
+  await poll(uid, 1)
+  expect(workload.active!.push.sentAt).not.toBeNull()
+  await poll(uid.replace('9000', '9001'), 0)
+  expect(ctx.fleet.state.instances.get(uid)!.connection).toBeNull()
+  expect(workload.active!.targets.get(uid)!.losses).toBe(0)
+})
