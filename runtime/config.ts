@@ -13,6 +13,8 @@ export interface Config {
   /** Empty: agents need no credential. */
   opampSharedSecret: string
   opampMessageBytesMax: number
+  /** WebSockets of one listener, in all and from one address. */
+  socketLimits: { inAll: number; perAddress: number }
   corsOrigins: readonly string[]
   seedAdmin: { email: string; password: string } | null
   /** Empty: no webhook. */
@@ -149,6 +151,10 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     opampAddress: reader.text('OPAMP_ADDR', ':4320'),
     opampSharedSecret: reader.text('OPAMP_SHARED_SECRET'),
     opampMessageBytesMax: reader.positive('MUSTER_OPAMP_MAX_MESSAGE_BYTES', 16 * MIB, 16 * MIB, 64 * MIB),
+    socketLimits: {
+      inAll: reader.positive('MUSTER_MAX_SOCKETS', 20_000, 20_000),
+      perAddress: reader.positive('MUSTER_MAX_SOCKETS_PER_ADDRESS', 20_000, 20_000),
+    },
     corsOrigins: reader.list('CORS_ORIGINS', 'http://localhost:5173'),
     seedAdmin: seed.admin,
     webhookUrl: reader.text('WEBHOOK_URL').trim(),

@@ -47,5 +47,7 @@ Environment (durations are whole numbers above 0):
                                     comma-separated lists for the config policy (none)
   MUSTER_METRICS_ADDR               Prometheus metrics at /metrics (off)
   MUSTER_TRUSTED_PROXIES            addresses or networks whose X-Forwarded-For and -Proto count (none)
+  MUSTER_MAX_SOCKETS, MUSTER_MAX_SOCKETS_PER_ADDRESS
+                                    WebSockets of each listener, in all and from one address (20000 each)
   MUSTER_OPAMP_MAX_MESSAGE_BYTES    largest message of an agent (16777216, at most 67108864)
 `

@@ -27,6 +27,7 @@ export function startMetricsListener(
   }
   const listener = listen(address, {
     sockets: [],
+    room: null,
     bodyBytesMax: () => 0,
     bodyBudget: null,
     async handle({ method, path }) {

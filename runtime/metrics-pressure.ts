@@ -4,7 +4,9 @@ import type { Listener } from './uws.ts'
 
 /** What fills up under load, besides what the context holds. */
 export interface PressureSources {
-  listeners: Readonly<Record<'api' | 'opamp', Pick<Listener, 'inFlight' | 'bufferedBytes' | 'bodyBytesFree'>>>
+  listeners: Readonly<
+    Record<'api' | 'opamp', Pick<Listener, 'inFlight' | 'bufferedBytes' | 'bodyBytesFree' | 'socketCounts'>>
+  >
   workers: Readonly<Record<'password' | 'config' | 'report', { load(): { threads: number; queued: number } }>>
 }
 
@@ -34,6 +36,25 @@ export function pressureMetrics(
         value: listener.bodyBytesFree() ?? 0,
       })),
     ),
+    gauge(
+      'muster_sockets_open',
+      'WebSockets that are open, by listener.',
+      listeners.map(([name, listener]) => ({
+        labels: `listener="${name}"`,
+        value: listener.socketCounts().open,
+      })),
+    ),
+    {
+      ...{
+        name: 'muster_sockets_turned_away_total',
+        kind: 'counter',
+        help: 'Handshakes refused because the listener, or one address, had as many WebSockets as it may, by listener.',
+      },
+      samples: listeners.map(([name, listener]) => ({
+        labels: `listener="${name}"`,
+        value: listener.socketCounts().turnedAway,
+      })),
+    },
     gauge(
       'muster_socket_buffered_bytes',
       'Bytes sent to WebSockets that their peers have not read, by listener.',

@@ -11,6 +11,7 @@ import type { ProxyPolicy } from './proxies.ts'
 import { problem, type Reply, text } from './reply.ts'
 import { createRouter, type RouteMatch } from './router.ts'
 import { securityHeaders } from './security-headers.ts'
+import { SocketRoom } from './socket-room.ts'
 import { type Listener, listen, type RawRequest, type SocketRoute } from './uws.ts'
 
 /** Answers a path that is no API path: the embedded UI. Null when it has nothing for it. */
@@ -40,13 +41,28 @@ function replyToFault(error: unknown, functionId: string, ctx: Context): Reply {
   return problem('internal-error', { request_id: requestId })
 }
 
+/** What a route keeps with a socket: the function's own state, and whom the socket counts for. */
+interface RouteState {
+  own: unknown
+  address: string
+}
+
+const NO_ROOM = {
+  accept: false,
+  status: 503,
+  body: 'too many connections\n',
+  headers: { 'Retry-After': '30' },
+} as const
+
 /** Give a socket function's callbacks to the socket layer. A callback that breaks costs its own socket only. */
 function toSocketRoute(
   id: string,
   fn: SocketDefinition<unknown>,
   ctx: Context,
   proxies: ProxyPolicy,
+  room: SocketRoom,
 ): SocketRoute {
+  const ownOf = (state: unknown) => (state as RouteState).own
   const guarded = (socket: Socket, act: () => void) => {
     try {
       act()
@@ -63,13 +79,24 @@ function toSocketRoute(
     closeOnBackpressure: fn.limits.closeOnBackpressure,
     async admit(handshake): Promise<HandshakeVerdict<unknown>> {
       const client = proxies.clientOf(handshake.remoteAddress, handshake.header)
-      return fn.admit({ ...handshake, ...client }, ctx)
+      const address = client.remoteAddress
+      const verdict = await fn.admit({ ...handshake, ...client }, ctx)
+      if (!verdict.accept) return verdict
+      // Last, so that handshakes that are judged at the same time count each other: it is opened in this very turn.
+      if (!room.hasRoom(address)) return NO_ROOM
+      return { accept: true, state: { own: verdict.state, address } satisfies RouteState }
     },
-    open: (socket, state) => guarded(socket, () => fn.open(socket, state, ctx)),
+    open(socket, state) {
+      room.opened((state as RouteState).address)
+      guarded(socket, () => fn.open(socket, ownOf(state), ctx))
+    },
     message: (socket, state, data, isBinary) =>
-      guarded(socket, () => fn.message(socket, state, data, isBinary, ctx)),
-    drain: (socket, state) => guarded(socket, () => fn.drain(socket, state, ctx)),
-    close: (socket, state) => guarded(socket, () => fn.close(socket, state, ctx)),
+      guarded(socket, () => fn.message(socket, ownOf(state), data, isBinary, ctx)),
+    drain: (socket, state) => guarded(socket, () => fn.drain(socket, ownOf(state), ctx)),
+    close(socket, state) {
+      room.closed((state as RouteState).address)
+      guarded(socket, () => fn.close(socket, ownOf(state), ctx))
+    },
   }
 }
 
@@ -78,11 +105,12 @@ function socketRoutes(
   listener: 'api' | 'opamp',
   ctx: Context,
   proxies: ProxyPolicy,
+  room: SocketRoom,
 ) {
   return functions.sockets
     .map(({ id, definition }) => ({ id, definition: definition as unknown as SocketDefinition<unknown> }))
     .filter(({ definition }) => definition.listener === listener)
-    .map(({ id, definition }) => toSocketRoute(id, definition, ctx, proxies))
+    .map(({ id, definition }) => toSocketRoute(id, definition, ctx, proxies, room))
 }
 
 /** A plain request to a socket's path: the credential is judged first, then the missing handshake. */
@@ -110,7 +138,8 @@ export function startApiListener(
   proxies: ProxyPolicy,
 ): Listener {
   const route = createRouter(functions.http)
-  const sockets = socketRoutes(functions, 'api', ctx, proxies)
+  const room = new SocketRoom(ctx.config.socketLimits)
+  const sockets = socketRoutes(functions, 'api', ctx, proxies, room)
 
   async function dispatch(
     request: RawRequest,
@@ -129,6 +158,7 @@ export function startApiListener(
 
   return listen(ctx.config.listenAddress, {
     sockets,
+    room,
     bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
     bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
     async handle(request) {
@@ -162,7 +192,8 @@ export function startApiListener(
 
 /** Bind the OpAMP listener: agents' WebSockets, and the polls of those that speak plain HTTP. */
 export function startOpampListener(functions: LoadedFunctions, ctx: Context, proxies: ProxyPolicy): Listener {
-  const sockets = socketRoutes(functions, 'opamp', ctx, proxies)
+  const room = new SocketRoom(ctx.config.socketLimits)
+  const sockets = socketRoutes(functions, 'opamp', ctx, proxies, room)
   const postOf = (method: string, path: string): Loaded<OpampPostFunction> | undefined =>
     method === 'POST' ? functions.opampPosts.find(({ definition }) => definition.path === path) : undefined
 
@@ -188,6 +219,7 @@ export function startOpampListener(functions: LoadedFunctions, ctx: Context, pro
 
   return listen(ctx.config.opampAddress, {
     sockets,
+    room,
     bodyBytesMax: (method, path) => postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
     bodyBudget: ctx.opamp.decoding,
     handle: (request) => dispatch(request).catch((error) => replyToFault(error, 'opamp', ctx)),
@@ -198,6 +230,7 @@ export function startOpampListener(functions: LoadedFunctions, ctx: Context, pro
 export function startStandbyListener(address: string): Listener {
   return listen(address, {
     sockets: [],
+    room: null,
     bodyBytesMax: () => 0,
     bodyBudget: null,
     async handle(request) {

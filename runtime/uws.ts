@@ -3,6 +3,7 @@ import type { ByteBudget } from '../lib/byte-budget.ts'
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import { parseListenAddress } from './listen-address.ts'
 import type { Reply } from './reply.ts'
+import type { SocketRoom } from './socket-room.ts'
 import { Anchor } from './uws-anchor.ts'
 import {
   type HttpRequest,
@@ -41,6 +42,8 @@ export interface ListenerHandlers {
   /** What all bodies together may hold until their requests are answered; null for no common limit. */
   bodyBudget: ByteBudget | null
   sockets: readonly SocketRoute[]
+  /** Where the routes count their sockets; null where there are none. */
+  room: SocketRoom | null
 }
 
 /** A WebSocket route with its state hidden. */
@@ -68,6 +71,8 @@ export interface Listener {
   bodyBytesFree(): number | null
   /** Sockets that are open now. */
   sockets(): Iterable<Socket>
+  /** WebSockets that are open, and handshakes that found no room. */
+  socketCounts(): { open: number; turnedAway: number }
   /** Bytes sent to sockets that their peers have not read. */
   bufferedBytes(): number
   /** Cut every connection that is left. */
@@ -441,6 +446,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
     inFlight: () => inFlight,
     bodyBytesFree: () => handlers.bodyBudget?.free() ?? null,
     sockets: () => [...sockets.open],
+    socketCounts: () => ({ open: sockets.open.size, turnedAway: handlers.room?.turnedAway ?? 0 }),
     bufferedBytes: () => [...sockets.behind].reduce((sum, socket) => sum + socket.noteBehind(), 0),
     destroy() {
       anchor.close()

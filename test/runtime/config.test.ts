@@ -48,6 +48,21 @@ describe('the settings', () => {
     expect(warnings[0]).toContain('must be a whole number above 0')
   })
 
+  it('bound what is kept and who may connect', () => {
+    expect(read().config).toMatchObject({
+      ...{ archiveDays: 90, alertRetentionDays: 90 },
+      socketLimits: { inAll: 20_000, perAddress: 20_000 },
+    })
+    const { config } = read({
+      ...{ WORKLOAD_ARCHIVE_DAYS: '7', ALERT_RETENTION_DAYS: '8' },
+      ...{ MUSTER_MAX_SOCKETS: '50000', MUSTER_MAX_SOCKETS_PER_ADDRESS: '10' },
+    })
+    expect(config).toMatchObject({
+      ...{ archiveDays: 7, alertRetentionDays: 8 },
+      socketLimits: { inAll: 50_000, perAddress: 10 },
+    })
+  })
+
   it('take an empty variable for an unset one', () => {
     expect(read({ LISTEN_ADDR: '', DB_MAX_OPEN_CONNS: '' }).config).toMatchObject({
       listenAddress: ':8080',

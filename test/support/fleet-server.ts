@@ -91,6 +91,7 @@ export async function startFleetServer(
     opampAddress: '127.0.0.1:0',
     opampSharedSecret: secret,
     opampMessageBytesMax: messageBytesMax,
+    socketLimits: { inAll: 1_000, perAddress: 1_000 },
   }
   const ctx = { config, clock, log, opamp: exchange } as unknown as Context
   const functions = loadFunctions(FUNCTIONS.map((entry) => withIdleTime(entry, options.idleSeconds)))

@@ -39,6 +39,7 @@ export const TEST_CONFIG: Config = {
   opampAddress: '127.0.0.1:0',
   opampSharedSecret: '',
   opampMessageBytesMax: 16_777_216,
+  socketLimits: { inAll: 20_000, perAddress: 20_000 },
   corsOrigins: ['http://localhost:5173'],
   seedAdmin: null,
   webhookUrl: '',

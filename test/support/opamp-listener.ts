@@ -6,6 +6,7 @@ import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { createProxyPolicy } from '../../runtime/proxies.ts'
 import { startOpampListener } from '../../runtime/server.ts'
+import type { SocketLimits } from '../../runtime/socket-room.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from './fakes.ts'
 
 /** A fleet that remembers what it was told and answers what the test sets. */
@@ -59,7 +60,12 @@ export interface TestListener {
 }
 
 export function startTestListener(
-  options: { secret?: string; messageBytesMax?: number; decodingBytesMax?: number } = {},
+  options: {
+    secret?: string
+    messageBytesMax?: number
+    decodingBytesMax?: number
+    socketLimits?: SocketLimits
+  } = {},
 ): TestListener {
   const { secret = '', messageBytesMax = 65_536, decodingBytesMax = 8 * messageBytesMax } = options
   const fleet = fakeFleet()
@@ -71,6 +77,7 @@ export function startTestListener(
       opampAddress: '127.0.0.1:0',
       opampSharedSecret: secret,
       opampMessageBytesMax: messageBytesMax,
+      socketLimits: options.socketLimits ?? { inAll: 1_000, perAddress: 1_000 },
     },
     clock,
     log,
