@@ -5,6 +5,7 @@ import type { Workload } from '../fleet/state/model.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { listAppliedHashes } from '../store/pushes.ts'
+import { clusterOf, environmentOf } from '../wire/labels.ts'
 
 /** The fleet as validation, plan, policy and diff look at it. */
 export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
@@ -53,7 +54,19 @@ function toPeer(workload: Workload): FleetPeer {
     displayName: workload.displayName,
     type: workload.type,
     status: workload.status,
-    labels: workload.labels,
+    labels: labelsOf(workload),
     fingerprintKeys: workload.fingerprintKeys,
+  }
+}
+
+/** What operators set stands above what agents say, also where the two name the same thing differently. */
+function labelsOf({ labels, trustedLabels }: Workload): FleetPeer['labels'] {
+  const environment = environmentOf(trustedLabels, {})
+  const cluster = clusterOf(trustedLabels, {})
+  return {
+    ...labels,
+    ...trustedLabels,
+    ...(environment === '' ? {} : { 'deployment.environment': environment }),
+    ...(cluster === '' ? {} : { 'k8s.cluster.name': cluster }),
   }
 }

@@ -1,4 +1,4 @@
-import { isSelected, TRUSTED_PREFIX } from '../fleet/decide/selector.ts'
+import { isSelected } from '../fleet/decide/selector.ts'
 import type { Db } from '../store/db.ts'
 import { findPushGroup } from '../store/push-groups.ts'
 import {
@@ -8,6 +8,7 @@ import {
   listWorkloadsByTrustedLabel,
   type ScopedWorkload,
 } from '../store/report-scope.ts'
+import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import { compareUtf8 } from './canonical.ts'
 import type { NormalScope } from './request.ts'
 

@@ -1,10 +1,10 @@
 import { compareVersions } from '../model/versions.ts'
+import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { FactValue } from '../wire/reports.ts'
 import type { AuditCheck, RollbackRow, WorkloadRow } from './material.ts'
 import { type ItemDraft, toOptionalTime } from './section-items.ts'
 
 /** Trusted labels are shown under this prefix, as everywhere. */
-const TRUSTED_PREFIX = 'muster/'
 
 /** What a workload is and how it stands. Labels that agents reported are counted, not shown. */
 export function draftWorkload(row: WorkloadRow): ItemDraft {

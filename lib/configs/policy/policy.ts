@@ -1,4 +1,5 @@
-import { environmentLabel, isProduction } from '../../model/production.ts'
+import { isProduction } from '../../model/production.ts'
+import { environmentOf } from '../../wire/labels.ts'
 import type { PolicyEvaluation, PolicyFinding, PolicySettings, PolicyTarget } from '../../wire/policy.ts'
 import type { ConfigTarget } from '../check/target.ts'
 import { type ParsedConfig, parseConfig } from '../yaml/parse.ts'
@@ -32,8 +33,8 @@ export function policyForWorkload(
   server: ServerPolicy,
 ): PolicyRequest {
   const { targetEnv, targetGroup } = approval
-  const environment = targetEnv.trim() || environmentLabel(target.labels)
   const { labels, trustedLabels } = target
+  const environment = targetEnv.trim() || environmentOf(trustedLabels, labels)
   return {
     ...texts,
     isProduction:

@@ -1,7 +1,5 @@
+import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 import type { PushSelector } from '../../wire/pushes.ts'
-
-/** Trusted labels are shown under this prefix, which no agent can set. */
-export const TRUSTED_PREFIX = 'muster/'
 
 /** What a selector looks at in a workload. */
 export interface SelectableWorkload {

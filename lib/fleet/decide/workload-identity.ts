@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AGENT_CAPABILITIES } from '../../opamp/report.ts'
+import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 
 /** Which workload an agent belongs to, worked out from its description. */
 export interface WorkloadIdentity {
@@ -76,9 +77,6 @@ export function classifyAgent(
   return (evidence.capabilities & SUPERVISOR_CAPABILITIES) === SUPERVISOR_CAPABILITIES ? 'collector' : 'sdk'
 }
 
-/** Labels under this prefix are set by operators and never taken from an agent. */
-export const TRUSTED_PREFIX = 'muster/'
-
-/** Does this attribute of a description label the workload? */
+/** Does this attribute of a description label the workload? What operators set is never taken from an agent. */
 export const isWorkloadLabel = (key: string): boolean =>
   key !== 'service.name' && key !== 'service.version' && !key.startsWith(TRUSTED_PREFIX)

@@ -1,10 +1,8 @@
+import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord } from '../../wire/workloads.ts'
 import type { Workload } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
-
-/** The prefix under which labels set by operators are shown. Agents cannot use it. */
-export const TRUSTED_PREFIX = 'muster/'
 
 /** What a record is made of beside the workload itself. */
 export interface WorkloadSurroundings {

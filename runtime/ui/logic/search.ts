@@ -1,3 +1,4 @@
+import { TRUSTED_PREFIX } from '../../../lib/wire/labels.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { clusterOf, configStateOf, environmentOf, nameOf, placeOf } from './workloads.ts'
 
@@ -38,8 +39,9 @@ function valuesOf(workload: WorkloadRecord, key: string): string[] {
   const values = FIELDS[key] ? [FIELDS[key](workload)] : []
   for (const map of [workload.labels, workload.fingerprint_keys]) {
     for (const [name, value] of Object.entries(map ?? {})) {
-      const bare = name.toLowerCase().replace(/^muster\/(selector\.)?/, '')
-      if (name.toLowerCase() === key || bare === key) values.push(value)
+      const full = name.toLowerCase()
+      const bare = full.startsWith(TRUSTED_PREFIX) ? full.slice(TRUSTED_PREFIX.length) : full
+      if (full === key || bare === key) values.push(value)
     }
   }
   return values

@@ -1,30 +1,18 @@
+import {
+  clusterOf as clusterAmong,
+  environmentOf as environmentAmong,
+  trustedAmong,
+} from '../../../lib/wire/labels.ts'
 import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { isOpen } from './pushes.ts'
 
-const ENVIRONMENT_KEYS = [
-  'muster/selector.env',
-  'muster/selector.environment',
-  'env',
-  'environment',
-  'deployment.environment',
-  'deployment.environment.name',
-]
-const CLUSTER_KEYS = ['muster/selector.cluster', 'k8s.cluster.name', 'cluster']
-
-function firstLabel(workload: WorkloadRecord, keys: readonly string[]): string {
-  for (const key of keys) {
-    const value = workload.labels?.[key]
-    if (value) return value
-  }
-  return ''
-}
-
 /** The environment a workload says or was told it is in; empty when unknown. */
-export const environmentOf = (workload: WorkloadRecord): string => firstLabel(workload, ENVIRONMENT_KEYS)
+export const environmentOf = ({ labels = {} }: WorkloadRecord): string =>
+  environmentAmong(trustedAmong(labels), labels)
 
 /** The cluster, from labels or from the workload's identity; empty when unknown. */
-export const clusterOf = (workload: WorkloadRecord): string =>
-  firstLabel(workload, CLUSTER_KEYS) || workload.fingerprint_keys?.['cluster'] || ''
+export const clusterOf = ({ labels = {}, fingerprint_keys: keys }: WorkloadRecord): string =>
+  clusterAmong(trustedAmong(labels), labels) || keys?.['cluster'] || ''
 
 /** What tells workloads of one name apart: namespace or host. */
 export const placeOf = (workload: WorkloadRecord): string =>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { trustedAmong } from '../../../lib/wire/labels.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
@@ -9,16 +10,6 @@ import { labelOf, useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
-
-const PREFIX = /^muster\/(selector\.)?/
-
-/** The trusted labels among a workload's labels, without their prefix. */
-function trustedOf(labels: Readonly<Record<string, string>>): Record<string, string> {
-  const found: Record<string, string> = {}
-  for (const [key, value] of Object.entries(labels))
-    if (PREFIX.test(key)) found[key.replace(PREFIX, '')] = value
-  return found
-}
 
 function LabelsForm({ id, labels }: { id: string; labels: Record<string, string> }) {
   const words = say(settingsTexts)
@@ -76,7 +67,9 @@ export function LabelsSection() {
           <a href={`/workloads/${chosen.id}`}>{labelOf(chosen)}</a>
         </h2>
       )}
-      {fleetLoaded.value && chosen && <LabelsForm key={id} id={id} labels={trustedOf(chosen.labels ?? {})} />}
+      {fleetLoaded.value && chosen && (
+        <LabelsForm key={id} id={id} labels={trustedAmong(chosen.labels ?? {})} />
+      )}
     </section>
   )
 }

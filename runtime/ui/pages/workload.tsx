@@ -5,7 +5,7 @@ import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { environmentOf, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
+import { clusterOf, environmentOf, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -81,7 +81,8 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
   const words = say(workloadTexts)
   const reason = readOnlyReason(workload)
   const control = reason === null ? words.managed : words.readOnly
-  const around = [placeOf(workload), environmentOf(workload), control].filter((text) => text !== '')
+  const where = [clusterOf(workload), placeOf(workload), environmentOf(workload)]
+  const around = [...where, control].filter((text) => text !== '')
   const readOnly = reason === null ? null : say(fleetTexts).readOnlyLong[reason]
   return (
     <Head

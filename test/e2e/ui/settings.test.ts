@@ -103,6 +103,29 @@ describe('users', () => {
   })
 })
 
+describe('labels that operators set', () => {
+  test('name the environment and the cluster in the fleet and on the workload, and keep their names', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/settings/labels')
+    await page.getByRole('combobox', { name: 'Workload' }).fill('report')
+    await page.getByRole('option', { name: /reported/ }).click()
+    const lines = page.getByLabel('Labels, one key=value a line')
+    await lines.fill('env=atlantis\ncluster=deep-1\nselector.kept=yes')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    await page.reload()
+    await lines.waitFor()
+    await expect.poll(() => lines.inputValue()).toBe('cluster=deep-1\nenv=atlantis\nselector.kept=yes')
+    await page.goto('/?q=env%3Aatlantis')
+    const row = page.getByRole('row', { name: /reported/ })
+    await row.getByText('atlantis', { exact: true }).waitFor()
+    await row.getByRole('link', { name: 'reported' }).click()
+    await page.getByText(/deep-1 · .*atlantis/).waitFor()
+    await context.close()
+  })
+})
+
 describe('evidence', () => {
   test('is previewed as a page and kept as a file with its hash in the name', async () => {
     const { page, context } = await visit(browser, service.url)

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -38,6 +40,26 @@ describe('PUT /api/workloads/{id}/trusted-labels', () => {
       [admin.email, '{"team":"payments"}'],
       [admin.email, '{"env":"prod","tier":"edge"}'],
     ])
+  })
+
+  it('says for policy and for the reach of a diff where the workload runs, whatever its agents say', async () => {
+    const neighbour = fakeAgent(ctx.fleet, { service: 'neighbour', attributes: { cluster: 'eu-1' } })
+    await ctx.advance(1_000)
+    await put({ labels: { env: 'production', cluster: 'eu-1' } })
+    const yaml = configYaml()
+    const plan = await invoke(ctx, `POST /api/workloads/${workloadId}/config/plan`, {
+      as: admin.token,
+      body: yaml,
+    })
+    expect(plan.json).toMatchObject({ prod_target: true, policy: { target: { environment: 'production' } } })
+    const body = { base_yaml: yaml, target_yaml: configYaml(1), context: { workload_id: workloadId } }
+    const diff = (await invoke(ctx, 'POST /api/configs/diff', { as: admin.token, body })).json as ConfigDiff
+    expect(diff.blast_radius.impacted_clusters).toEqual(['eu-1', 'production'])
+    expect(diff.blast_radius.critical_collectors.map(({ workload_id: id }) => id).sort()).toEqual(
+      [workloadId, neighbour.workloadId].sort(),
+    )
+    const own = diff.blast_radius.critical_collectors.find(({ workload_id: id }) => id === workloadId)
+    expect(own!.reasons).toContain('production_label')
   })
 
   it('clears them with an empty or an absent object, and keeps them over a restart', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { environmentLabel, isProduction, namesProduction } from '../../../lib/model/production.ts'
+import { isProduction, namesProduction } from '../../../lib/model/production.ts'
 
 describe('names', () => {
   test.each(['prod', 'PRODUCTION', 'eu-prod-2', 'prod2', 'collectors/production'])(
@@ -37,10 +37,5 @@ describe('the verdict', () => {
 
   it("does not count the agents' other labels", () => {
     expect(isProduction({ ...facts, labels: { app: 'prod' } })).toBe(false)
-  })
-
-  it('reads the first environment label that is set', () => {
-    expect(environmentLabel({ environment: 'dev', 'deployment.environment': 'prod' })).toBe('dev')
-    expect(environmentLabel({ env: ' ', environment: 'prod' })).toBe('prod')
   })
 })

@@ -13,7 +13,12 @@ import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
-import { configStateOf, FLEET_FILTERS, sortWorkloads } from '../../../runtime/ui/logic/workloads.ts'
+import {
+  configStateOf,
+  FLEET_FILTERS,
+  groupValueOf,
+  sortWorkloads,
+} from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
 
 const workload = (change: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
@@ -25,7 +30,7 @@ const workload = (change: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
   version: '0.149.0',
   status: 'connected',
   last_seen_at: '2026-07-01T08:00:00.000Z',
-  labels: { env: 'prod', 'muster/selector.team': 'payments' },
+  labels: { env: 'prod', 'muster/team': 'payments' },
   accepts_remote_config: true,
   connected_instance_count: 2,
   drifted_instance_count: 0,
@@ -48,6 +53,13 @@ describe('searching the fleet', () => {
   ])('%s', (text, isFound) => {
     expect(matchesSearch(workload(), parseSearch(text))).toBe(isFound)
   })
+})
+
+test('environment and cluster are those that operators set, in the form in which the service sends them', () => {
+  const labels = { env: 'dev', 'k8s.cluster.name': 'us-1', 'muster/env': 'prod', 'muster/cluster': 'eu-1' }
+  const row = workload({ labels })
+  expect([groupValueOf(row, 'environment'), groupValueOf(row, 'cluster')]).toEqual(['prod', 'eu-1'])
+  expect(matchesSearch(row, parseSearch('env:prod cluster:eu-1'))).toBe(true)
 })
 
 test('versions sort as versions, and equal rows by name', () => {
