@@ -30,13 +30,15 @@ export default defineHttp({
     const listed = [...ctx.fleet.state.workloads.values()].filter(
       (workload) => workload.type === 'collector' && workload.archivedAt === null,
     )
-    const collectors = await mapInTurns(listed, CHUNK, (workload) =>
-      toDriftCollector(workload, ctx.views.workload(workload, { withTexts: false }).current_config_push, {
+    const { offers } = ctx.fleet
+    const collectors = await mapInTurns(listed, CHUNK, (workload) => {
+      const push = ctx.views.workload(workload, { withTexts: false }).current_config_push
+      return toDriftCollector(workload, push, (...of) => offers.isCompatible(...of), {
         hasDriftAlert: open.has(`config_drift/${workload.id}`),
         hasVersionAlert: open.has(`version_outdated/${workload.id}`),
         isVersionOutdated: isVersionOutdated(workload.version, ctx.config.minAgentVersion),
-      }),
-    )
+      })
+    })
     return jsonText(streamObject(await buildDriftOverview(collectors, ctx.clock.now())))
   },
 })

@@ -1,3 +1,4 @@
+import { type ReportedConfig, standingOf } from '../fleet/decide/drift.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 
@@ -27,15 +28,7 @@ export const UNHEALTHY_SHARE = 0.5
 export const UNHEALTHY_DELAY_MS = 60_000
 
 /** How long an instance may take to apply what it was assigned, from its first offer or its join. */
-export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, otherwise: 180_000 } as const
-
-/** What is known of the remote config of one live instance. */
-export type ReportedConfig =
-  /** It has not said anything about its remote config on this connection, and may still do so. */
-  | { kind: 'unknown' }
-  /** It runs no remote config. */
-  | { kind: 'none' }
-  | { kind: 'status'; status: 'applied' | 'applying' | 'failed'; hash: string }
+export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, other: 180_000 } as const
 
 /** One live instance, as far as drift is concerned. Times are of the monotonic clock. */
 export interface InstanceFacts {
@@ -129,14 +122,10 @@ function judgeDown(facts: WorkloadFacts, settings: RuleSettings): Cause {
 type Agreement = 'agrees' | 'unknown' | 'waiting' | 'overdue'
 
 function judgeInstance(instance: InstanceFacts, nowMs: number): Agreement {
-  const { assignedHash, reported } = instance
-  if (assignedHash === null) return 'agrees'
-  if (reported.kind === 'unknown') return 'unknown'
-  const answered =
-    reported.kind === 'status' && reported.hash === assignedHash ? reported.status : 'otherwise'
-  if (answered === 'applied') return 'agrees'
+  const standing = standingOf(instance.assignedHash, instance.reported)
+  if (standing === 'agrees' || standing === 'unknown') return standing
   const sinceMs = Math.max(instance.joinedAtMs, instance.firstOfferedAtMs ?? instance.joinedAtMs)
-  return nowMs - sinceMs >= DRIFT_DELAY_MS[answered] ? 'overdue' : 'waiting'
+  return nowMs - sinceMs >= DRIFT_DELAY_MS[standing] ? 'overdue' : 'waiting'
 }
 
 function driftMessage(facts: WorkloadFacts, counted: number, overdue: readonly InstanceFacts[]): string {

@@ -1,10 +1,11 @@
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
 import { judgeAftermath } from '../fleet/decide/aftermath.ts'
+import { toReportedConfig } from '../fleet/decide/drift.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
-import type { InstanceFacts, PushFacts, ReportedConfig, WorkloadFacts } from './rules.ts'
+import type { InstanceFacts, PushFacts, WorkloadFacts } from './rules.ts'
 
 /** The two clocks at one moment. */
 export interface Moment {
@@ -52,12 +53,6 @@ export class AssignmentTimes {
   }
 }
 
-function toReported({ reported }: Instance): ReportedConfig {
-  if (!reported.isKnown) return { kind: 'unknown' }
-  if (reported.status === 'none') return { kind: 'none' }
-  return { kind: 'status', status: reported.status, hash: reported.hash }
-}
-
 /** A start that takes longer than the rule waits counts as well: nothing flows meanwhile. */
 function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
   if (health === null) return (capabilities & AGENT_CAPABILITIES.reportsHealth) === 0 ? 'healthy' : 'unknown'
@@ -97,7 +92,7 @@ export function toWorkloadFacts(
       isCompatible: isCapable(instance) && (assigned === null || isCompatible(instance, assigned)),
       canReport: canReport(instance),
       assignedHash: assigned?.push.hash ?? null,
-      reported: toReported(instance),
+      reported: toReportedConfig(instance),
       joinedAtMs: assigned === null ? moment.nowMs : times.since(instance, assigned, moment),
       firstOfferedAtMs: null,
       health: toHealth(instance),

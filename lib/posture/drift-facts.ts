@@ -1,4 +1,5 @@
 import { isCapable } from '../fleet/decide/abilities.ts'
+import { isDrifted, isHeldToConfig } from '../fleet/decide/drift.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
@@ -34,6 +35,7 @@ function toShown(revision: RevisionRecord): Partial<RevisionRecord> {
 export function toDriftCollector(
   workload: Workload,
   revision: RevisionRecord | undefined,
+  isCompatible: Parameters<typeof isDrifted>[2],
   alerts: { hasDriftAlert: boolean; hasVersionAlert: boolean; isVersionOutdated: boolean },
 ): DriftCollector {
   const push = workload.newestPush
@@ -43,7 +45,8 @@ export function toDriftCollector(
     id: workload.id,
     displayName: workload.displayName,
     version: workload.version,
-    labels: { ...workload.labels, ...workload.trustedLabels },
+    labels: workload.labels,
+    trustedLabels: workload.trustedLabels,
     acceptsRemoteConfig: workload.acceptsRemoteConfig,
     activeHash: workload.activeHash,
     newestPush:
@@ -56,10 +59,14 @@ export function toDriftCollector(
             sentAt: push.sentAt,
             record: revision === undefined ? {} : toShown(revision),
           },
-    instances: [...workload.live.instances()].filter(isCapable).map((instance) => ({
-      hash: instance.appliedHash || instance.reportedConfigHash,
-      assignedHash: assignmentOf(instance)?.push.hash ?? null,
-    })),
+    instances: [...workload.live.instances()].filter(isCapable).map((instance) => {
+      const assigned = assignmentOf(instance)
+      return {
+        hash: instance.appliedHash || instance.reportedConfigHash,
+        isHeld: isHeldToConfig(instance, assigned, isCompatible),
+        isDrifted: isDrifted(instance, assigned, isCompatible),
+      }
+    }),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',
     availableComponents: workload.availableComponents?.components ?? null,
     ...alerts,

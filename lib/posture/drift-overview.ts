@@ -1,5 +1,6 @@
 import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
+import { environmentOf } from '../wire/labels.ts'
 import { byBytes } from './collector-assessment.ts'
 
 /** One collector that is not archived, as far as drift matters. */
@@ -8,6 +9,7 @@ export interface DriftCollector {
   displayName: string
   version: string
   labels: Readonly<Record<string, string>>
+  trustedLabels: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
   activeHash: string | null
   newestPush: {
@@ -19,8 +21,11 @@ export interface DriftCollector {
     /** What may be shown of it to everybody: no content, operator, error texts or instances. */
     record: NonNullable<DriftItem['last_push']>
   } | null
-  /** The live instances that can take a config: what each runs ('' when it has not said) and what it should run. */
-  instances: readonly { hash: string; assignedHash: string | null }[]
+  /**
+   * The live instances that can take a config: what each runs ('' when it has not said), whether it has to run its
+   * assigned config and can say so, and whether it does not (`lib/fleet/decide/drift.ts`).
+   */
+  instances: readonly { hash: string; isHeld: boolean; isDrifted: boolean }[]
   /** The hash of the last status the workload reported, for when nothing lives; empty when there is none. */
   reportedHash: string
   availableComponents: Readonly<Record<string, readonly string[]>> | null
@@ -35,14 +40,6 @@ export const PENDING_TOO_LONG_MS = 15 * 60_000
 const UNKNOWN_ENV = 'unknown'
 /** Collectors looked at before others get their turn. */
 const CHUNK = 500
-
-function envOf(labels: DriftCollector['labels']): string {
-  for (const key of ['env', 'environment', 'deployment.environment']) {
-    const value = labels[key]?.trim()
-    if (value) return value
-  }
-  return UNKNOWN_ENV
-}
 
 /** The facts of one collector that status, reasons, summary and order are made from. */
 interface Facts {
@@ -61,24 +58,20 @@ interface Facts {
 function factsOf(collector: DriftCollector, now: Date): Facts {
   const { newestPush, availableComponents } = collector
   const live = [...new Set(collector.instances.map(({ hash }) => hash).filter((hash) => hash !== ''))]
-  const isSilent = live.length === 0
-  const effective = isSilent && collector.reportedHash !== '' ? [collector.reportedHash] : live.sort(byBytes)
+  const held = collector.instances.filter(({ isHeld }) => isHeld)
+  const effective =
+    live.length === 0 && collector.reportedHash !== '' ? [collector.reportedHash] : live.sort(byBytes)
   const expected = collector.activeHash ?? newestPush?.hash ?? null
   const pendingSince = newestPush?.isPending ? (newestPush.sentAt ?? newestPush.submittedAt) : null
   return {
-    env: envOf(collector.labels),
+    env: environmentOf(collector.trustedLabels, collector.labels) || UNKNOWN_ENV,
     expected,
     effective,
     isUnsupported: !collector.acceptsRemoteConfig,
     isMissing: expected !== null && effective.length === 0,
-    isMixed: effective.length > 1,
-    // A member of a rollout stage should run that stage's config, not yet the workload's.
-    isDrifted: isSilent
-      ? expected !== null && effective.some((hash) => hash !== expected)
-      : collector.instances.some(({ hash, assignedHash }) => {
-          const wanted = assignedHash ?? expected
-          return hash !== '' && wanted !== null && hash !== wanted
-        }),
+    // What cannot be compared with the others' does not differ from them.
+    isMixed: new Set(held.map(({ hash }) => hash).filter((hash) => hash !== '')).size > 1,
+    isDrifted: collector.instances.some((instance) => instance.isDrifted),
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
     hasIncompleteComponents: ['receivers', 'processors', 'exporters'].some(
       (category) => (availableComponents?.[category] ?? []).length === 0,
@@ -162,7 +155,7 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
 }
 
 function rankOf(item: DriftItem): number {
-  if (item.drift_status === 'drifted' || item.has_config_drift_alert) return 0
+  if (item.drift_reasons?.includes('drifted') || item.has_config_drift_alert) return 0
   if (item.drift_status === 'pending_too_long') return 2
   return item.drift_status === 'in_sync' ? 3 : 1
 }
@@ -200,7 +193,7 @@ export async function buildDriftOverview(
       total_collectors: items.length,
       drifted_collectors: count(
         items,
-        (item) => item.drift_status === 'drifted' || item.has_config_drift_alert,
+        (item) => item.drift_reasons?.includes('drifted') === true || item.has_config_drift_alert,
       ),
       pending_too_long: count(items, (item) => item.pending_too_long),
       missing_effective_config: count(items, (item) => item.missing_effective_config),

@@ -1,18 +1,53 @@
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { canReport, isCapable } from './abilities.ts'
 
+/** What is known of the remote config of one live instance. */
+export type ReportedConfig =
+  /** It has not said anything about its remote config on this connection, and may still do so. */
+  | { kind: 'unknown' }
+  /** It runs no remote config. */
+  | { kind: 'none' }
+  | { kind: 'status'; status: 'applied' | 'applying' | 'failed'; hash: string }
+
+export function toReportedConfig({ reported }: Instance): ReportedConfig {
+  if (!reported.isKnown) return { kind: 'unknown' }
+  if (reported.status === 'none') return { kind: 'none' }
+  return { kind: 'status', status: reported.status, hash: reported.hash }
+}
+
+/** How an instance stands to the config that it should run: `other` is any other config, or none. */
+export type ConfigStanding = 'agrees' | 'unknown' | 'applying' | 'failed' | 'other'
+
 /**
- * Does a live instance not run what it should? Only one that can take the config and report counts, and only
- * once it has said what it runs: no report is no change.
+ * The one comparison behind the counts, the drift page and the alert. It is between hashes of remote configs: what an
+ * instance reports to run in effect has another form, and is never compared with what was pushed.
  */
+export function standingOf(assignedHash: string | null, reported: ReportedConfig): ConfigStanding {
+  if (assignedHash === null) return 'agrees'
+  if (reported.kind === 'unknown') return 'unknown'
+  if (reported.kind === 'none' || reported.hash !== assignedHash) return 'other'
+  return reported.status === 'applied' ? 'agrees' : reported.status
+}
+
+type IsCompatible = (instance: Instance, assigned: FollowedPush) => boolean
+
+/** Is a live instance one that should run its assigned config and can say so? No other one ever drifts. */
+export function isHeldToConfig(
+  instance: Instance,
+  assigned: FollowedPush | null,
+  isCompatible: IsCompatible,
+): boolean {
+  if (instance.connection === null || !instance.isDescribed) return false
+  return isCapable(instance) && canReport(instance) && (assigned === null || isCompatible(instance, assigned))
+}
+
+/** Does a live instance not run what it should? No report is no change. */
 export function isDrifted(
   instance: Instance,
   assigned: FollowedPush | null,
-  isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
+  isCompatible: IsCompatible,
 ): boolean {
-  if (assigned === null || instance.connection === null || !instance.isDescribed) return false
-  const { reported } = instance
-  if (!reported.isKnown || !isCapable(instance) || !canReport(instance)) return false
-  if (reported.status === 'applied' && reported.hash === assigned.push.hash) return false
-  return isCompatible(instance, assigned)
+  const standing = standingOf(assigned?.push.hash ?? null, toReportedConfig(instance))
+  if (standing === 'agrees' || standing === 'unknown') return false
+  return isHeldToConfig(instance, assigned, isCompatible)
 }

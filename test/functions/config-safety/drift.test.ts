@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import engine from '../../../functions/alerts/engine.ts'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -52,7 +54,7 @@ describe('GET /api/config-safety/drift', () => {
     expect(late).toMatchObject({
       expected_config_hash: push.hash,
       has_config_drift_alert: true,
-      drift_reasons: ['missing_effective_config', 'config_drift_alert'],
+      drift_reasons: ['missing_effective_config', 'drifted', 'config_drift_alert'],
       last_push: { push_id: push.pushId, status: 'pending' },
       last_push_age_seconds: 181,
     })
@@ -63,6 +65,69 @@ describe('GET /api/config-safety/drift', () => {
     expect(items[0]).toMatchObject({ drift_status: 'in_sync', effective_config_hash: push.hash })
     expect(summary).toMatchObject({ total_collectors: 1, drifted_collectors: 1 })
     expect(JSON.stringify(items)).not.toContain('s3cret')
+  })
+
+  const EFFECTIVE =
+    'receivers:\n  otlp:\nexporters:\n  debug:\nservice:\n  pipelines:\n    traces:\n      receivers: [otlp]\n      exporters: [debug]\n'
+  /** What the page, the fleet's list and the alert say of one workload. */
+  async function said(workloadId: string) {
+    await engine.run(ctx, new AbortController().signal)
+    const { items, summary } = await overview()
+    const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: viewer })
+    const item = items.find((one) => one.workload_id === workloadId)!
+    return {
+      page: (item.drift_reasons ?? []).includes('drifted'),
+      status: item.drift_status,
+      collectors: summary.drifted_collectors,
+      count: (json as WorkloadRecord).drifted_instance_count,
+      alert: item.has_config_drift_alert,
+    }
+  }
+  const NONE = { page: false, collectors: 0, count: 0, alert: false }
+
+  it('takes the normal form of what an agent reports to run for no other config than the pushed one', async () => {
+    const { acceptsRemoteConfig, reportsEffectiveConfig } = AGENT_CAPABILITIES
+    const agent = fakeAgent(ctx.fleet, {
+      components: COMPONENTS,
+      capabilities: acceptsRemoteConfig | reportsEffectiveConfig,
+    })
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, agent.workloadId, EFFECTIVE)
+    agent.effective(`# as the collector resolved it\n${EFFECTIVE}`)
+    await ctx.advance(400_000)
+    expect(await said(agent.workloadId)).toEqual({ ...NONE, status: 'in_sync' })
+  })
+
+  it('does not count an instance that lacks a component of the config, and is not to run it', async () => {
+    const [agent, old] = [COMPONENTS, { ...COMPONENTS, exporters: ['otlp'] }].map((components, at) =>
+      fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${at}`, components }),
+    )
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, agent!.workloadId, EFFECTIVE)
+    agent!.apply()
+    old!.effective('receivers: {}\n')
+    await ctx.advance(400_000)
+    expect(await said(agent!.workloadId)).toEqual({ ...NONE, status: 'in_sync' })
+  })
+
+  it('finds on the page what the list counts and the alert tells', async () => {
+    const [agent, other] = ['pod-a', 'pod-b'].map((pod) =>
+      fakeAgent(ctx.fleet, { host: 'vm', pod, components: COMPONENTS }),
+    )
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, agent!.workloadId, EFFECTIVE)
+    agent!.apply()
+    other!.apply()
+    await ctx.advance(1_000)
+    other!.apply('ab'.repeat(32))
+    await ctx.advance(400_000)
+    expect(await said(agent!.workloadId)).toEqual({
+      ...{ page: true, status: 'heterogeneous_effective_config', collectors: 1, count: 1, alert: true },
+    })
+    // Nobody is left to differ; the alert stays until somebody is there to agree.
+    for (const one of [agent!, other!]) one.lose()
+    await ctx.advance(125_000)
+    expect(await said(agent!.workloadId)).toMatchObject({ page: false, count: 0, alert: true })
   })
 
   it('leaves archived collectors out, and takes the environment that operators set', async () => {

@@ -9,10 +9,10 @@ import {
   judgeWorkload,
   minAgentVersionProblem,
   type PushFacts,
-  type ReportedConfig,
   type RuleSettings,
   type WorkloadFacts,
 } from '../../../lib/alerts/rules.ts'
+import type { ReportedConfig } from '../../../lib/fleet/decide/drift.ts'
 
 const HASH = 'a'.repeat(64)
 const OTHER = 'b'.repeat(64)

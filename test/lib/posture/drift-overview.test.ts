@@ -3,7 +3,11 @@ import { buildDriftOverview, type DriftCollector } from '../../../lib/posture/dr
 
 const A = 'a'.repeat(64)
 const B = 'b'.repeat(64)
-const runs = (...hashes: string[]) => hashes.map((hash) => ({ hash, assignedHash: null }))
+/** Instances that run these; whoever does not run A differs. */
+const runs = (...hashes: string[]) =>
+  hashes.map((hash) => ({ hash, isHeld: true, isDrifted: hash !== '' && hash !== A }))
+/** Instances that run these, as they should. */
+const agree = (...hashes: string[]) => hashes.map((hash) => ({ hash, isHeld: true, isDrifted: false }))
 const now = new Date('2026-07-01T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
 
@@ -12,6 +16,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   displayName: 'gateway',
   version: '0.120.0',
   labels: {},
+  trustedLabels: {},
   acceptsRemoteConfig: true,
   activeHash: A,
   newestPush: null,
@@ -86,7 +91,7 @@ describe('buildDriftOverview', () => {
     ['drifted', { instances: runs(B) }],
     ['pending_too_long', { newestPush: push(16) }],
     ['in_sync', { newestPush: push(15) }],
-    ['in_sync', { activeHash: null, instances: runs(B) }],
+    ['in_sync', { activeHash: null, instances: agree(B) }],
     ['in_sync', { instances: runs(), reportedHash: A }],
     ['drifted', { activeHash: null, newestPush: push(1), instances: runs(B) }],
   ] as [string, Partial<DriftCollector>][])('says %s of %j', async (status, overrides) => {
@@ -94,12 +99,20 @@ describe('buildDriftOverview', () => {
   })
 
   it('takes no member of a rollout stage for drifted that runs its stage', async () => {
-    const instances = [
-      { hash: A, assignedHash: A },
-      { hash: B, assignedHash: B },
-    ]
-    expect((await item({ instances })).drift_reasons).toEqual(['heterogeneous_effective_config'])
-    expect((await item({ instances: [{ hash: A, assignedHash: B }] })).drift_status).toBe('drifted')
+    expect((await item({ instances: agree(A, B) })).drift_reasons).toEqual(['heterogeneous_effective_config'])
+    expect((await item({ instances: [{ hash: A, isHeld: true, isDrifted: true }] })).drift_status).toBe(
+      'drifted',
+    )
+  })
+
+  it('compares nobody with an instance that cannot say which config it was given', async () => {
+    const silent = { hash: B, isHeld: false, isDrifted: false }
+    expect(await item({ instances: [...agree(A), silent] })).toMatchObject({ drift_status: 'in_sync' })
+  })
+
+  it('counts a collector as drifted also where another state is named first', async () => {
+    const overview = await buildDriftOverview([collector({ instances: runs(A, B) })], now)
+    expect(overview.summary.drifted_collectors).toBe(1)
   })
 
   it('gives every reason that holds, in the order of the statuses and then the rest', async () => {
@@ -138,13 +151,14 @@ describe('buildDriftOverview', () => {
         collector({ id: 'w1', labels: { env: 'prod' } }),
         collector({
           id: 'w2',
-          labels: { environment: 'prod', env: ' ' },
+          labels: { environment: 'dev', env: ' ' },
+          trustedLabels: { environment: 'prod' },
           activeHash: B,
-          instances: runs(B),
+          instances: agree(B),
         }),
         collector({ id: 'w3', labels: { 'deployment.environment': 'staging' } }),
         collector({ id: 'w4' }),
-        collector({ id: 'w5', activeHash: B, instances: runs(B) }),
+        collector({ id: 'w5', activeHash: B, instances: agree(B) }),
       ],
       now,
     )
