@@ -9,6 +9,7 @@ export type ReportedConfig =
   | { kind: 'none' }
   | { kind: 'status'; status: 'applied' | 'applying' | 'failed'; hash: string }
 
+/** What an instance has said of its remote config, in the form of the comparison. */
 export function toReportedConfig({ reported }: Instance): ReportedConfig {
   if (!reported.isKnown) return { kind: 'unknown' }
   if (reported.status === 'none') return { kind: 'none' }
