@@ -1,5 +1,6 @@
 import { requiredComponents } from '../../lib/configs/check/components.ts'
 import { parseConfig } from '../../lib/configs/yaml/parse.ts'
+import type { StagePlan } from '../../lib/fleet/decide/rollout.ts'
 import type { Fleet } from '../../lib/fleet/fleet.ts'
 import type { Push } from '../../lib/fleet/state/model.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
@@ -25,8 +26,14 @@ export const productionYaml = (port = 4317): string =>
     .replace('exporters:', 'processors:\n  memory_limiter:\n    check_interval: 1s\n  batch:\nexporters:')
     .replace('receivers: [otlp]', 'receivers: [otlp]\n      processors: [memory_limiter, batch]')
 
-/** Make a config the assignment of a workload, as an approved push does. */
-export async function pushConfig(fleet: Fleet, workloadId: string, yaml: string): Promise<Push> {
+/** Make a config the assignment of a workload, as an approved push does. `meanwhile` runs inside its transaction. */
+export async function pushConfig(
+  fleet: Fleet,
+  workloadId: string,
+  yaml: string,
+  meanwhile: () => void = () => {},
+  stages: readonly StagePlan[] | null = null,
+): Promise<Push> {
   const parsed = parseConfig(yaml)
   const outcome = await fleet.push(
     {
@@ -38,8 +45,12 @@ export async function pushConfig(fleet: Fleet, workloadId: string, yaml: string)
       pushedBy: 'pusher@example.com',
       approvalId: null,
       rollbackTargetKind: null,
+      stages,
     },
-    async () => ({ ok: true }),
+    async () => {
+      meanwhile()
+      return { ok: true }
+    },
   )
   if (!outcome.ok) throw new Error(`push refused: ${outcome.code}`)
   return outcome.push

@@ -273,11 +273,9 @@ export class OfferEngine {
     this.targetChanged(followed)
   }
 
-  /** Send to all whose rows the push's own transaction stored, a few at a time. */
-  fanOut(followed: FollowedPush, instances: readonly Instance[]): void {
-    this.#inChunks(instances, (instance) => {
-      if (assignmentOf(instance) === followed) this.consider(instance)
-    })
+  /** Look at many instances, a few at a time: each gets what it is assigned by then. */
+  fanOut(instances: readonly Instance[]): void {
+    this.#inChunks(instances, (instance) => this.consider(instance))
   }
 
   /** Do something to many instances, a few in each turn of the event loop. */

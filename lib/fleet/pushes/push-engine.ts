@@ -11,7 +11,7 @@ import type { FleetDeps } from '../state/deps.ts'
 import { deriveWorkload } from '../state/derive.ts'
 import { addTarget, followPush, judgePush } from '../state/followed-push.ts'
 import { loadAssignments } from '../state/load-push.ts'
-import type { FollowedPush, Push, UsedComponent, Workload } from '../state/model.ts'
+import type { FollowedPush, Instance, Push, UsedComponent, Workload } from '../state/model.ts'
 import { KeyedMutex } from '../state/mutex.ts'
 import type { FleetState } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
@@ -167,13 +167,10 @@ export class PushEngine {
     this.assignmentMoved(workload)
     this.#deps.notices.pushChanged(workload, push)
     this.#deps.notices.workloadChanged(workload)
-    this.#offers.fanOut(
-      followed,
-      plan.targets.filter(({ target }) => target.state !== 'applied').map(({ instance }) => instance),
-    )
+    const offered = plan.targets.filter(({ target }) => target.state !== 'applied')
+    // Also those that joined meanwhile, or that it is not for: they may be assigned something else now, too.
+    this.#offers.fanOut([...offered.map(({ instance }) => instance), ...othersOf(workload, followed)])
     this.reconsider(followed)
-    // Whoever is not among its targets may be assigned something else now, too.
-    if (made.scope !== null || made.rollout !== null) this.considerAll(workload)
   }
 
   /** What a workload's record says about its active config follows from another one now, whoever reports. */
@@ -346,6 +343,12 @@ export class PushEngine {
       if (followed.targets.has(instance.uid) && instance.offer?.pushId !== followed.push.pushId)
         startOffer(instance, followed, true)
   }
+}
+
+function othersOf({ live }: Workload, { targets }: FollowedPush): Instance[] {
+  const others: Instance[] = []
+  for (const instance of live.instances()) if (!targets.has(instance.uid)) others.push(instance)
+  return others
 }
 
 /**

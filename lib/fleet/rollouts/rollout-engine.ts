@@ -218,10 +218,7 @@ export class RolloutEngine {
       }
     }
     this.#settle(workload, rollout, next)
-    this.#offers.fanOut(
-      followed,
-      added.map(({ instance }) => instance),
-    )
+    this.#offers.fanOut(added.map(({ instance }) => instance))
     this.#pushes.considerAll(workload)
     this.#pushes.reconsider(followed)
   }

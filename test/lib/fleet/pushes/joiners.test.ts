@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../../lib/model/config-hash.ts'
+import {
+  createFleetContext,
+  type FakeAgent,
+  type FleetTestContext,
+  fakeAgent,
+} from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../../support/push-config.ts'
+
+const database = await useTestDatabase()
+const YAML = configYaml()
+const HASH = configHash(YAML)
+
+let ctx: FleetTestContext
+let tests = 0
+beforeEach(async () => {
+  tests++
+  ctx = await createFleetContext(database)
+})
+afterEach(() => ctx.close())
+
+const join = (uid?: string): FakeAgent =>
+  fakeAgent(ctx.fleet, { host: `joining-${tests}`, ...(uid === undefined ? {} : { uid }) })
+
+describe('who joins while a push is being committed', () => {
+  it('is offered it without having to say another word, and is one of its targets', async () => {
+    const first = join()
+    const joiners: FakeAgent[] = []
+    const push = await pushConfig(ctx.fleet, first.workloadId, YAML, () => void joiners.push(join()))
+    await ctx.advance(1_000)
+    expect(joiners[0]!.offered()).toEqual([HASH])
+    expect(push.counts).toMatchObject({ target: 2, joined: 1 })
+    for (const agent of [first, ...joiners]) agent.apply()
+    expect(push.status).toBe('applied')
+  })
+
+  it('is counted where it runs the config already', async () => {
+    const first = join()
+    const push = await pushConfig(ctx.fleet, first.workloadId, YAML, () =>
+      join().say({ remoteConfigStatus: { hash: HASH, status: 'applied', errorMessage: '' } }),
+    )
+    await ctx.advance(1_000)
+    expect(push.counts).toMatchObject({ applied: 1, joined: 1 })
+  })
+
+  it('is offered what the failed push is rolled back to', async () => {
+    const first = join()
+    await pushConfig(ctx.fleet, first.workloadId, YAML)
+    first.apply()
+    await pushConfig(ctx.fleet, first.workloadId, configYaml(4318))
+    const joiners: FakeAgent[] = []
+    // From here on nothing is offered until the rollback is stored.
+    first.fail('port in use')
+    joiners.push(join())
+    expect(joiners[0]!.offered()).toEqual([])
+    await ctx.advance(1_000)
+    expect(joiners[0]!.offered()).toEqual([HASH])
+  })
+
+  it('is offered what is active when it is no member of the first stage', async () => {
+    const first = join()
+    const second = join()
+    await pushConfig(ctx.fleet, first.workloadId, YAML)
+    for (const agent of [first, second]) agent.apply()
+    const joiners: FakeAgent[] = []
+    const canary = configYaml(4318)
+    await pushConfig(ctx.fleet, first.workloadId, canary, () => void joiners.push(join()), [
+      { count: 1, dwellMs: 1_000, gates: [] },
+      { percentage: 100, dwellMs: 0, gates: [] },
+    ])
+    await ctx.advance(500)
+    expect(
+      [...first.offered(), ...second.offered()].filter((hash) => hash === configHash(canary)),
+    ).toHaveLength(1)
+    expect(joiners[0]!.offered()).toEqual([HASH])
+  })
+})
