@@ -1,4 +1,6 @@
+import { validate } from 'superstruct'
 import type { HubClient } from '../../lib/hub/browser-queue.ts'
+import { HubPing } from '../../lib/wire/hub.ts'
 import type { Context } from '../../runtime/context.ts'
 import { readCredential } from '../../runtime/credentials.ts'
 import { defineSocket, type Handshake, signedIn } from '../../runtime/define.ts'
@@ -9,7 +11,12 @@ interface State {
   token: string
   session: { sessionId: string; expiresAt: Date }
   client: HubClient | null
+  /** Monotonic time of the last answer; null before the first. */
+  answeredAtMs: number | null
 }
+
+/** A browser asks every few seconds; one that asks more often is answered no more often than this. */
+const ANSWER_EVERY_MS = 1_000
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
 
@@ -27,7 +34,27 @@ async function checkAgain({ token, session }: State, ctx: Context): Promise<void
   if (!found.ok && found.code === 'unauthorized') ctx.hub.endSessions([session.sessionId])
 }
 
-/** The browser's live channel: frames go one way, what browsers send is read and dropped. */
+/** What a browser asks; null for anything else. */
+function readPing(data: Uint8Array): HubPing | null {
+  try {
+    const [error, ping] = validate(JSON.parse(Buffer.from(data).toString()), HubPing, { coerce: true })
+    return error === undefined ? ping : null
+  } catch {
+    return null
+  }
+}
+
+/** When the workloads that a browser shows were last heard of. No frame tells of that: it changes all the time. */
+function lastSeen(ctx: Context, ids: readonly string[]): Record<string, string> {
+  const seen: Record<string, string> = {}
+  for (const id of ids) {
+    const workload = ctx.fleet.workload(id)
+    if (workload !== null) seen[id] = workload.lastSeenAt.toISOString()
+  }
+  return seen
+}
+
+/** The browser's live channel: frames go one way, and a ping is answered, so that silence means something. */
 export default defineSocket<State>({
   listener: 'api',
   path: '/ws',
@@ -51,7 +78,10 @@ export default defineSocket<State>({
     if (!isOriginTrusted(header('origin'), header('host'), ctx.config.corsOrigins))
       return { accept: false, status: 403, body: 'Forbidden\n', headers: PLAIN }
     const { sessionId, expiresAt } = found.user
-    return { accept: true, state: { token, session: { sessionId, expiresAt }, client: null } }
+    return {
+      accept: true,
+      state: { token, session: { sessionId, expiresAt }, client: null, answeredAtMs: null },
+    }
   },
   open(socket, state, ctx) {
     const client: HubClient = {
@@ -65,8 +95,14 @@ export default defineSocket<State>({
       ctx.log.error({ err: error }, 'session was not checked again'),
     )
   },
-  message() {
-    // Browsers have nothing to say here.
+  message(_socket, state, data, _isBinary, ctx) {
+    const nowMs = ctx.clock.monotonicMs()
+    if (state.client === null) return
+    if (state.answeredAtMs !== null && nowMs - state.answeredAtMs < ANSWER_EVERY_MS) return
+    const ping = readPing(data)
+    if (ping === null) return
+    state.answeredAtMs = nowMs
+    ctx.hub.answer(state.client, { type: 'pong', seen: lastSeen(ctx, ping.seen) })
   },
   drain(_socket, state, ctx) {
     if (state.client !== null) ctx.hub.drained(state.client)

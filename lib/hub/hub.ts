@@ -135,6 +135,13 @@ export class Hub {
     if (this.#members.size > 0) this.#send(frame)
   }
 
+  /** Tell one browser what it asked for. */
+  answer(client: HubClient, frame: HubFrame): void {
+    const member = this.#members.get(client)
+    if (member === undefined) return
+    this.#give(member, [Buffer.from(JSON.stringify(frame))])
+  }
+
   /** Tell a state that may change often: once a second at most, built when it is sent, unless it is gone by then. */
   update(key: string, build: () => HubFrame | null): void {
     if (this.#members.size === 0 || this.#burstUntilMs !== null) return
@@ -248,15 +255,20 @@ export class Hub {
     const { frames, members } = this.#delivery
     const end = Math.min(members.length, this.#delivery.next + count)
     for (; this.#delivery.next < end; this.#delivery.next++) {
-      const { client, queue } = members[this.#delivery.next]!
-      if (!this.#members.has(client) || queue.push(frames, this.#clock.monotonicMs())) continue
-      this.stats.slowClients++
-      this.remove(client)
-      client.drop()
+      const member = members[this.#delivery.next]!
+      if (this.#members.has(member.client)) this.#give(member, frames)
     }
     if (end < members.length) return true
     this.#delivery = null
     return false
+  }
+
+  /** Who does not read is cut. */
+  #give({ client, queue }: Member, frames: readonly Uint8Array[]): void {
+    if (queue.push(frames, this.#clock.monotonicMs())) return
+    this.stats.slowClients++
+    this.remove(client)
+    client.drop()
   }
 
   #keepStepping(): void {

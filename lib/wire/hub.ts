@@ -1,3 +1,4 @@
+import { array, defaulted, type Infer, literal, string, type } from 'superstruct'
 import type { AlertRecord } from './alerts.ts'
 import type { ApprovalStatus } from './approvals.ts'
 import type { WorkloadEventRecord } from './events.ts'
@@ -44,5 +45,11 @@ export type HubFrame =
   | { type: 'push_update'; workload_id: string; push: RevisionRecord }
   /** Frames may have been missed: fetch again what is shown. */
   | { type: 'resync' }
+  /** The answer to a `ping`: when each workload that it named was last heard of. */
+  | { type: 'pong'; seen: Record<string, string> }
+
+/** What a browser says: that it is there, and which workloads it shows the time of. Anything else is dropped. */
+export const HubPing = type({ type: literal('ping'), seen: defaulted(array(string()), () => []) })
+export type HubPing = Infer<typeof HubPing>
 
 export type HubFrameType = HubFrame['type']

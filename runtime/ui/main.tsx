@@ -23,10 +23,12 @@ me.subscribe((user) => {
     forgetFleet()
   }
 })
-serverAway.subscribe((isAway) => {
-  if (isAway) setTimeout(() => void loadSession(), 3000)
-})
-void loadSession()
+/** Ask until the server says who is signed in. */
+async function start(): Promise<void> {
+  await loadSession()
+  if (serverAway.peek()) setTimeout(() => void start(), 3000)
+}
+void start()
 
 const root = document.getElementById('app')
 if (root) render(<App />, root)

@@ -26,6 +26,11 @@ export const commonTexts = defineTexts({
     notFound: 'There is nothing at this address.',
     toFleet: 'To the fleet',
     noAnswer: 'The server does not answer. Check the connection; this page tries again when it returns.',
+    late: (time: string, isChange: boolean): string =>
+      isChange
+        ? `The server did not answer within ${time}. What you asked for may have been done: look before you repeat it.`
+        : `The server did not answer within ${time}.`,
+    silentSince: (clock: string) => `The server has been silent since ${clock}.`,
     databaseAway: 'The server cannot reach its database. Try again in a moment.',
     serverBroke: (id: string) =>
       `Something broke on the server.${id ? ` Tell your operator this id: ${id}` : ''}`,
@@ -89,6 +94,11 @@ export const commonTexts = defineTexts({
     notFound: 'Il n’y a rien à cette adresse.',
     toFleet: 'Vers le parc',
     noAnswer: 'Le serveur ne répond pas. Vérifiez la connexion ; cette page réessaie à son retour.',
+    late: (time: string, isChange: boolean): string =>
+      isChange
+        ? `Le serveur n’a pas répondu en ${time}. Ce que vous demandiez est peut-être fait : regardez avant de recommencer.`
+        : `Le serveur n’a pas répondu en ${time}.`,
+    silentSince: (clock: string) => `Le serveur se tait depuis ${clock}.`,
     databaseAway: 'Le serveur n’atteint pas sa base de données. Réessayez dans un instant.',
     serverBroke: (id: string) =>
       `Une erreur s’est produite sur le serveur.${id ? ` Donnez cet identifiant à votre exploitant : ${id}` : ''}`,

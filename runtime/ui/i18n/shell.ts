@@ -18,6 +18,7 @@ export const shellTexts = defineTexts({
     live: 'live',
     connecting: 'connecting',
     away: 'not live',
+    stale: (clock: string) => `stale since ${clock}`,
     liveTitle: 'Changes arrive as they happen.',
     awayTitle: 'The live connection is lost; what you see may be old. It is fetched again on reconnecting.',
     signOut: 'Sign out',
@@ -57,6 +58,7 @@ export const shellTexts = defineTexts({
     live: 'en direct',
     connecting: 'connexion',
     away: 'hors direct',
+    stale: (clock: string) => `figé depuis ${clock}`,
     liveTitle: 'Les changements arrivent dès qu’ils se produisent.',
     awayTitle:
       'La liaison en direct est perdue ; ce que vous voyez peut dater. Tout est relu à la reconnexion.',

@@ -12,7 +12,7 @@ import {
   tellingLabels,
 } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
-import { Ago, StatusMark, Track } from '../parts/state.tsx'
+import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 
 const statusOf = (workload: WorkloadRecord) => (workload.archived_at ? 'archived' : workload.status)
 
@@ -175,7 +175,7 @@ export function listColumns(): Column<WorkloadRecord>[] {
       isNumeric: true,
       render: (workload) => (
         <span class="muted">
-          <Ago at={workload.last_seen_at} />
+          <SeenAgo workload={workload} />
         </span>
       ),
     },

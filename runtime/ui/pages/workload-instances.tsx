@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
@@ -46,10 +47,23 @@ function ConfigCell({ instance }: { instance: LiveInstance }) {
   )
 }
 
+/** How often the times of a workload's instances are fetched again, and for how many at most. */
+const REFRESH_MS = 30_000
+const REFRESHED_MAX = 500
+
 /** One row per live instance, the odd ones first. */
 export function InstancesTab({ workload, topology }: TabProps) {
   const words = say(workloadTexts)
   const { column } = words
+  const isModest = (topology.data?.summary.connected_count ?? 0) <= REFRESHED_MAX
+  // No frame tells that an instance was heard of again.
+  useEffect(() => {
+    if (!isModest) return
+    const timer = setInterval(() => {
+      if (!document.hidden) topology.reload()
+    }, REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [workload.id, isModest])
   return (
     <Loaded of={topology}>
       {({ instances, summary }) => {

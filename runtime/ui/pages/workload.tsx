@@ -10,7 +10,7 @@ import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head, Pairs, Tabs } from '../parts/page.tsx'
-import { Ago, StatusMark } from '../parts/state.tsx'
+import { Ago, SeenAgo, StatusMark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { useFailing } from '../state/use-failing.ts'
@@ -71,7 +71,7 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
               ] as const,
             ]
           : []),
-        [words.facts.seen, <Ago at={workload.last_seen_at} />],
+        [words.facts.seen, <SeenAgo workload={workload} />],
       ]}
     />
   )

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { formatClock, formatDuration } from '../i18n/format.ts'
 import type { Failure } from '../state/api.ts'
+import { heardAt, hubState } from '../state/hub.ts'
 import type { Resource } from '../state/use-resource.ts'
 
 /** A failure in the reader's words; the server's own sentence where it says more. */
@@ -9,6 +11,8 @@ export function describeFailure(failure: Failure): string {
   const words = say(commonTexts)
   const { status, code, body } = failure
   if (body.side_effect_status !== undefined) return words.auditAway(body.side_effect_status === 'applied')
+  if (failure.lateMs !== undefined)
+    return words.late(formatDuration(failure.lateMs), failure.isChange === true)
   if (status === 0) return words.noAnswer
   if (code === 'feature_disabled') return words.featureOff
   if (status === 403) return words.forbidden
@@ -34,6 +38,17 @@ export function FailureNotice({ failure, retry }: { failure: Failure; retry?: ()
   )
 }
 
+/** That something is on its way; and, where the server is silent, that it may not come. */
+export function Waiting() {
+  const words = say(commonTexts)
+  const since = hubState.value === 'away' ? heardAt.value : null
+  return (
+    <p class="empty" role="status">
+      {words.loading} {since && words.silentSince(formatClock(since))}
+    </p>
+  )
+}
+
 /** A resource once it is there; before, that it loads; instead, why it did not come. */
 export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: T) => ComponentChildren }) {
   if (of.data !== null) {
@@ -45,9 +60,5 @@ export function Loaded<T>({ of, children }: { of: Resource<T>; children: (data: 
     )
   }
   if (of.failure) return <FailureNotice failure={of.failure} retry={of.reload} />
-  return (
-    <p class="empty" role="status">
-      {say(commonTexts).loading}
-    </p>
-  )
+  return <Waiting />
 }

@@ -2,8 +2,15 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { Waiting } from './failure.tsx'
 
-/** A component whose code comes when it is first shown. A chunk that a newer version replaced reloads the page. */
+/** How long the code of a page may take before somebody is told that it does not come. */
+const LIMIT_MS = 15_000
+
+/**
+ * A component whose code comes when it is first shown. A chunk that a newer version replaced reloads the page; one that
+ * only takes long may still come, and is shown when it does.
+ */
 export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | null = null
   return function Lazy(props: P) {
@@ -13,31 +20,32 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
     const [isLost, setLost] = useState(false)
     useEffect(() => {
       if (loaded) return
-      load().then(
-        (type) => {
-          loaded = type
-          setComponent({ type })
-        },
-        () => setLost(true),
-      )
+      const timer = setTimeout(() => setLost(true), LIMIT_MS)
+      const end = () => clearTimeout(timer)
+      load()
+        .then(
+          (type) => {
+            loaded = type
+            setComponent({ type })
+          },
+          () => setLost(true),
+        )
+        .finally(end)
+      return end
     }, [])
     const words = say(commonTexts)
-    if (isLost)
-      return (
-        <div class="notice" role="alert">
-          <div>{words.noAnswer}</div>
-          <button type="button" class="btn" onClick={() => window.location.reload()}>
-            {words.retry}
-          </button>
-        </div>
-      )
-    if (component === null)
-      return (
-        <p class="empty" role="status">
-          {words.loading}
-        </p>
-      )
-    const Component = component.type
-    return <Component {...props} />
+    if (component !== null) {
+      const Component = component.type
+      return <Component {...props} />
+    }
+    if (!isLost) return <Waiting />
+    return (
+      <div class="notice" role="alert">
+        <div>{words.noAnswer}</div>
+        <button type="button" class="btn" onClick={() => window.location.reload()}>
+          {words.retry}
+        </button>
+      </div>
+    )
   }
 }

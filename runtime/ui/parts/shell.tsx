@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { formatClock } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { api } from '../state/endpoints.ts'
-import { hubState } from '../state/hub.ts'
+import { heardAt, hubState } from '../state/hub.ts'
 import { path } from '../state/router.ts'
 import { can, may, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -61,12 +62,14 @@ function useCounts() {
 function LiveMark() {
   const words = say(shellTexts)
   const state = hubState.value
+  const since = heardAt.value
+  const away = since === null ? words.away : words.stale(formatClock(since))
   return (
     <span class="live" role="status" title={state === 'live' ? words.liveTitle : words.awayTitle}>
       <span class={state === 'live' ? 'ok' : state === 'away' ? 'bad' : 'idle'}>
         <Icon shape={state === 'live' ? 'full' : state === 'away' ? 'ring' : 'half'} />
       </span>
-      {state === 'live' ? words.live : state === 'away' ? words.away : words.connecting}
+      {state === 'live' ? words.live : state === 'away' ? away : words.connecting}
     </span>
   )
 }

@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatExact } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { seenAt, watchSeen } from '../state/seen.ts'
 import { Icon, type Shape } from './icons.tsx'
 
 /** A state: its shape, its colour and its word. */
@@ -74,6 +77,15 @@ export function Ago({ at }: { at: string | undefined | null }) {
       {formatAgo(at)}
     </time>
   )
+}
+
+/** When a workload was last heard of; asked anew for as long as it is on the screen, since no frame tells of that. */
+export function SeenAgo({ workload }: { workload: Pick<WorkloadRecord, 'id' | 'status' | 'last_seen_at'> }) {
+  const { id, status, last_seen_at: known } = workload
+  const isLive = status !== 'disconnected'
+  useEffect(() => (isLive ? watchSeen(id) : undefined), [id, isLive])
+  const told = isLive ? seenAt.value[id] : undefined
+  return <Ago at={told !== undefined && told > known ? told : known} />
 }
 
 /** Parts of a whole as one bar; always beside words that say the same. */

@@ -7,6 +7,10 @@ export interface Failure {
   code?: string
   body: ErrorBody
   retryAfterSeconds?: number
+  /** How long it was waited for in vain; absent where the connection itself failed. */
+  lateMs?: number
+  /** It was to change something: whether it did is not known. */
+  isChange?: boolean
 }
 
 export type Result<T> = { ok: true; value: T; headers: Headers } | Failure
@@ -21,7 +25,15 @@ interface RequestOptions {
   keepsSession?: boolean
   /** Sent to the end though the page is closed meanwhile. */
   outlivesPage?: boolean
+  /** How long the whole answer may take, where that is not the usual. */
+  limitMs?: number
 }
+
+/** How long a whole answer may take: what only reads is safe to ask again, so it is given up sooner. */
+const READ_LIMIT_MS = 15_000
+const CHANGE_LIMIT_MS = 30_000
+/** For what takes the server long: whole reports, whole trails. */
+export const LONG_LIMIT_MS = 180_000
 
 const sessionEnded = new Set<() => void>()
 
@@ -56,7 +68,7 @@ async function readFailure(response: Response): Promise<Failure> {
   }
 }
 
-async function send(method: string, path: string, options: RequestOptions): Promise<Response | Failure> {
+function toRequest(method: string, options: RequestOptions, signal: AbortSignal): RequestInit {
   const headers: Record<string, string> = {}
   let body: string | undefined
   if (options.json !== undefined) {
@@ -66,54 +78,66 @@ async function send(method: string, path: string, options: RequestOptions): Prom
     headers['Content-Type'] = 'text/yaml'
     body = options.text
   }
+  return {
+    ...{ method, headers, signal },
+    credentials: 'same-origin',
+    keepalive: options.outlivesPage === true,
+    ...(body === undefined ? {} : { body }),
+  }
+}
+
+/** Send and read the whole answer within its time. Failures are values; nothing is thrown. */
+async function exchange<T>(
+  method: string,
+  path: string,
+  options: RequestOptions,
+  read: (response: Response) => Promise<T>,
+): Promise<Result<T>> {
+  const limitMs = options.limitMs ?? (method === 'GET' ? READ_LIMIT_MS : CHANGE_LIMIT_MS)
+  const controller = new AbortController()
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    controller.abort()
+  }, limitMs)
+  const leave = () => controller.abort()
+  options.signal?.addEventListener('abort', leave)
+  if (options.signal?.aborted === true) leave()
   try {
-    const response = await fetch(withQuery(path, options.query), {
-      method,
-      headers,
-      credentials: 'same-origin',
-      keepalive: options.outlivesPage === true,
-      ...(body === undefined ? {} : { body }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    })
-    if (response.ok) return response
+    const response = await fetch(
+      withQuery(path, options.query),
+      toRequest(method, options, controller.signal),
+    )
+    if (response.ok) return { ok: true, value: await read(response), headers: response.headers }
     if (response.status === 401 && options.keepsSession !== true)
       for (const listener of sessionEnded) listener()
-    return readFailure(response)
+    return await readFailure(response)
   } catch (error) {
-    return { ok: false, status: 0, body: { error: String(error) } }
+    const late = isLate ? { lateMs: limitMs, isChange: method !== 'GET' } : {}
+    return { ok: false, status: 0, body: { error: String(error) }, ...late }
+  } finally {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', leave)
   }
 }
 
-const isFailure = (answer: Response | Failure): answer is Failure => !(answer instanceof Response)
-
-/** One JSON call. Failures are values; nothing is thrown. */
-export async function call<T>(
-  method: string,
-  path: string,
-  options: RequestOptions = {},
-): Promise<Result<T>> {
-  const response = await send(method, path, options)
-  if (isFailure(response)) return response
-  try {
-    const value = response.status === 204 ? undefined : await response.json()
-    return { ok: true, value: value as T, headers: response.headers }
-  } catch (error) {
-    return { ok: false, status: 0, body: { error: String(error) } }
-  }
-}
+/** One JSON call. */
+export const call = <T>(method: string, path: string, options: RequestOptions = {}): Promise<Result<T>> =>
+  exchange(method, path, options, async (response) =>
+    response.status === 204 ? (undefined as T) : ((await response.json()) as T),
+  )
 
 /** A call whose answer is a file, with the name the server gives it. */
-export async function download(
+export const download = (
   method: string,
   path: string,
   options: RequestOptions = {},
-): Promise<Result<{ blob: Blob; name: string }>> {
-  const response = await send(method, path, options)
-  if (isFailure(response)) return response
-  const disposition = response.headers.get('content-disposition') ?? ''
-  const name = /filename="?([^";]+)"?/.exec(disposition)?.[1] ?? 'download'
-  return { ok: true, value: { blob: await response.blob(), name }, headers: response.headers }
-}
+): Promise<Result<{ blob: Blob; name: string }>> =>
+  exchange(method, path, options, async (response) => {
+    const disposition = response.headers.get('content-disposition') ?? ''
+    const name = /filename="?([^";]+)"?/.exec(disposition)?.[1] ?? 'download'
+    return { blob: await response.blob(), name }
+  })
 
 /** Hand a file to the browser to keep. */
 export function saveFile(blob: Blob, name: string): void {

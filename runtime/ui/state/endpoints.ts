@@ -42,7 +42,7 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { ValidationResult } from '../../../lib/wire/validation.ts'
 import type { VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
 import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { call, download } from './api.ts'
+import { call, download, LONG_LIMIT_MS } from './api.ts'
 
 const e = encodeURIComponent
 const w = (id: string) => `/api/workloads/${e(id)}`
@@ -149,15 +149,23 @@ export const api = {
     call<void>('PUT', '/api/me/password', { json: request, keepsSession: true }),
 
   evidencePack: (request: ReportExportRequest, signal?: Signal) =>
-    call<EvidencePack>('POST', '/api/reports/evidence-pack', { signal, json: request }),
+    call<EvidencePack>('POST', '/api/reports/evidence-pack', {
+      signal,
+      json: request,
+      limitMs: LONG_LIMIT_MS,
+    }),
   exportPack: (request: ReportExportRequest, format: ReportFormat) =>
-    download('POST', '/api/reports/evidence-pack/export', { json: request, query: { format } }),
+    download('POST', '/api/reports/evidence-pack/export', {
+      json: request,
+      query: { format },
+      limitMs: LONG_LIMIT_MS,
+    }),
 
   audit: (query: Record<string, string | number | undefined>, signal?: Signal) =>
     call<AuditPage>('GET', '/api/audit/events', { signal, query }),
   exportAudit: (query: Record<string, string | number | undefined>) =>
-    download('GET', '/api/audit/events.csv', { query }),
-  verifyAudit: () => call<AuditVerification>('GET', '/api/audit/verify'),
+    download('GET', '/api/audit/events.csv', { query, limitMs: LONG_LIMIT_MS }),
+  verifyAudit: () => call<AuditVerification>('GET', '/api/audit/verify', { limitMs: LONG_LIMIT_MS }),
   systemInfo: (signal?: Signal) => call<SystemInfo>('GET', '/api/system/info', { signal }),
   database: (signal?: Signal) => call<DatabaseCounters>('GET', '/api/system/database', { signal }),
 }

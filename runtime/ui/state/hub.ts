@@ -1,11 +1,19 @@
 import { signal } from '@preact/signals'
-import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { HubFrame, HubPing } from '../../../lib/wire/hub.ts'
+import { listWatched, seenAt } from './seen.ts'
 import { endSession } from './session.ts'
 
 export type HubState = 'connecting' | 'live' | 'away'
 
+/** How often the server is asked whether it is there, and how long it may take to answer, or to let one in. */
+const PING_MS = 8_000
+const ANSWER_MS = 10_000
+const LOOK_MS = 2_000
+
 /** The truth about the live socket. */
 export const hubState = signal<HubState>('connecting')
+/** When the server was last heard on it, as ISO time; null before the first time. */
+export const heardAt = signal<string | null>(null)
 /** Counts up whenever frames may have been missed: what is shown is to be fetched again. */
 export const resyncCount = signal(0)
 
@@ -14,6 +22,15 @@ let socket: WebSocket | null = null
 let attempt = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 let wasLive = false
+/** When what is waited for was asked for: the answer to a ping, or to be let in. */
+let askedAtMs: number | null = null
+let heardAtMs = 0
+let pingedAtMs = 0
+
+function noteHeard(): void {
+  askedAtMs = null
+  heardAtMs = Date.now()
+}
 
 /** Hear every frame. Returns how to stop. */
 export function onFrame(listener: (frame: HubFrame) => void): () => void {
@@ -30,8 +47,35 @@ function handleMessage(data: unknown): void {
     return
   }
   if (frame === null || typeof frame !== 'object' || typeof frame.type !== 'string') return
+  if (frame.type === 'pong') seenAt.value = frame.seen
   if (frame.type === 'resync') resyncCount.value++
   for (const listener of listeners) listener(frame)
+}
+
+function loseSocket(): void {
+  socket = null
+  if (wasLive) heardAt.value = new Date(heardAtMs).toISOString()
+  hubState.value = 'away'
+}
+
+/**
+ * A socket whose other end is frozen, or was cut off without a word, stays open for minutes: it is asked, and one that
+ * does not answer is given up. A page in the background looks seldom, so only what was asked counts as unanswered.
+ */
+function lookAtSocket(): void {
+  if (socket === null) return
+  const nowMs = Date.now()
+  if (askedAtMs !== null) {
+    if (nowMs - askedAtMs < ANSWER_MS) return
+    const silent = socket
+    loseSocket()
+    silent.close()
+    scheduleReconnect()
+  } else if (nowMs - pingedAtMs >= PING_MS) {
+    askedAtMs = nowMs
+    pingedAtMs = nowMs
+    socket.send(JSON.stringify({ type: 'ping', seen: listWatched() } satisfies HubPing))
+  }
 }
 
 function scheduleReconnect(): void {
@@ -48,18 +92,23 @@ export function connectHub(): void {
   const scheme = window.location.protocol === 'https:' ? 'wss' : 'ws'
   const opened = new WebSocket(`${scheme}://${window.location.host}/ws`)
   socket = opened
+  askedAtMs = Date.now()
   if (hubState.value !== 'away') hubState.value = 'connecting'
   opened.onopen = () => {
     attempt = 0
+    noteHeard()
     hubState.value = 'live'
     if (wasLive) resyncCount.value++
     wasLive = true
   }
-  opened.onmessage = (event) => handleMessage(event.data)
+  opened.onmessage = (event) => {
+    if (socket !== opened) return
+    noteHeard()
+    handleMessage(event.data)
+  }
   opened.onclose = (event) => {
     if (socket !== opened) return
-    socket = null
-    hubState.value = 'away'
+    loseSocket()
     if (event.code === 1008) {
       endSession()
       return
@@ -75,9 +124,13 @@ export function disconnectHub(): void {
   socket = null
   wasLive = false
   attempt = 0
+  askedAtMs = null
+  heardAt.value = null
   hubState.value = 'connecting'
   open?.close()
 }
+
+setInterval(lookAtSocket, LOOK_MS)
 
 // A laptop that wakes, or a network that returns, is worth an attempt at once.
 window.addEventListener('online', () => {

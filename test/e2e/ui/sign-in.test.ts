@@ -79,7 +79,7 @@ describe('the live connection', () => {
     await page.getByRole('link', { name: 'returning' }).waitFor()
     await page.getByText('live', { exact: true }).waitFor()
     const restarted = service.restart()
-    await page.getByText('not live').waitFor()
+    await page.getByText(/^stale since/).waitFor()
     await restarted
     const newcomer = connect(service, 'newcomer', 'newcomer-1')
     await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 })

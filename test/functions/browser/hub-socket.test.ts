@@ -97,6 +97,21 @@ describe('a socket that is open', () => {
     socket.close()
   })
 
+  it('is answered when it asks, with when its workloads were last heard of, and no more than once a second', async () => {
+    const { socket, frames } = await openOrFail(bearer())
+    const heard = new Promise<void>((resolve) => void socket.once('message', () => resolve()))
+    for (const text of ['ping', '[]', 'null', '{"type":"ping","seen":[1]}', '{"type":"pong"}'])
+      socket.send(text)
+    socket.send(JSON.stringify({ type: 'ping', seen: ['nobody', '__proto__'] }))
+    await heard
+    socket.send(JSON.stringify({ type: 'ping' }))
+    const next = new Promise<void>((resolve) => void socket.once('message', () => resolve()))
+    running.service.ctx.hub.broadcast({ type: 'resync' })
+    await next
+    expect(frames).toEqual([{ type: 'pong', seen: {} }, { type: 'resync' }])
+    socket.close()
+  })
+
   it('is closed when it says too much', async () => {
     const { socket, ended } = await openOrFail(bearer())
     socket.send('x'.repeat(5_000))
