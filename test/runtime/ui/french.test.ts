@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeCause } from '../../../runtime/ui/i18n/causes.ts'
@@ -13,7 +13,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 function collect(folder: string, pattern: RegExp, files = /\.ts$/): string[] {
   const found = new Set<string>()
   for (const entry of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
-    if (!files.test(entry)) continue
+    if (!files.test(basename(entry))) continue
     const text = readFileSync(join(ROOT, folder, entry), 'utf8')
     for (const match of text.matchAll(pattern)) found.add(match[1] ?? '')
   }
@@ -33,7 +33,9 @@ describe('French', () => {
     const structure = /\b(?:error|one)\(\s*'([a-z_]+)'/g
     const codes = [
       ...collect('lib/configs', structure, /^(structure|pipeline-structure|validate)\.ts$/),
-      ...collect('lib/configs', /\bcode: '([a-z_]+)'/g, /^(?!migration).*\.ts$/),
+      ...['check', 'diff', 'policy'].flatMap((room) =>
+        collect(`lib/configs/${room}`, /\bcode: '([a-z_]+)'/g),
+      ),
     ].filter((code) => !/_(ok|passed|checked)$/.test(code))
     expect(codes.length).toBeGreaterThan(25)
     expect(codes.filter((code) => changeTexts.fr.finding[code] === undefined)).toEqual([])
@@ -46,14 +48,14 @@ describe('French', () => {
   })
 
   test('has a title for every cause of a failure', () => {
-    const causes = collect('lib/configs', /\brule\(\s*'([a-z_]+)'/g, /^agent-error\.ts$/)
+    const causes = collect('lib/redact', /\brule\(\s*'([a-z_]+)'/g, /^agent-error\.ts$/)
     const ours = collect('lib/fleet', /\bcause: '([a-z_]+)',\s*title/g)
     expect(causes.length + ours.length).toBeGreaterThan(15)
     expect([...causes, ...ours].filter((cause) => describeCause(cause, undefined) === cause)).toEqual([])
   })
 
   test('has a sentence for every warning of the migration assistant', () => {
-    const codes = collect('lib/configs', /\bwarn\(\s*'([a-z_]+)'/g, /^migration/)
+    const codes = collect('lib/configs/migrate', /\bwarn\(\s*'([a-z_]+)'/g)
     expect(codes.length).toBeGreaterThan(5)
     expect(codes.filter((code) => libraryTexts.fr.warning[code] === undefined)).toEqual([])
   })
