@@ -62,6 +62,30 @@ function findImports(room: string, isForbidden: (target: string) => boolean): st
   )
 }
 
+/** The arrows of one circle among rooms, from `room → room → why`; none when every path ends. */
+function findCircle(imports: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
+  const done = new Set<string>()
+  const walk = (room: string, path: readonly string[]): string[] => {
+    const from = path.indexOf(room)
+    if (from >= 0) {
+      const circle = [...path.slice(from), room]
+      return circle.slice(1).map((next, index) => imports.get(circle[index]!)!.get(next)!)
+    }
+    if (done.has(room)) return []
+    for (const next of imports.get(room)?.keys() ?? []) {
+      const circle = walk(next, [...path, room])
+      if (circle.length > 0) return circle
+    }
+    done.add(room)
+    return []
+  }
+  for (const room of imports.keys()) {
+    const circle = walk(room, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
 describe('the rooms', () => {
   test('lib imports neither runtime nor functions nor tests', () => {
     expect(findImports('lib/', (target) => !target.startsWith('lib/'))).toEqual([])
@@ -76,6 +100,18 @@ describe('the rooms', () => {
   test('runtime loads functions through the manifest only', () => {
     const hits = findImports('runtime/', (target) => target.startsWith('functions/'))
     expect(hits.filter((hit) => !hit.startsWith('runtime/manifest.generated.ts '))).toEqual([])
+  })
+
+  test('no two rooms of lib depend on each other, by value or by type', () => {
+    const imports = new Map<string, Map<string, string>>()
+    for (const file of inRoom('lib/')) {
+      const room = dirname(file.path)
+      const targets = imports.get(room) ?? new Map<string, string>()
+      imports.set(room, targets)
+      for (const target of listImports(file))
+        if (dirname(target) !== room) targets.set(dirname(target), `${file.path} imports ${target}`)
+    }
+    expect(findCircle(imports)).toEqual([])
   })
 
   test('no production code imports tests', () => {

@@ -1,6 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import type { AuditRecord } from '../../lib/audit/event.ts'
-import type { AuditFilter } from '../../lib/store/audit.ts'
+import type { AuditFilter, AuditRecord } from '../../lib/store/audit.ts'
 import type { AuditEventRecord } from '../../lib/wire/audit.ts'
 
 const text = optional(string())

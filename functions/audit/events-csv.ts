@@ -1,5 +1,4 @@
-import type { AuditRecord } from '../../lib/audit/event.ts'
-import { type AuditFilter, listAuditRecords } from '../../lib/store/audit.ts'
+import { type AuditFilter, type AuditRecord, listAuditRecords } from '../../lib/store/audit.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { bytes, problem } from '../../runtime/reply.ts'

@@ -1,6 +1,7 @@
-import type { Push, PushTarget, Workload } from '../../lib/fleet/state/model.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import { followedOf } from '../../lib/fleet/state/state.ts'
-import { listTargets } from '../../lib/store/push-targets.ts'
+import { listTargets, type PushTarget } from '../../lib/store/push-targets.ts'
+import type { Push } from '../../lib/store/pushes.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** Every instance of a push as it stands now: from memory while the fleet follows it, else as stored. */

@@ -2,18 +2,19 @@ import type { Clock } from '../clock.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { type Random, randomHex, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type Alert, endQuiet, insertAlerts, listCurrentAlerts, resolveAlerts } from '../store/alerts.ts'
+import {
+  type Alert,
+  type CurrentAlert,
+  endQuiet,
+  insertAlerts,
+  listCurrentAlerts,
+  resolveAlerts,
+} from '../store/alerts.ts'
 import type { Database, Db } from '../store/db.ts'
 import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import { nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
-import {
-  ALERT_SEVERITY,
-  type AlertAction,
-  type CurrentAlert,
-  decideAlerts,
-  type RuleSettings,
-} from './rules.ts'
+import { ALERT_SEVERITY, type AlertAction, decideAlerts, type RuleSettings } from './rules.ts'
 import { AssignmentTimes, type Moment, toWorkloadFacts } from './workload-facts.ts'
 
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */

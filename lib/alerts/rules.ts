@@ -1,18 +1,9 @@
 import { type ReportedConfig, standingOf } from '../fleet/decide/drift.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'
+import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
+import type { AlertRule, AlertSeverity } from '../wire/alerts.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
-
-/** The built-in rules. */
-export const ALERT_RULES = [
-  'workload_down',
-  'workload_unhealthy',
-  'push_failed',
-  'config_drift',
-  'version_outdated',
-] as const
-export type AlertRule = (typeof ALERT_RULES)[number]
-
-export type AlertSeverity = 'critical' | 'warning'
+import { ALERT_RULES } from '../wire/values.ts'
 
 /** How grave each rule is. */
 export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
@@ -77,9 +68,6 @@ export interface RuleSettings {
   minAgentVersion: string
   disconnectGraceSeconds: number
 }
-
-/** What an alert's message says, for whoever says it in other words. */
-export type AlertDetails = Readonly<Record<string, string | number>>
 
 /** Whether the cause of an alert is there; `unknown` changes nothing. */
 export type Cause =
@@ -219,19 +207,6 @@ export function judgeWorkload(
     config_drift: judgeDrift(facts, nowMs),
     version_outdated: judgeVersion(facts, settings),
   }
-}
-
-/**
- * The stored alert that counts for one workload and rule: open, or resolved by an operator while its cause
- * was there (`quiet`). There is at most one.
- */
-export interface CurrentAlert {
-  id: string
-  workloadId: string
-  rule: AlertRule
-  state: 'open' | 'quiet'
-  /** What it is about; '' where the rule says nothing of it. */
-  subject: string
 }
 
 /** What has to be done to the stored alert. */

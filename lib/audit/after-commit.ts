@@ -1,5 +1,6 @@
+import type { AuditRecord } from '../store/audit.ts'
 import type { Database, Db } from '../store/db.ts'
-import type { AuditEvent, AuditRecord } from './event.ts'
+import type { AuditEvent } from './event.ts'
 import type { AuditTrail } from './trail.ts'
 
 /**

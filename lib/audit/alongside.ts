@@ -1,5 +1,6 @@
+import type { AuditRecord } from '../store/audit.ts'
 import type { Db } from '../store/db.ts'
-import type { AuditEvent, AuditRecord } from './event.ts'
+import type { AuditEvent } from './event.ts'
 import { type AuditFailure, type AuditTrail, isAuditWriteError } from './trail.ts'
 
 /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { AuditHead, AuditRecord } from '../store/audit.ts'
 
 /** What happened, as the code that did it says. Never a password, a token, a secret or config text. */
 export interface AuditEvent {
@@ -14,35 +15,6 @@ export interface AuditEvent {
   configHash?: string
   detail?: string
 }
-
-/** An event with its place in the chain. Absent texts are empty. */
-export interface AuditRecord {
-  /** From 1, without gaps. */
-  seq: number
-  id: string
-  occurredAt: Date
-  action: string
-  userId: string
-  email: string
-  resource: string
-  resourceId: string
-  workloadId: string
-  configHash: string
-  detail: string
-  /** The former record's `eventHash`; 64 zeros for the first. Lower-case hex. */
-  prevHash: string
-  eventHash: string
-}
-
-/** The last record of the chain: cutting records off the end changes it. */
-export interface AuditHead {
-  seq: number
-  hash: string
-}
-
-/** What stands before the first record. */
-export const GENESIS_HASH = '0'.repeat(64)
-export const EMPTY_HEAD: AuditHead = { seq: 0, hash: GENESIS_HASH }
 
 /** The longest detail kept, in characters. */
 const DETAIL_MAX = 8_192

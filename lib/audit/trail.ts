@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { insertAuditRecord, lockAuditChain, readAuditHead } from '../store/audit.ts'
+import { type AuditRecord, insertAuditRecord, lockAuditChain, readAuditHead } from '../store/audit.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
-import { type AuditEvent, type AuditRecord, chainEvent } from './event.ts'
+import { type AuditEvent, chainEvent } from './event.ts'
 
 /** Somewhere outside that must hear of every event (an edition's archive). A call that throws has failed. */
 export interface AuditSink {

@@ -1,6 +1,12 @@
-import { listAuditChain, readAuditHead } from '../store/audit.ts'
+import {
+  type AuditHead,
+  type AuditRecord,
+  EMPTY_HEAD,
+  listAuditChain,
+  readAuditHead,
+} from '../store/audit.ts'
 import type { Db } from '../store/db.ts'
-import { type AuditHead, type AuditRecord, EMPTY_HEAD, hashRecord } from './event.ts'
+import { hashRecord } from './event.ts'
 
 /** What a check of the chain found; `broken` names the first record that does not fit. */
 export interface AuditVerification {

@@ -1,4 +1,4 @@
-import type { Push } from '../fleet/state/model.ts'
+import type { Push } from '../store/pushes.ts'
 import type { RollbackStatus } from '../wire/rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from './prepare-rollback.ts'
 import type { RollbackRequestId } from './request-id.ts'

@@ -2,6 +2,7 @@ import { encodeServerToAgent } from '../opamp/codec.ts'
 import type { AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
 import type { Db } from '../store/db.ts'
+import type { Push } from '../store/pushes.ts'
 import {
   archiveIfDisconnected,
   deleteWorkload,
@@ -22,7 +23,7 @@ import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
 import { removeJoiner } from './state/followed-push.ts'
 import { loadFleet } from './state/load-fleet.ts'
-import type { FollowedPush, Instance, Push, Rollout, Workload } from './state/model.ts'
+import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
 import { compareInstances, FleetState } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 

@@ -1,7 +1,11 @@
-import type { Workload } from '../fleet/state/model.ts'
+/** What is listed by its name. */
+export interface Named {
+  id: string
+  displayName: string
+}
 
 /** Workloads by display name, then id: the order of lists, kept while the fleet changes. */
-export class NameOrder {
+export class NameOrder<Workload extends Named> {
   readonly #order: Workload[] = []
 
   add(workload: Workload): void {
@@ -33,10 +37,7 @@ export class NameOrder {
 }
 
 /** The order of the list of workloads. */
-export const compareByName = (
-  a: Pick<Workload, 'displayName' | 'id'>,
-  b: Pick<Workload, 'displayName' | 'id'>,
-): number =>
+export const compareByName = (a: Named, b: Named): number =>
   a.displayName === b.displayName ? compareText(a.id, b.id) : compareText(a.displayName, b.displayName)
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

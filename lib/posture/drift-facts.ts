@@ -1,6 +1,6 @@
 import { isCapable } from '../fleet/decide/abilities.ts'
 import { isDrifted, isHeldToConfig } from '../fleet/decide/drift.ts'
-import type { Workload } from '../fleet/state/model.ts'
+import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
@@ -35,7 +35,7 @@ function toShown(revision: RevisionRecord): Partial<RevisionRecord> {
 export function toDriftCollector(
   workload: Workload,
   revision: RevisionRecord | undefined,
-  isCompatible: Parameters<typeof isDrifted>[2],
+  isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
   alerts: { hasDriftAlert: boolean; hasVersionAlert: boolean; isVersionOutdated: boolean },
 ): DriftCollector {
   const push = workload.newestPush

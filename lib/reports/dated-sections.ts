@@ -1,5 +1,5 @@
+import type { AlertRow, EventRow, PlanRow, PushRow } from '../store/report-material.ts'
 import type { FactValue } from '../wire/reports.ts'
-import type { AlertRow, EventRow, PlanRow, PushRow } from './material.ts'
 import { type ItemDraft, removedText, toOptionalTime, toTime, userRef } from './section-items.ts'
 
 const SHORT_HASH = 12

@@ -11,9 +11,6 @@ import {
   type ReportSlice,
   readReportEvents,
 } from '../store/report-data.ts'
-import { listReportPlans } from '../store/report-plans.ts'
-import { listReportPushes } from '../store/report-pushes.ts'
-import { nextTurn } from '../turns.ts'
 import type {
   AuditCheck,
   DatedSection,
@@ -22,7 +19,10 @@ import type {
   PageKind,
   PushRow,
   ReadExtent,
-} from './material.ts'
+} from '../store/report-material.ts'
+import { listReportPlans } from '../store/report-plans.ts'
+import { listReportPushes } from '../store/report-pushes.ts'
+import { nextTurn } from '../turns.ts'
 import type { NormalRequest } from './request.ts'
 import { fairCap, ROW_LIMITS } from './row-limits.ts'
 

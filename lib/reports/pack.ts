@@ -1,6 +1,6 @@
+import type { Material } from '../store/report-material.ts'
 import type { EvidencePack, EvidenceSection } from '../wire/reports.ts'
 import { type EncodedSection, encodeSection, hashInputs, hashReport, type UnsignedPack } from './canonical.ts'
-import type { Material } from './material.ts'
 import { toPdfText } from './pdf-glyphs.ts'
 import { createRedactor, type Redactor } from './redaction.ts'
 import type { NormalRequest } from './request.ts'

@@ -1,7 +1,6 @@
-import type { AuditHead } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { readAuditHead } from '../store/audit.ts'
+import { type AuditHead, readAuditHead } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 import { beginSnapshot } from '../store/snapshot.ts'
 import type { ReportFormat } from '../wire/reports.ts'

@@ -1,7 +1,7 @@
+import type { Material } from '../store/report-material.ts'
 import type { ReportInclude } from '../wire/reports.ts'
 import { AUDIT_SECTION_ID } from './canonical.ts'
 import { draftAlert, draftCurrentConfig, draftEvent, draftPlan, draftPush } from './dated-sections.ts'
-import type { Material } from './material.ts'
 import type { Redactor } from './redaction.ts'
 import { type BuiltSection, buildItem, type ItemDraft } from './section-items.ts'
 import { draftAudit, draftDrift, draftRollback, draftVersion, draftWorkload } from './state-sections.ts'

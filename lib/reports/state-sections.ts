@@ -1,7 +1,7 @@
 import { compareVersions } from '../model/versions.ts'
+import type { AuditCheck, RollbackRow, WorkloadRow } from '../store/report-material.ts'
 import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { FactValue } from '../wire/reports.ts'
-import type { AuditCheck, RollbackRow, WorkloadRow } from './material.ts'
 import { type ItemDraft, toOptionalTime } from './section-items.ts'
 
 /** Trusted labels are shown under this prefix, as everywhere. */

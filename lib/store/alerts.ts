@@ -1,5 +1,21 @@
-import type { AlertDetails, AlertRule, AlertSeverity, CurrentAlert } from '../alerts/rules.ts'
+import type { AlertRule, AlertSeverity } from '../wire/alerts.ts'
 import type { Db } from './db.ts'
+
+/** What an alert's message says, for whoever says it in other words. */
+export type AlertDetails = Readonly<Record<string, string | number>>
+
+/**
+ * The stored alert that counts for one workload and rule: open, or resolved by an operator while its cause
+ * was there (`quiet`). There is at most one.
+ */
+export interface CurrentAlert {
+  id: string
+  workloadId: string
+  rule: AlertRule
+  state: 'open' | 'quiet'
+  /** What it is about; '' where the rule says nothing of it. */
+  subject: string
+}
 
 /** A stored alert; `resolvedAt` is null while it is active. */
 export interface Alert {

@@ -1,4 +1,3 @@
-import { type AuditHead, type AuditRecord, EMPTY_HEAD } from '../audit/event.ts'
 import type { Db } from './db.ts'
 import { LOCK_SPACE } from './process-lock.ts'
 
@@ -147,3 +146,33 @@ export async function listAuditChain(db: Db, afterSeq: number, limit: number): P
   )
   return rows.map(toRecord)
 }
+
+/** An event with its place in the chain. Absent texts are empty. */
+export interface AuditRecord {
+  /** From 1, without gaps. */
+  seq: number
+  id: string
+  occurredAt: Date
+  action: string
+  userId: string
+  email: string
+  resource: string
+  resourceId: string
+  workloadId: string
+  configHash: string
+  detail: string
+  /** The former record's `eventHash`; 64 zeros for the first. Lower-case hex. */
+  prevHash: string
+  eventHash: string
+}
+
+/** The last record of the chain: cutting records off the end changes it. */
+export interface AuditHead {
+  seq: number
+  hash: string
+}
+
+/** What stands before the first record. */
+export const GENESIS_HASH = '0'.repeat(64)
+
+export const EMPTY_HEAD: AuditHead = { seq: 0, hash: GENESIS_HASH }

@@ -1,4 +1,4 @@
-import type { UsedComponent } from '../fleet/state/model.ts'
+import type { UsedComponent } from '../model/components.ts'
 import type { Db } from './db.ts'
 
 /** A config's text with the components it uses. */

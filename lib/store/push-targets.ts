@@ -1,8 +1,24 @@
 import type { TargetState } from '../fleet/decide/push.ts'
-import type { PushTarget } from '../fleet/state/model.ts'
 import { inTurns } from '../turns.ts'
 import type { Db } from './db.ts'
-import { toAgentError } from './pushes.ts'
+import { type AgentError, toAgentError } from './pushes.ts'
+
+/** What one instance did with a push; a row of `push_targets`. */
+export interface PushTarget {
+  instanceUid: string
+  podName: string
+  isTarget: boolean
+  isJoiner: boolean
+  state: TargetState
+  generation: number
+  offeredAt: Date
+  applyingAt: Date | null
+  endedAt: Date | null
+  error: AgentError | null
+  hadFailedBefore: boolean
+  losses: number
+  updatedAt: Date
+}
 
 interface Row {
   push_id: string

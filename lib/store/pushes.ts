@@ -1,6 +1,48 @@
 import type { PushPhase, PushStatus } from '../fleet/decide/push.ts'
-import type { AgentError, Push } from '../fleet/state/model.ts'
 import type { Db } from './db.ts'
+
+/** An agent's error in words that may be shown; the raw text is never kept. */
+export interface AgentError {
+  cause: string
+  title: string
+  parameters: Readonly<Record<string, string | number>>
+  /** Redacted and cut; only for those who may read configs. */
+  text: string
+}
+
+/** A stored push of this workload's, as far as the fleet works with it. */
+export interface Push {
+  pushId: string
+  workloadId: string
+  seq: number
+  hash: string
+  kind: 'approval' | 'rollback' | 'auto-rollback'
+  pushedBy: string
+  generation: number
+  status: PushStatus
+  phase: PushPhase
+  submittedAt: Date
+  sentAt: Date | null
+  appliedAt: Date | null
+  failedAt: Date | null
+  updatedAt: Date
+  error: AgentError | null
+  approvalId: string | null
+  rollbackOfPushId: string | null
+  failedHash: string | null
+  rollbackTargetKind: string | null
+  /** Instances that were left out at commit: how many, by reason. */
+  excluded: Readonly<Record<string, number>>
+  counts: {
+    target: number
+    applying: number
+    applied: number
+    failed: number
+    straggler: number
+    gone: number
+    joined: number
+  }
+}
 
 interface Row {
   push_id: string

@@ -1,5 +1,5 @@
-import type { AlertRow, RollbackRow, WorkloadRow } from '../reports/material.ts'
 import type { Db } from './db.ts'
+import type { AlertRow, RollbackRow, WorkloadRow } from './report-material.ts'
 
 /** What a report's dated sections are bounded by, both ends included. */
 export interface ReportPeriod {

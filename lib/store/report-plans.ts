@@ -1,4 +1,3 @@
-import type { PlanRow } from '../reports/material.ts'
 import type { Db } from './db.ts'
 import {
   REPORT_SCOPE,
@@ -7,6 +6,7 @@ import {
   sliceParameters,
   withinPeriod,
 } from './report-data.ts'
+import type { PlanRow } from './report-material.ts'
 
 interface Row {
   id: string

@@ -1,6 +1,6 @@
-import type { PushRow } from '../reports/material.ts'
 import type { Db } from './db.ts'
 import type { ReportPeriod, ReportSlice } from './report-data.ts'
+import type { PushRow } from './report-material.ts'
 
 interface Row {
   push_id: string

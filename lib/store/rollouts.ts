@@ -1,4 +1,4 @@
-import type { RolloutHalt, StagePlan } from '../fleet/decide/rollout.ts'
+import type { RolloutHalt, StagePlan, StageProgress } from '../fleet/decide/rollout.ts'
 import type { Db } from './db.ts'
 
 export type RolloutStatus =
@@ -9,17 +9,6 @@ export type RolloutStatus =
   | 'rollback_started'
   | 'stopped'
   | 'failed'
-
-/** What became of one stage. */
-export interface StageProgress {
-  targetCount: number
-  /** RFC 3339. */
-  startedAt: string
-  convergedAt: string | null
-  endedAt: string | null
-  /** When an operator promoted what waited for that. */
-  promotedAt?: string
-}
 
 /** A staged rollout as it is stored. */
 export interface StoredRollout {

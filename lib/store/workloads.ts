@@ -1,31 +1,37 @@
-import type { Workload } from '../fleet/state/model.ts'
+import type { WorkloadStatus } from '../fleet/decide/status.ts'
+import type { AvailableComponents } from '../model/components.ts'
 import type { Db } from './db.ts'
+import type { AgentError } from './pushes.ts'
 
 /** A workload's stored record. */
-export type StoredWorkload = Pick<
-  Workload,
-  | 'id'
-  | 'fingerprintSource'
-  | 'fingerprintKeys'
-  | 'displayName'
-  | 'type'
-  | 'version'
-  | 'status'
-  | 'lastSeenAt'
-  | 'labels'
-  | 'trustedLabels'
-  | 'acceptsRemoteConfig'
-  | 'remoteConfigStatus'
-  | 'availableComponents'
-  | 'activeHash'
-  | 'activePushId'
-  | 'rolloutPushId'
-  | 'generation'
-  | 'pushSeq'
-  | 'disconnectedAt'
-  | 'archivedAt'
-  | 'createdAt'
->
+export interface StoredWorkload {
+  readonly id: string
+  fingerprintSource: 'k8s' | 'host' | 'uid'
+  fingerprintKeys: Readonly<Record<string, string>>
+  displayName: string
+  type: 'collector' | 'sdk'
+  version: string
+  status: WorkloadStatus
+  lastSeenAt: Date
+  labels: Readonly<Record<string, string>>
+  trustedLabels: Readonly<Record<string, string>>
+  acceptsRemoteConfig: boolean
+  remoteConfigStatus: {
+    status: 'applying' | 'applied' | 'failed'
+    configHash: string
+    updatedAt: string
+    error: AgentError | null
+  } | null
+  availableComponents: AvailableComponents | null
+  activeHash: string | null
+  activePushId: string | null
+  rolloutPushId: string | null
+  generation: number
+  pushSeq: number
+  disconnectedAt: Date | null
+  archivedAt: Date | null
+  createdAt: Date
+}
 
 interface Row {
   id: string

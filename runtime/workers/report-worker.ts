@@ -1,8 +1,8 @@
 import type { ReportJob, ReportJobResult } from '../../lib/reports/jobs.ts'
-import { joinPages } from '../../lib/reports/material.ts'
 import { assemblePack } from '../../lib/reports/pack.ts'
 import { PdfCanvas } from '../../lib/reports/pdf-canvas.ts'
 import { renderPack } from '../../lib/reports/render.ts'
+import { joinPages } from '../../lib/store/report-material.ts'
 import type { EvidencePack } from '../../lib/wire/reports.ts'
 import { serveWorker } from '../../lib/workers/serve.ts'
 

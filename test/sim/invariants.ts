@@ -1,9 +1,10 @@
 import { canReport, isCapable } from '../../lib/fleet/decide/abilities.ts'
 import type { Offer, OfferCause } from '../../lib/fleet/decide/offer.ts'
 import { APPLYING_MS, NO_STATUS_MS, SENDS_MAX } from '../../lib/fleet/decide/offer.ts'
-import type { Instance, Push, Workload } from '../../lib/fleet/state/model.ts'
+import type { Instance, Workload } from '../../lib/fleet/state/model.ts'
 import { assignmentOf } from '../../lib/fleet/state/state.ts'
 import type { Connection } from '../../lib/store/connection.ts'
+import type { Push } from '../../lib/store/pushes.ts'
 import { tallyFault } from '../support/recount.ts'
 import type { World } from './world.ts'
 

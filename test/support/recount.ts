@@ -1,7 +1,8 @@
 import { canReport, isCapable } from '../../lib/fleet/decide/abilities.ts'
 import { isWorkloadLabel } from '../../lib/fleet/decide/workload-identity.ts'
 import type { LiveTally } from '../../lib/fleet/state/live-tally.ts'
-import type { AvailableComponents, Instance, RemoteConfigReport } from '../../lib/fleet/state/model.ts'
+import type { Instance, RemoteConfigReport } from '../../lib/fleet/state/model.ts'
+import type { AvailableComponents } from '../../lib/model/components.ts'
 
 const WORST_FIRST = ['failed', 'applying', 'applied'] as const
 

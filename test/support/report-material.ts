@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Material, PushRow } from '../../lib/reports/material.ts'
 import type { PackFrame } from '../../lib/reports/pack.ts'
 import { type NormalRequest, parseReportRequest } from '../../lib/reports/request.ts'
+import type { Material, PushRow } from '../../lib/store/report-material.ts'
 
 const DAY_MS = 86_400_000
 export const REPORT_NOW = Date.parse('2026-07-02T12:00:00.123Z')

@@ -1,17 +1,17 @@
 import { AGENT_CAPABILITIES } from '../../opamp/report.ts'
-import type { Instance } from '../state/model.ts'
+import type { Offer } from './offer.ts'
 
 /** May this instance be pushed to at all? */
-export function isCapable(instance: Instance): boolean {
+export function isCapable(instance: { capabilities: number; isExcluded: boolean }): boolean {
   return (instance.capabilities & AGENT_CAPABILITIES.acceptsRemoteConfig) !== 0 && !instance.isExcluded
 }
 
 /** Does this instance ever say what became of a config? */
-export function canReport(instance: Instance): boolean {
+export function canReport(instance: { capabilities: number }): boolean {
   return (instance.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
 }
 
 /** True while a sent offer has had no end. */
-export function hasOutstandingOffer(instance: Instance): boolean {
+export function hasOutstandingOffer(instance: { offer: Offer | null }): boolean {
   return instance.offer !== null && instance.offer.ended === null && instance.offer.lastSentAtMs !== null
 }

@@ -1,14 +1,29 @@
+import type { PushPhase, PushStatus } from './push.ts'
+
+/** The push that took a failed one back. */
+interface Answer {
+  hash: string
+  pushId: string
+  pushedBy: string
+  status: PushStatus
+  phase: PushPhase
+}
+
+interface Failed {
+  seq: number
+  hash: string
+}
+
 import type { PushAftermath } from '../../wire/revisions.ts'
-import type { Push, Workload } from '../state/model.ts'
 
 /**
  * What was done about a push that failed. The one place that says it: pages, lists and alerts show what stands here.
  * `answer` is the push that took it back, where one did.
  */
 export function judgeAftermath(
-  workload: Pick<Workload, 'live' | 'pushSeq'>,
-  failed: Pick<Push, 'seq' | 'hash'>,
-  answer: Push | null,
+  workload: { pushSeq: number; live: { appliedCount(hash: string): number } },
+  failed: Failed,
+  answer: Answer | null,
 ): PushAftermath {
   return {
     kind: kindOf(workload, failed, answer),
@@ -20,9 +35,9 @@ export function judgeAftermath(
 }
 
 function kindOf(
-  { pushSeq }: Pick<Workload, 'pushSeq'>,
-  failed: Pick<Push, 'seq'>,
-  answer: Push | null,
+  { pushSeq }: { pushSeq: number },
+  failed: Failed,
+  answer: Answer | null,
 ): PushAftermath['kind'] {
   if (answer === null) return pushSeq > failed.seq ? 'overtaken' : 'nowhere_to_go'
   if (answer.status === 'applied') return 'went_back'

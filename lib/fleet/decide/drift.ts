@@ -1,5 +1,18 @@
-import type { FollowedPush, Instance } from '../state/model.ts'
 import { canReport, isCapable } from './abilities.ts'
+import type { Reported } from './offer.ts'
+
+/** What of an instance says how it stands to its config. */
+interface Held {
+  connection: object | null
+  isDescribed: boolean
+  reported: Reported
+  capabilities: number
+  isExcluded: boolean
+}
+
+interface Assigned {
+  push: { hash: string }
+}
 
 /** What is known of the remote config of one live instance. */
 export type ReportedConfig =
@@ -10,7 +23,7 @@ export type ReportedConfig =
   | { kind: 'status'; status: 'applied' | 'applying' | 'failed'; hash: string }
 
 /** What an instance has said of its remote config, in the form of the comparison. */
-export function toReportedConfig({ reported }: Instance): ReportedConfig {
+export function toReportedConfig({ reported }: Pick<Held, 'reported'>): ReportedConfig {
   if (!reported.isKnown) return { kind: 'unknown' }
   if (reported.status === 'none') return { kind: 'none' }
   return { kind: 'status', status: reported.status, hash: reported.hash }
@@ -30,23 +43,21 @@ export function standingOf(assignedHash: string | null, reported: ReportedConfig
   return reported.status === 'applied' ? 'agrees' : reported.status
 }
 
-type IsCompatible = (instance: Instance, assigned: FollowedPush) => boolean
-
 /** Is a live instance one that should run its assigned config and can say so? No other one ever drifts. */
-export function isHeldToConfig(
+export function isHeldToConfig<Instance extends Held, Push extends Assigned>(
   instance: Instance,
-  assigned: FollowedPush | null,
-  isCompatible: IsCompatible,
+  assigned: Push | null,
+  isCompatible: (instance: Instance, assigned: Push) => boolean,
 ): boolean {
   if (instance.connection === null || !instance.isDescribed) return false
   return isCapable(instance) && canReport(instance) && (assigned === null || isCompatible(instance, assigned))
 }
 
 /** Does a live instance not run what it should? No report is no change. */
-export function isDrifted(
+export function isDrifted<Instance extends Held, Push extends Assigned>(
   instance: Instance,
-  assigned: FollowedPush | null,
-  isCompatible: IsCompatible,
+  assigned: Push | null,
+  isCompatible: (instance: Instance, assigned: Push) => boolean,
 ): boolean {
   const standing = standingOf(assigned?.push.hash ?? null, toReportedConfig(instance))
   if (standing === 'agrees' || standing === 'unknown') return false

@@ -1,7 +1,13 @@
-import type { StoredRollout } from '../../store/rollouts.ts'
 import type { RolloutStatus } from '../../wire/revisions.ts'
+import type { StagePlan, StageProgress } from './rollout.ts'
 
-type Standing = Pick<StoredRollout, 'status' | 'stages' | 'progress' | 'stageIndex'>
+/** How far a rollout got. */
+interface Standing {
+  status: RolloutStatus
+  stages: readonly StagePlan[]
+  progress: readonly StageProgress[]
+  stageIndex: number
+}
 
 /** The stage goes on only when an operator promotes it, and none has. */
 export function isHeld({ stages, progress, stageIndex }: Standing): boolean {

@@ -1,5 +1,16 @@
 import type { CanarySelection } from '../../wire/rollouts.ts'
 
+/** What became of one stage. */
+export interface StageProgress {
+  targetCount: number
+  /** RFC 3339. */
+  startedAt: string
+  convergedAt: string | null
+  endedAt: string | null
+  /** When an operator promoted what waited for that. */
+  promotedAt?: string
+}
+
 /** What a stage is held to before the next one starts. */
 export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
 export type RolloutGate = (typeof ROLLOUT_GATES)[number]

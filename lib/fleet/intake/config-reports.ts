@@ -1,10 +1,12 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report.ts'
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { AgentError } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
-import type { AgentError, FollowedPush, Instance, PushTarget } from '../state/model.ts'
+import type { FollowedPush, Instance } from '../state/model.ts'
 import { assignmentOf, type FleetState } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 

@@ -1,7 +1,8 @@
 import { randomHex, uuidv7 } from '../../ids.ts'
+import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets } from '../../store/push-targets.ts'
-import { insertPush, supersedePushes, updatePushProgress } from '../../store/pushes.ts'
+import { insertPush, type Push, supersedePushes, updatePushProgress } from '../../store/pushes.ts'
 import {
   assignRollout,
   insertRollout,
@@ -12,7 +13,7 @@ import {
 import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
 import { type StagePlan, stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import type { Instance, Push, UsedComponent, Workload } from '../state/model.ts'
+import type { Instance, Workload } from '../state/model.ts'
 import { compareInstances } from '../state/state.ts'
 import { type PushPlan, planPush } from './push-plan.ts'
 

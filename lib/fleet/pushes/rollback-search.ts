@@ -1,3 +1,4 @@
+import type { UsedComponent } from '../../model/components.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
@@ -5,7 +6,7 @@ import { listAppliedHashes } from '../../store/pushes.ts'
 import { listWorkloadQuarantines } from '../../store/quarantines.ts'
 import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import type { Instance, UsedComponent, Workload } from '../state/model.ts'
+import type { Instance, Workload } from '../state/model.ts'
 
 /** What a workload goes back to, with its text. */
 export interface FoundRollback {

@@ -1,9 +1,10 @@
+import type { UsedComponent } from '../../model/components.ts'
 import type { CanarySelection } from '../../wire/rollouts.ts'
 import { canReport, hasOutstandingOffer } from '../decide/abilities.ts'
 import { isDegrading, judgeHealth } from '../decide/status.ts'
 import { exclusionOf } from '../pushes/push-plan.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import type { Instance, UsedComponent } from '../state/model.ts'
+import type { Instance } from '../state/model.ts'
 
 /** Why a live instance cannot be among the first to run a config. */
 export type CanaryObstacle = 'remote_config_unsupported' | 'component_missing' | 'collector_degraded'

@@ -1,5 +1,5 @@
 import type { Db } from '../../store/db.ts'
-import { insertTargets } from '../../store/push-targets.ts'
+import { insertTargets, type PushTarget } from '../../store/push-targets.ts'
 import { abortPush } from '../../store/pushes.ts'
 import {
   assignRollout,
@@ -18,7 +18,7 @@ import { planPush } from '../pushes/push-plan.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { addTarget } from '../state/followed-push.ts'
-import type { Instance, PushTarget, Rollout, Workload } from '../state/model.ts'
+import type { Instance, Rollout, Workload } from '../state/model.ts'
 import { compareInstances, type FleetState } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 

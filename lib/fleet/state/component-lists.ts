@@ -1,6 +1,7 @@
+import type { ComponentList } from '../../model/components.ts'
 import { AGENT_CAPABILITIES, type ReportedComponents } from '../../opamp/report.ts'
 import type { FleetDeps } from './deps.ts'
-import type { ComponentList, Instance } from './model.ts'
+import type { Instance } from './model.ts'
 import type { FleetState } from './state.ts'
 
 /** Distinct component lists kept; past this an unused one makes room. */

@@ -2,10 +2,12 @@ import type { AuditEvent } from '../../audit/event.ts'
 import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
+import type { UsedComponent } from '../../model/components.ts'
 import type { Database, Db } from '../../store/db.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
 import type { AgentLimits } from './agent-limits.ts'
-import type { AgentError, Instance, Push, UsedComponent, Workload } from './model.ts'
+import type { Instance, Workload } from './model.ts'
 import type { Timers } from './timers.ts'
 
 /** What the fleet tells others as it happens. Calls are cheap and never throw. */

@@ -1,5 +1,7 @@
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { AgentError } from '../../store/pushes.ts'
 import { decidePush, type PushVerdict, type TargetState } from '../decide/push.ts'
-import type { AgentError, FollowedPush, Instance, PushTarget } from './model.ts'
+import type { FollowedPush, Instance } from './model.ts'
 
 const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler', 'gone']
 

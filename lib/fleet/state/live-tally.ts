@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { AvailableComponents, ComponentList } from '../../model/components.ts'
 import { compareVersions, isComparable } from '../../model/versions.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { isWorkloadLabel } from '../decide/workload-identity.ts'
-import type { AvailableComponents, ComponentList, Instance, RemoteConfigReport } from './model.ts'
+import type { Instance, RemoteConfigReport } from './model.ts'
 
 /** What one live instance adds to its workload, as it was when it was counted last. */
 interface Share {

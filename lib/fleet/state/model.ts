@@ -1,40 +1,13 @@
+import type { ComponentList, UsedComponent } from '../../model/components.ts'
 import type { AgentConnection } from '../../opamp/fleet-port.ts'
 import type { HealthNode } from '../../opamp/report.ts'
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
+import type { StoredWorkload } from '../../store/workloads.ts'
 import type { Offer, Reported } from '../decide/offer.ts'
-import type { PushPhase, PushStatus, TargetState } from '../decide/push.ts'
-import type { WorkloadStatus } from '../decide/status.ts'
 import type { ComponentWait } from './component-lists.ts'
 import type { LiveTally } from './live-tally.ts'
-
-/** A component that a config uses. */
-export interface UsedComponent {
-  category: string
-  type: string
-  id: string
-  path: string
-}
-
-/** Category → sorted type names, shared between all instances that report the same list. */
-export interface ComponentList {
-  hash: string
-  components: ReadonlyMap<string, readonly string[]>
-}
-
-/** What a workload's instances can all run, as it is stored and shown. */
-export interface AvailableComponents {
-  readonly components: Readonly<Record<string, readonly string[]>>
-  readonly hash: string
-}
-
-/** An agent's error in words that may be shown; the raw text is never kept. */
-export interface AgentError {
-  cause: string
-  title: string
-  parameters: Readonly<Record<string, string | number>>
-  /** Redacted and cut; only for those who may read configs. */
-  text: string
-}
 
 /** The newest remote config status of an instance, in the form it is shown in. */
 export interface RemoteConfigReport {
@@ -42,57 +15,6 @@ export interface RemoteConfigReport {
   hash: string
   error: AgentError | null
   at: Date
-}
-
-/** A stored push of this workload's, as far as the fleet works with it. */
-export interface Push {
-  pushId: string
-  workloadId: string
-  seq: number
-  hash: string
-  kind: 'approval' | 'rollback' | 'auto-rollback'
-  pushedBy: string
-  generation: number
-  status: PushStatus
-  phase: PushPhase
-  submittedAt: Date
-  sentAt: Date | null
-  appliedAt: Date | null
-  failedAt: Date | null
-  updatedAt: Date
-  error: AgentError | null
-  approvalId: string | null
-  rollbackOfPushId: string | null
-  failedHash: string | null
-  rollbackTargetKind: string | null
-  /** Instances that were left out at commit: how many, by reason. */
-  excluded: Readonly<Record<string, number>>
-  counts: {
-    target: number
-    applying: number
-    applied: number
-    failed: number
-    straggler: number
-    gone: number
-    joined: number
-  }
-}
-
-/** What one instance did with a push; a row of `push_targets`. */
-export interface PushTarget {
-  instanceUid: string
-  podName: string
-  isTarget: boolean
-  isJoiner: boolean
-  state: TargetState
-  generation: number
-  offeredAt: Date
-  applyingAt: Date | null
-  endedAt: Date | null
-  error: AgentError | null
-  hadFailedBefore: boolean
-  losses: number
-  updatedAt: Date
 }
 
 /** A push whose instances are followed: the one that is active, or still open. */
@@ -189,34 +111,7 @@ export interface Instance {
 }
 
 /** A logical unit with zero or more instances: the stored record and what only this process knows. */
-export interface Workload {
-  readonly id: string
-  fingerprintSource: 'k8s' | 'host' | 'uid'
-  fingerprintKeys: Readonly<Record<string, string>>
-  displayName: string
-  type: 'collector' | 'sdk'
-  version: string
-  status: WorkloadStatus
-  lastSeenAt: Date
-  labels: Readonly<Record<string, string>>
-  trustedLabels: Readonly<Record<string, string>>
-  acceptsRemoteConfig: boolean
-  remoteConfigStatus: {
-    status: 'applying' | 'applied' | 'failed'
-    configHash: string
-    updatedAt: string
-    error: AgentError | null
-  } | null
-  availableComponents: AvailableComponents | null
-  activeHash: string | null
-  activePushId: string | null
-  rolloutPushId: string | null
-  generation: number
-  pushSeq: number
-  disconnectedAt: Date | null
-  archivedAt: Date | null
-  createdAt: Date
-  // From here on only in this process.
+export interface Workload extends StoredWorkload {
   instances: Set<Instance>
   /** Those of them that are connected and described. */
   live: LiveTally

@@ -1,7 +1,8 @@
+import type { ComponentList } from '../../model/components.ts'
 import { NameOrder } from '../../model/name-order.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
 import { LiveTally } from './live-tally.ts'
-import type { ComponentList, FollowedPush, Instance, Rollout, Workload } from './model.ts'
+import type { FollowedPush, Instance, Rollout, Workload } from './model.ts'
 
 /** Everything the fleet holds in memory. One process holds one of these. */
 export class FleetState {
@@ -9,7 +10,7 @@ export class FleetState {
   readonly #workloads = new Map<string, Workload>()
   /** By id. */
   readonly workloads: ReadonlyMap<string, Workload> = this.#workloads
-  readonly #names = new NameOrder()
+  readonly #names = new NameOrder<Workload>()
   /** uid → workload of the last stored description. */
   readonly homes = new Map<string, string>()
   readonly byConnection = new Map<number, Set<Instance>>()

@@ -1,6 +1,7 @@
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { Push } from '../../store/pushes.ts'
 import type { Convergence, ConvergenceShared, ConvergenceTarget } from '../../wire/convergence.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
-import type { Push, PushTarget } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
 import { compareTargets, toInstanceState } from './revision.ts'
 

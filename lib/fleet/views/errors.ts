@@ -1,5 +1,6 @@
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { AgentError } from '../../store/pushes.ts'
 import type { RevisionErrorGroup } from '../../wire/revisions.ts'
-import type { AgentError, PushTarget } from '../state/model.ts'
 
 /** Whether the redacted texts of agents are shown: only to those who may read configs. */
 export interface Sight {

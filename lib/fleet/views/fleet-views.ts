@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { compareVersions } from '../../model/versions.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import type { HubFrame } from '../../wire/hub.ts'
 import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
@@ -9,7 +10,7 @@ import { judgeAftermath } from '../decide/aftermath.ts'
 import { isDrifted } from '../decide/drift.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetCounters } from '../state/counters.ts'
-import type { AgentError, Instance, Push, RemoteConfigReport, Workload } from '../state/model.ts'
+import type { FollowedPush, Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type Sight } from './errors.ts'
@@ -138,7 +139,8 @@ export class FleetViews {
   #countDrifted(workload: Workload): number {
     if (workload.active === null && workload.rollout === null) return 0
     const { offers } = this.#parts.fleet
-    const isCompatible: Parameters<typeof isDrifted>[2] = (i, assigned) => offers.isCompatible(i, assigned)
+    const isCompatible = (instance: Instance, assigned: FollowedPush) =>
+      offers.isCompatible(instance, assigned)
     let drifted = 0
     for (const instance of workload.live.instances())
       if (isDrifted(instance, assignmentOf(instance), isCompatible)) drifted++

@@ -1,8 +1,9 @@
 import { AGENT_CAPABILITIES, type HealthNode as ReportedHealth } from '../../opamp/report.ts'
+import type { AgentError } from '../../store/pushes.ts'
 import type { HealthNode, InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { RemoteConfigStatus } from '../../wire/workloads.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
-import type { AgentError, Instance, RemoteConfigReport } from '../state/model.ts'
+import type { Instance, RemoteConfigReport } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
 
 /** Whether the effective config holds everything that the assigned one asks for. */

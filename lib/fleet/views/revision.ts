@@ -1,3 +1,5 @@
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type {
   PushAftermath,
@@ -7,7 +9,6 @@ import type {
   RevisionTimelineEntry,
 } from '../../wire/revisions.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
-import type { AgentError, Push, PushTarget } from '../state/model.ts'
 import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */

@@ -1,9 +1,10 @@
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import { describeHalt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
-import type { Push, PushTarget } from '../state/model.ts'
 import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */

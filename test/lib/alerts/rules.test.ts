@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  ALERT_RULES,
-  type CurrentAlert,
   decideAlerts,
   type InstanceFacts,
   isVersionOutdated,
@@ -13,6 +11,8 @@ import {
   type WorkloadFacts,
 } from '../../../lib/alerts/rules.ts'
 import type { ReportedConfig } from '../../../lib/fleet/decide/drift.ts'
+import type { CurrentAlert } from '../../../lib/store/alerts.ts'
+import { ALERT_RULES } from '../../../lib/wire/values.ts'
 
 const HASH = 'a'.repeat(64)
 const OTHER = 'b'.repeat(64)

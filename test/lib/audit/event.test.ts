@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type AuditEvent,
-  type AuditRecord,
-  chainEvent,
-  EMPTY_HEAD,
-  hashRecord,
-} from '../../../lib/audit/event.ts'
+import { type AuditEvent, chainEvent, hashRecord } from '../../../lib/audit/event.ts'
+import { type AuditRecord, EMPTY_HEAD } from '../../../lib/store/audit.ts'
 
 /** A record whose hash was computed by hand with sha256sum over the bytes that the definition asks for. */
 const GOLDEN: AuditRecord = {

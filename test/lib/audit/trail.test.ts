@@ -1,10 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
 import { deliverAfterCommit } from '../../../lib/audit/after-commit.ts'
-import type { AuditEvent, AuditRecord } from '../../../lib/audit/event.ts'
+import type { AuditEvent } from '../../../lib/audit/event.ts'
 import { type AuditSink, noAuditSink, openAuditTrail } from '../../../lib/audit/trail.ts'
 import { verifyAuditChain } from '../../../lib/audit/verify.ts'
 import { silentLog } from '../../../lib/log.ts'
-import { countAuditRecords, listAuditRecords, readAuditHead } from '../../../lib/store/audit.ts'
+import {
+  type AuditRecord,
+  countAuditRecords,
+  listAuditRecords,
+  readAuditHead,
+} from '../../../lib/store/audit.ts'
 import { fakeClock, seededRandom } from '../../support/fakes.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 

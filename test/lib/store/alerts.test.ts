@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { AlertRule } from '../../../lib/alerts/rules.ts'
 import {
   endQuiet,
   findAlert,
@@ -17,6 +16,7 @@ import {
   dropStaleDeliveries,
   insertDeliveries,
 } from '../../../lib/store/webhook-deliveries.ts'
+import type { AlertRule } from '../../../lib/wire/alerts.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const { pool: db } = await useTestDatabase()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Push, PushTarget } from '../../../../lib/fleet/state/model.ts'
 import { convergenceTimes, sharedByStragglers } from '../../../../lib/fleet/views/convergence.ts'
+import type { PushTarget } from '../../../../lib/store/push-targets.ts'
+import type { Push } from '../../../../lib/store/pushes.ts'
 
 const START = new Date('2026-07-01T08:00:00.000Z')
 const later = (ms: number) => new Date(START.getTime() + ms)
