@@ -10,12 +10,15 @@ export interface Config {
   databaseLifetimeMs: number
   listenAddress: string
   opampAddress: string
-  /** Empty: agents need no credential. */
+  /** Empty: agents need no credential. Without blanks around it, which no header carries. */
   opampSharedSecret: string
   opampMessageBytesMax: number
   /** WebSockets of one listener, in all and from one address. */
   socketLimits: { inAll: number; perAddress: number }
+  /** Origins whose pages may read answers. */
   corsOrigins: readonly string[]
+  /** Those of them that were set by hand: only their pages may act with the session cookie. */
+  cookieOrigins: readonly string[]
   seedAdmin: { email: string; password: string } | null
   /** Empty: no webhook. */
   webhookUrl: string
@@ -100,8 +103,26 @@ function checkSecret(secret: string): string | null {
   const trimmed = secret.trim()
   if (trimmed === '') return 'JWT_SECRET environment variable is required'
   if (trimmed === JWT_PLACEHOLDER) return 'JWT_SECRET must not use the placeholder value'
-  if (Buffer.byteLength(trimmed) < 32) return 'JWT_SECRET must be at least 32 characters'
+  if ([...trimmed].length < 32) return 'JWT_SECRET must be at least 32 characters'
   return null
+}
+
+/** A bearer token as a header can carry it; whatever it could not would keep every agent out. */
+function readSharedSecret(reader: Reader): { ok: true; secret: string } | { ok: false; error: string } {
+  const given = reader.text('OPAMP_SHARED_SECRET')
+  const secret = given.trim()
+  if (given !== '' && secret === '')
+    return {
+      ok: false,
+      error: 'OPAMP_SHARED_SECRET holds nothing but blanks: leave it unset to let any agent in',
+    }
+  if (/\p{Cc}/u.test(secret))
+    return {
+      ok: false,
+      error: 'OPAMP_SHARED_SECRET holds a line break or another control character, which no header can carry',
+    }
+  if (secret !== given) reader.warnings.push('OPAMP_SHARED_SECRET: the blanks around it do not count')
+  return { ok: true, secret }
 }
 
 function readSeedAdmin(
@@ -131,6 +152,8 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
   if (databaseDsn.trim() === '') return { ok: false, error: 'DB_DSN environment variable is required' }
   const seed = readSeedAdmin(reader)
   if (!seed.ok) return seed
+  const sharedSecret = readSharedSecret(reader)
+  if (!sharedSecret.ok) return sharedSecret
   for (const [name, fallback] of [
     ['LISTEN_ADDR', ':8080'],
     ['OPAMP_ADDR', ':4320'],
@@ -149,13 +172,14 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     databaseLifetimeMs: reader.positive('DB_CONN_MAX_LIFETIME_SECONDS', 1800, 1) * 1000,
     listenAddress: reader.text('LISTEN_ADDR', ':8080'),
     opampAddress: reader.text('OPAMP_ADDR', ':4320'),
-    opampSharedSecret: reader.text('OPAMP_SHARED_SECRET'),
+    opampSharedSecret: sharedSecret.secret,
     opampMessageBytesMax: reader.positive('MUSTER_OPAMP_MAX_MESSAGE_BYTES', 16 * MIB, 16 * MIB, 64 * MIB),
     socketLimits: {
       inAll: reader.positive('MUSTER_MAX_SOCKETS', 20_000, 20_000),
       perAddress: reader.positive('MUSTER_MAX_SOCKETS_PER_ADDRESS', 20_000, 20_000),
     },
     corsOrigins: reader.list('CORS_ORIGINS', 'http://localhost:5173'),
+    cookieOrigins: reader.list('CORS_ORIGINS'),
     seedAdmin: seed.admin,
     webhookUrl: reader.text('WEBHOOK_URL').trim(),
     minAgentVersion: reader.text('MIN_AGENT_VERSION').trim(),

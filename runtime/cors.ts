@@ -1,4 +1,5 @@
-import { matchesOriginEntry } from './origin.ts'
+import type { Config } from './config.ts'
+import { isOriginReadable, matchesOriginEntry } from './origin.ts'
 import type { Reply } from './reply.ts'
 import type { RawRequest } from './uws.ts'
 
@@ -6,16 +7,22 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const REQUEST_HEADERS = ['accept', 'authorization', 'content-type', 'origin']
 const EXPOSED = 'Link, Content-Disposition, Retry-After'
 
-function allowOrigin(origin: string, corsOrigins: readonly string[]): Record<string, string> | null {
-  if (corsOrigins.some((entry) => entry !== '*' && matchesOriginEntry(origin, entry)))
+/** Which pages may read answers, and which of them with the cookie. */
+export type CorsSettings = Pick<Config, 'corsOrigins' | 'cookieOrigins'>
+
+function allowOrigin(
+  origin: string,
+  { corsOrigins, cookieOrigins }: CorsSettings,
+): Record<string, string> | null {
+  if (cookieOrigins.some((entry) => entry !== '*' && matchesOriginEntry(origin, entry)))
     return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Allow-Credentials': 'true' }
   // Any origin may read, but never with a cookie.
   if (corsOrigins.includes('*')) return { 'Access-Control-Allow-Origin': '*' }
-  return null
+  return isOriginReadable(origin, corsOrigins) ? { 'Access-Control-Allow-Origin': origin } : null
 }
 
 /** The reply to a preflight; null when the request is not one. It answers for any path, before everything else. */
-export function answerPreflight(request: RawRequest, corsOrigins: readonly string[]): Reply | null {
+export function answerPreflight(request: RawRequest, settings: CorsSettings): Reply | null {
   const method = request.header('access-control-request-method')
   if (request.method !== 'OPTIONS' || method === '') return null
   const headers: Record<string, string> = {
@@ -27,7 +34,7 @@ export function answerPreflight(request: RawRequest, corsOrigins: readonly strin
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '')
-  const allowed = origin === '' ? null : allowOrigin(origin, corsOrigins)
+  const allowed = origin === '' ? null : allowOrigin(origin, settings)
   if (
     allowed !== null &&
     METHODS.includes(method) &&
@@ -43,10 +50,10 @@ export function answerPreflight(request: RawRequest, corsOrigins: readonly strin
 }
 
 /** The CORS headers of an actual request's reply. Other origins are not blocked, only left without headers. */
-export function corsHeaders(request: RawRequest, corsOrigins: readonly string[]): Record<string, string> {
+export function corsHeaders(request: RawRequest, settings: CorsSettings): Record<string, string> {
   const headers: Record<string, string> = { Vary: 'Origin' }
   const origin = request.header('origin')
   if (origin === '' || !METHODS.includes(request.method)) return headers
-  const allowed = allowOrigin(origin, corsOrigins)
+  const allowed = allowOrigin(origin, settings)
   return allowed === null ? headers : { ...headers, ...allowed, 'Access-Control-Expose-Headers': EXPOSED }
 }

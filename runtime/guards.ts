@@ -33,7 +33,7 @@ async function authenticate(
   if (!found.ok) return { ok: false, reply: problem(found.code) }
   const isUnsafe = !SAFE_METHODS.includes(call.method)
   if (credential.source === 'cookie' && isUnsafe) {
-    if (!isOriginTrusted(call.header('origin'), call.header('host'), ctx.config.corsOrigins))
+    if (!isOriginTrusted(call.header('origin'), call.header('host'), ctx.config.cookieOrigins))
       return { ok: false, reply: problem('origin-refused') }
   }
   const { userId, email, groups, permissions, sessionId } = found.user

@@ -21,10 +21,12 @@ Environment (durations are whole numbers above 0):
   DB_DSN                            PostgreSQL 18 or newer, a direct connection (required)
   LISTEN_ADDR                       REST API, UI and browser sockets (:8080)
   OPAMP_ADDR                        agents, at /v1/opamp (:4320)
-  OPAMP_SHARED_SECRET               bearer token that agents must send (none)
+  OPAMP_SHARED_SECRET               bearer token that agents must send (none); blanks
+                                    around it do not count
   SEED_ADMIN_EMAIL, SEED_ADMIN_PASSWORD
                                     first administrator, made while there are no users
-  CORS_ORIGINS                      origins of other browser clients (http://localhost:5173)
+  CORS_ORIGINS                      origins of other browser clients; with the session
+                                    cookie only those set here (http://localhost:5173)
   WEBHOOK_URL                       called for each new alert (none)
   MIN_AGENT_VERSION                 older collectors are flagged (none)
   DB_MAX_OPEN_CONNS, DB_MAX_IDLE_CONNS

@@ -19,10 +19,14 @@ export function originHost(origin: string): string | null {
  * May a browser page of this origin act with the session cookie (unsafe methods, `/ws`)? Absent: not a
  * browser's cross-site call. Same host counts whatever the scheme; an entry `*` alone never does.
  */
-export function isOriginTrusted(origin: string, host: string, corsOrigins: readonly string[]): boolean {
+export function isOriginTrusted(origin: string, host: string, cookieOrigins: readonly string[]): boolean {
   if (origin === '') return true
   const from = originHost(origin)
   if (from === null) return false
   if (host !== '' && from === host.toLowerCase()) return true
-  return corsOrigins.some((entry) => entry !== '*' && matchesOriginEntry(origin, entry))
+  return cookieOrigins.some((entry) => entry !== '*' && matchesOriginEntry(origin, entry))
 }
+
+/** May a page of this origin read answers at all? */
+export const isOriginReadable = (origin: string, corsOrigins: readonly string[]): boolean =>
+  corsOrigins.some((entry) => matchesOriginEntry(origin, entry))

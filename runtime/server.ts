@@ -166,7 +166,7 @@ export function startApiListener(
       const client = proxies.clientOf(request.peerAddress, request.header)
       const match = route(request.method, request.path)
       const functionId = match.kind === 'function' ? match.function.id : null
-      const preflight = answerPreflight(request, ctx.config.corsOrigins)
+      const preflight = answerPreflight(request, ctx.config)
       const reply =
         preflight ??
         (await dispatch(request, match, client).catch((error) =>
@@ -181,7 +181,7 @@ export function startApiListener(
         status: reply.status,
         durationMs: ctx.clock.monotonicMs() - startedAt,
       })
-      const cors = preflight === null ? corsHeaders(request, ctx.config.corsOrigins) : {}
+      const cors = preflight === null ? corsHeaders(request, ctx.config) : {}
       return {
         ...reply,
         headers: { ...securityHeaders(request.path, client.isSecure), ...cors, ...reply.headers },

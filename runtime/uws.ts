@@ -24,6 +24,7 @@ export interface RawRequest {
   query: string
   /** The direct peer. */
   peerAddress: string
+  /** One header, lower-case name: the first line of it, or all lines of what proxies add to; '' when absent. */
   header(name: string): string
   /** The whole body, or 'too-large' as soon as that is known, or 'aborted' when the peer left. */
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
@@ -183,11 +184,16 @@ export function formatAddress(raw: ArrayBuffer): string {
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
 }
 
+/** Lists to which each proxy may add a line of its own: who reads the first line alone believes the client. */
+const JOINED_HEADERS = new Set(['x-forwarded-for', 'x-forwarded-proto'])
+
 function copyHeaders(request: HttpRequest): (name: string) => string {
   const headers = new Map<string, string>()
   request.forEach((key, value) => {
-    // The first of a repeated header counts (a second Authorization or Cookie is ignored).
-    if (!headers.has(key)) headers.set(key, value)
+    const before = headers.get(key)
+    // The first of any other repeated header counts (a second Authorization or Cookie is ignored).
+    if (before === undefined) headers.set(key, value)
+    else if (JOINED_HEADERS.has(key)) headers.set(key, `${before}, ${value}`)
   })
   return (name) => headers.get(name) ?? ''
 }

@@ -3,6 +3,7 @@ import { LoginRequest, LoginResponse } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { sessionCookie } from '../../runtime/credentials.ts'
 import { defineHttp, jsonBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
+import { isOriginReadable, isOriginTrusted } from '../../runtime/origin.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
 /** Trade e-mail and password for a token and the session cookie. */
@@ -21,9 +22,20 @@ export default defineHttp({
       json: LoginResponse,
     },
   ],
-  errors: ['bad-request', 'login-limited', 'invalid-credentials', 'server-busy', 'audit-unavailable'],
-  async handle({ body, remoteAddress, isSecure }, ctx) {
+  errors: [
+    'origin-refused',
+    'bad-request',
+    'login-limited',
+    'invalid-credentials',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ body, remoteAddress, isSecure, header }, ctx) {
     const { email, password } = body
+    const { corsOrigins, cookieOrigins } = ctx.config
+    // A page elsewhere must not sign its visitor in here as somebody else: what he then does, he does as that one.
+    const mayHaveCookie = isOriginTrusted(header('origin'), header('host'), cookieOrigins)
+    if (!mayHaveCookie && !isOriginReadable(header('origin'), corsOrigins)) return problem('origin-refused')
     if (email === '' || password === '') {
       return problem('bad-request', { error: 'email and password are required' })
     }
@@ -33,7 +45,7 @@ export default defineHttp({
     const outcome = await ctx.identity.logIn({ email, password, address: remoteAddress })
     if (outcome.ok) {
       const maxAgeS = Math.floor((outcome.expiresAt.getTime() - ctx.clock.now().getTime()) / 1_000)
-      const cookies = [sessionCookie(outcome.token, maxAgeS, isSecure)]
+      const cookies = mayHaveCookie ? [sessionCookie(outcome.token, maxAgeS, isSecure)] : []
       return { ...json({ token: outcome.token }), cookies }
     }
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)

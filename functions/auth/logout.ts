@@ -17,7 +17,7 @@ export default defineHttp({
   async handle({ header, isSecure }, ctx) {
     const credential = readCredential(header)
     if (credential?.source === 'cookie') {
-      const isTrusted = isOriginTrusted(header('origin'), header('host'), ctx.config.corsOrigins)
+      const isTrusted = isOriginTrusted(header('origin'), header('host'), ctx.config.cookieOrigins)
       if (!isTrusted) return problem('origin-refused')
     }
     if (credential !== null) await ctx.identity.logOut(credential.token)

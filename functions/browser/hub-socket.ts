@@ -4,7 +4,7 @@ import { HubPing } from '../../lib/wire/hub.ts'
 import type { Context } from '../../runtime/context.ts'
 import { readCredential } from '../../runtime/credentials.ts'
 import { defineSocket, type Handshake, signedIn } from '../../runtime/define.ts'
-import { isOriginTrusted } from '../../runtime/origin.ts'
+import { isOriginReadable, isOriginTrusted } from '../../runtime/origin.ts'
 
 /** What is kept of one browser's socket. */
 interface State {
@@ -21,11 +21,17 @@ const ANSWER_EVERY_MS = 1_000
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
 
 /** Header or cookie, and only where there is neither the query's token, for clients that are no browsers. */
-function readToken(handshake: Handshake): string {
+function readToken(handshake: Handshake): { token: string; isFromCookie: boolean } {
   const credential = readCredential(handshake.header)
-  return credential === null
-    ? (new URLSearchParams(handshake.query).get('token') ?? '').trim()
-    : credential.token
+  if (credential !== null) return { token: credential.token, isFromCookie: credential.source === 'cookie' }
+  const token = (new URLSearchParams(handshake.query).get('token') ?? '').trim()
+  return { token, isFromCookie: false }
+}
+
+/** A page that holds the token itself needs no more trust than to read answers. */
+function mayListen(header: Handshake['header'], isFromCookie: boolean, { config }: Context): boolean {
+  if (isOriginTrusted(header('origin'), header('host'), config.cookieOrigins)) return true
+  return !isFromCookie && isOriginReadable(header('origin'), config.corsOrigins)
 }
 
 /** A session that ended between the handshake and the opening is nobody's to close but ours. */
@@ -66,7 +72,7 @@ export default defineSocket<State>({
     closeOnBackpressure: true,
   },
   async admit(handshake, ctx) {
-    const token = readToken(handshake)
+    const { token, isFromCookie } = readToken(handshake)
     const found = token === '' ? null : await ctx.identity.authenticate(token)
     if (found === null || !found.ok) {
       const isAway = found?.code === 'database-unavailable'
@@ -74,8 +80,7 @@ export default defineSocket<State>({
         ? { accept: false, status: 503, body: 'Service Unavailable\n', headers: PLAIN }
         : { accept: false, status: 401, body: 'Unauthorized\n', headers: PLAIN }
     }
-    const { header } = handshake
-    if (!isOriginTrusted(header('origin'), header('host'), ctx.config.corsOrigins))
+    if (!mayListen(handshake.header, isFromCookie, ctx))
       return { accept: false, status: 403, body: 'Forbidden\n', headers: PLAIN }
     const { sessionId, expiresAt } = found.user
     return {

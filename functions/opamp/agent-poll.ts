@@ -1,6 +1,7 @@
 import type { Context } from '../../runtime/context.ts'
 import { defineOpampPost } from '../../runtime/define.ts'
 import { bytes, type Reply, text } from '../../runtime/reply.ts'
+import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
 import { asksForGzip, deflate, inflate } from './content-coding.ts'
 import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
 
@@ -14,6 +15,7 @@ export default defineOpampPost({
   path: '/v1/opamp',
   bodyBytesMax: (ctx) => ctx.config.opampMessageBytesMax,
   refuse({ header }, ctx) {
+    if (isFromBrowser(header)) return NO_BROWSERS
     if (!holdsSharedSecret(header('authorization'), ctx.config.opampSharedSecret)) {
       return { status: 401, headers: CHALLENGE, body: '' }
     }

@@ -1,5 +1,6 @@
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { defineSocket, type Socket } from '../../runtime/define.ts'
+import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
 import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
 
 /** What is kept of one socket. The agents on it are known by their uids, never by it. */
@@ -21,6 +22,7 @@ export default defineSocket<State>({
     closeOnBackpressure: false,
   },
   admit({ header }, ctx) {
+    if (isFromBrowser(header)) return { accept: false, ...NO_BROWSERS }
     if (!holdsSharedSecret(header('authorization'), ctx.config.opampSharedSecret)) {
       return { accept: false, status: 401, body: '', headers: CHALLENGE }
     }

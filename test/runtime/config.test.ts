@@ -27,7 +27,13 @@ describe('the settings', () => {
         janitorIntervalMs: 300_000,
         eventRetentionDays: 30,
       },
-      ...{ corsOrigins: ['http://localhost:5173'], seedAdmin: null, webhookUrl: '', minAgentVersion: '' },
+      ...{
+        corsOrigins: ['http://localhost:5173'],
+        cookieOrigins: [],
+        seedAdmin: null,
+        webhookUrl: '',
+        minAgentVersion: '',
+      },
       runtimeValidation: { isEnabled: false, binaryPath: 'otelcol', timeoutMs: 5_000, minVersion: '' },
     })
   })
@@ -73,10 +79,21 @@ describe('the settings', () => {
   it('split lists at commas and drop blanks', () => {
     const { config } = read({ CORS_ORIGINS: ' https://a.example , ,https://b.example' })
     expect(config.corsOrigins).toEqual(['https://a.example', 'https://b.example'])
+    expect(config.cookieOrigins).toEqual(config.corsOrigins)
   })
 
   it.each(['1', 'true', 'YES', 'on', ' enabled '])('switch the runtime check on for %j', (word) => {
     expect(read({ OTELCOL_RUNTIME_VALIDATION_ENABLED: word }).config.runtimeValidation.isEnabled).toBe(true)
+  })
+
+  it.each([' s3cret', 's3cret \t', 's3cret\n'])('take the shared secret %j without its blanks', (secret) => {
+    const { config, warnings } = read({ OPAMP_SHARED_SECRET: secret })
+    expect(config.opampSharedSecret).toBe('s3cret')
+    expect(warnings).toEqual(['OPAMP_SHARED_SECRET: the blanks around it do not count'])
+  })
+
+  it('take a secret for logins of 32 characters, of whatever script', () => {
+    expect(read({ JWT_SECRET: 'é'.repeat(32) }).config.jwtSecret).toBe('é'.repeat(32))
   })
 
   it('never take feature gates from the environment', () => {
@@ -90,6 +107,15 @@ describe('a start is refused', () => {
     [{ JWT_SECRET: '   ' }, 'JWT_SECRET environment variable is required'],
     [{ JWT_SECRET: 'change-me-in-production' }, 'JWT_SECRET must not use the placeholder value'],
     [{ JWT_SECRET: `  ${'s'.repeat(31)}  ` }, 'JWT_SECRET must be at least 32 characters'],
+    [{ JWT_SECRET: 'é'.repeat(31) }, 'JWT_SECRET must be at least 32 characters'],
+    [
+      { OPAMP_SHARED_SECRET: ' \n ' },
+      'OPAMP_SHARED_SECRET holds nothing but blanks: leave it unset to let any agent in',
+    ],
+    [
+      { OPAMP_SHARED_SECRET: 's3c\nret' },
+      'OPAMP_SHARED_SECRET holds a line break or another control character, which no header can carry',
+    ],
     [{ DB_DSN: ' ' }, 'DB_DSN environment variable is required'],
     [
       { SEED_ADMIN_PASSWORD: 'long enough for all' },

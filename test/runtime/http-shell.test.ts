@@ -1,11 +1,13 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { useTestDatabase } from '../support/postgres.ts'
 import { useTestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const service = await useTestService(database, {
-  corsOrigins: ['https://console.example', 'https://*.dev.example'],
+  corsOrigins: ['https://console.example', 'https://*.dev.example', 'http://localhost:5173'],
+  cookieOrigins: ['https://console.example', 'https://*.dev.example'],
   trustedProxies: ['127.0.0.0/8'],
 })
 
@@ -31,6 +33,22 @@ function raw(
   })
 }
 
+/** The whole answer to a request whose header lines are exactly these. */
+function rawLines(method: string, path: string, body: string, lines: readonly string[]): Promise<string> {
+  const { port } = new URL(service.url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk: Buffer) => {
+      answer += chunk.toString()
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(answer))
+    const head = [`${method} ${path} HTTP/1.1`, 'Host: muster', 'Connection: close', ...lines]
+    socket.write(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  })
+}
+
 describe('an answer of the API listener', () => {
   it('carries the security headers, whatever it is', async () => {
     for (const path of ['/healthz', '/api/me', '/api/nothing', '/ws']) {
@@ -49,6 +67,24 @@ describe('an answer of the API listener', () => {
   it('asks browsers to stay on TLS when a trusted proxy says that it was TLS', async () => {
     const { headers } = await raw('GET', '/healthz', { 'x-forwarded-proto': 'https' })
     expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains')
+  })
+
+  it('is for the address that the nearest trusted proxy saw, whatever lines a client sends before', async () => {
+    const address = '203.0.113.7'
+    const guess = (first: string) =>
+      rawLines('POST', '/api/auth/login', '{"email":"guess@example.com","password":"wrong"}', [
+        `X-Forwarded-For: ${first}`,
+        `X-Forwarded-For: ${address}`,
+        'X-Forwarded-Proto: https',
+        'X-Forwarded-Proto: http',
+      ])
+    const answers: string[] = []
+    for (let n = 0; n < 6; n++) answers.push(await guess(`198.51.100.${n}`))
+    expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['401', '401', '401', '401', '401', '429'])
+    expect(answers.join()).not.toMatch(/strict-transport-security/i)
+    // What one line says counts as it did.
+    const one = await raw('POST', '/api/auth/login', { 'x-forwarded-for': `192.0.2.1, ${address}` }, '{}')
+    expect(one.status).toBe(400)
   })
 
   it('is for no cache where credentials are given and taken away, refusals included', async () => {
@@ -134,6 +170,12 @@ describe('a page of another origin', () => {
     },
   )
 
+  it('reads with a token of its own, and without the cookie, where it is only the default that names it', async () => {
+    const { headers } = await preflight('http://localhost:5173')
+    expect(headers['access-control-allow-origin']).toBe('http://localhost:5173')
+    expect(headers['access-control-allow-credentials']).toBeUndefined()
+  })
+
   it('may not change anything with the session cookie', async () => {
     const token = await service.token()
     const change = (origin: string) =>
@@ -144,6 +186,8 @@ describe('a page of another origin', () => {
         '{"theme":"dark","language":"fr"}',
       )
     expect(await change('https://evil.example')).toMatchObject({ status: 403 })
+    expect(await change('http://localhost:5173')).toMatchObject({ status: 403 })
+    expect(await change('https://console.example')).toMatchObject({ status: 200 })
     expect(await change('')).toMatchObject({ status: 200 })
     expect(await change(service.url)).toMatchObject({ status: 200 })
   })

@@ -41,6 +41,7 @@ export const TEST_CONFIG: Config = {
   opampMessageBytesMax: 16_777_216,
   socketLimits: { inAll: 20_000, perAddress: 20_000 },
   corsOrigins: ['http://localhost:5173'],
+  cookieOrigins: [],
   seedAdmin: null,
   webhookUrl: '',
   minAgentVersion: '',

@@ -119,6 +119,37 @@ describe('POST /api/auth/login', () => {
     expect(await logIn(`a${longest}`, PASSWORD, { address })).toMatchObject({ status: 400 })
   })
 
+  it('signs nobody in for a page that is elsewhere, whatever it calls its body', async () => {
+    const body = JSON.stringify({ email: OPS, password: PASSWORD })
+    const from = (origin: string, more: Record<string, string> = {}) =>
+      invoke(ctx, 'POST /api/auth/login', {
+        body,
+        headers: { host: 'muster.example', origin, ...more },
+        remoteAddress: '192.0.2.50',
+      })
+    const before = await newest()
+    for (const origin of ['https://evil.example', 'null', 'http://muster.example.evil.example'])
+      for (const type of ['text/plain', 'application/json'])
+        expect(await from(origin, { 'content-type': type })).toMatchObject({
+          status: 403,
+          json: { error: 'origin not allowed' },
+          cookies: [],
+        })
+    expect(await newest()).toEqual(before)
+    expect((await from('https://muster.example')).cookies).toHaveLength(1)
+    // The default of CORS_ORIGINS: it may hold a token, its visitors get no session.
+    expect(await from('http://localhost:5173')).toMatchObject({ status: 200, cookies: [] })
+    const open = createTestContext(database, {
+      config: { corsOrigins: ['https://console.example'], cookieOrigins: ['https://console.example'] },
+    })
+    const named = await invoke(open, 'POST /api/auth/login', {
+      body,
+      headers: { host: 'muster.example', origin: 'https://console.example' },
+    })
+    expect(named.cookies).toHaveLength(1)
+    await open.close()
+  })
+
   it('stops guesses after five a minute, the right password included, and forgets them after that', async () => {
     const address = '192.0.2.20'
     for (let n = 0; n < 5; n++) expect(await logIn(OPS, 'wrong', { address })).toMatchObject({ status: 401 })

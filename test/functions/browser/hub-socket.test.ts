@@ -8,7 +8,10 @@ const database = await useTestDatabase()
 let running: TestService
 let token = ''
 beforeAll(async () => {
-  running = await startTestService(database)
+  running = await startTestService(database, {
+    corsOrigins: ['https://console.example', 'http://localhost:5173'],
+    cookieOrigins: ['https://console.example'],
+  })
   token = await running.token({ groups: [] })
 })
 afterAll(() => running.stop())
@@ -73,11 +76,17 @@ describe('the handshake', () => {
   it('refuses a page of another origin, and takes those of this host and of CORS_ORIGINS', async () => {
     const refused = { kind: 'refused', status: 403, body: 'Forbidden\n' }
     for (const origin of ['https://evil.example', 'null', 'http://localhost:5173.evil.example'])
-      expect(await open({ ...cookie(), origin })).toEqual(refused)
-    for (const origin of [running.url, 'http://localhost:5173']) {
+      for (const credential of [cookie(), bearer()])
+        expect(await open({ ...credential, origin })).toEqual(refused)
+    for (const origin of [running.url, 'https://console.example']) {
       const { socket } = await openOrFail({ ...cookie(), origin })
       socket.close()
     }
+    // The default of the setting: whatever page is there may be anybody's.
+    const byDefault = { origin: 'http://localhost:5173' }
+    expect(await open({ ...cookie(), ...byDefault })).toEqual(refused)
+    const { socket } = await openOrFail({ ...bearer(), ...byDefault })
+    socket.close()
   })
 
   it('answers a plain GET with 400', async () => {

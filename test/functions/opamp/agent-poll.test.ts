@@ -17,6 +17,17 @@ const acknowledgement = { instanceUid: Buffer.from(uidBytes(1)), capabilities: 7
 const post = (body: Parameters<typeof postAgent>[1], headers: Record<string, string> = {}) =>
   postAgent(listener.url, body, headers)
 
+test.each(['https://evil.example', 'null'])(
+  'a page in a browser, of the origin %s, cannot poll as an agent',
+  async (origin) => {
+    const { fleet } = start()
+    const reply = await post(poll, { Origin: origin })
+    expect(reply.status).toBe(403)
+    expect(reply.headers['content-type']).toBe('text/plain; charset=utf-8')
+    expect(fleet.received).toEqual([])
+  },
+)
+
 describe('a poll', () => {
   test('is answered 200 with exactly the content type, and a body without a header byte', async () => {
     start()

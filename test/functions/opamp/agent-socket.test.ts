@@ -60,6 +60,24 @@ describe('the shared secret', () => {
   })
 })
 
+describe('a page in a browser', () => {
+  test.each(['https://evil.example', 'http://localhost:5173', 'null'])(
+    'of the origin %s cannot become an agent, with the secret or without one',
+    async (origin) => {
+      for (const secret of ['', 's3cret']) {
+        start({ secret })
+        const headers = { Origin: origin, Authorization: 'Bearer s3cret' }
+        const refusal = await openWire(listener.url, headers).catch((error) => error)
+        if (!(refusal instanceof UpgradeRefused)) throw new Error('the upgrade was accepted')
+        expect(refusal.status).toBe(403)
+        expect(refusal.headers['content-type']).toBe('text/plain; charset=utf-8')
+        expect(listener.fleet.received).toEqual([])
+        listener.close()
+      }
+    },
+  )
+})
+
 describe('messages', () => {
   test('each is answered once, with the uid that it carried', async () => {
     const { fleet, url } = start()
