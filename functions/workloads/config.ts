@@ -40,9 +40,10 @@ export default defineHttp({
       rollout: await findRolloutOfPush(ctx.db, push.pushId),
       answer: push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null,
     }
+    const traits = (uid: string) => ctx.fleet.state.instances.get(uid)?.attributes ?? null
     return json({
       ...ctx.views.revision(workload, push, about, sight),
-      instance_statuses: toInstanceStatuses(push, targets, ctx.clock.now(), sight),
+      instance_statuses: toInstanceStatuses(push, targets, traits, ctx.clock.now(), sight),
       ...(content === null ? { content_available: false } : { content: content.body }),
     })
   },

@@ -242,6 +242,8 @@ export interface StoredErrorGroup {
   /** Some of them, sorted. */
   instanceUids: readonly string[]
   sample: string
+  /** Empty unless they are the same for all of them. */
+  parameters: Readonly<Record<string, string | number>>
 }
 
 /** The failed instances of some pushes, grouped by cause. */
@@ -259,11 +261,13 @@ export async function listErrorGroups(
     last_at: Date
     uids: string[]
     sample: string
+    parameters: Record<string, string | number> | null
   }>(
     `select push_id, coalesce(cause, 'unknown') as cause, coalesce(min(title), 'Remote config error') as title,
        count(*)::int as count, min(coalesce(ended_at, updated_at)) as first_at,
        max(coalesce(ended_at, updated_at)) as last_at,
-       (array_agg(instance_uid order by instance_uid))[1:$2::int] as uids, coalesce(min(error_text), '') as sample
+       (array_agg(instance_uid order by instance_uid))[1:$2::int] as uids, coalesce(min(error_text), '') as sample,
+       case when count(distinct coalesce(parameters, '{}')) = 1 then (array_agg(parameters))[1] end as parameters
      from push_targets where push_id = any($1::uuid[]) and state = 'failed'
      group by push_id, coalesce(cause, 'unknown') order by push_id, 2`,
     [pushIds, instancesMax],
@@ -277,5 +281,6 @@ export async function listErrorGroups(
     lastAt: row.last_at,
     instanceUids: row.uids,
     sample: row.sample,
+    parameters: row.parameters ?? {},
   }))
 }

@@ -1,5 +1,11 @@
 import { array, boolean, type Infer, nullable, number, optional, string, type } from 'superstruct'
-import { PushAftermath, PushInstanceState, RevisionPhase, RevisionStatus } from './revisions.ts'
+import {
+  ErrorParameters,
+  PushAftermath,
+  PushInstanceState,
+  RevisionPhase,
+  RevisionStatus,
+} from './revisions.ts'
 import { named, note } from './structs.ts'
 
 export const ConvergenceTarget = named(
@@ -17,6 +23,7 @@ export const ConvergenceTarget = named(
     duration_ms: note('Milliseconds from the commit to its end.', optional(number())),
     error_cause: optional(string()),
     error_title: optional(string()),
+    error_parameters: ErrorParameters,
     error_message: note('Redacted; only with `config:read_content`.', optional(string())),
   }),
 )

@@ -18,7 +18,7 @@ export type HubFrame =
       connected_instance_count: number
       drifted_instance_count: number
     }
-  | { type: 'workload_removed'; workload_id: string; reason: 'deleted' | 'archived' }
+  | { type: 'workload_removed'; workload_id: string; reason: 'deleted' }
   | { type: 'workload_event'; event: WorkloadEventRecord }
   | { type: 'workload_config_status'; workload_id: string; status: RemoteConfigStatus }
   | {

@@ -1,4 +1,5 @@
 import { array, boolean, enums, type Infer, literal, optional, type Struct, string, type } from 'superstruct'
+import { ErrorParameters } from './revisions.ts'
 import { anyOf, dictionary, itself, named, note } from './structs.ts'
 import { AvailableComponents, RemoteConfigStatus } from './workloads.ts'
 
@@ -46,6 +47,7 @@ export interface HealthNode {
   updated_at?: string
   error_cause?: string
   error_title?: string
+  error_parameters?: Record<string, string>
   /** Redacted; only with `config:read_content`. */
   last_error?: string
   components?: Record<string, HealthNode>
@@ -61,6 +63,7 @@ export const HealthNode: Struct<HealthNode, unknown> = named(
     updated_at: optional(string()),
     error_cause: optional(string()),
     error_title: optional(string()),
+    error_parameters: ErrorParameters,
     last_error: note('Redacted; only with `config:read_content`.', optional(string())),
     components: optional(dictionary(itself('HealthNode', () => HealthNode))),
   }),
@@ -73,7 +76,6 @@ export const InstanceDetail = named(
     ...LiveInstance.schema,
     workload_id: string(),
     transport: optional(enums(['websocket', 'http'])),
-    remote_address: optional(string()),
     capabilities: optional(array(string())),
     attributes: dictionary(string()),
     health: optional(HealthNode),

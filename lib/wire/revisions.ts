@@ -1,5 +1,5 @@
 import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
-import { named, note, type Sent } from './structs.ts'
+import { dictionary, named, note, type Sent } from './structs.ts'
 import {
   PUSH_AFTERMATHS,
   PUSH_INSTANCE_STATES,
@@ -17,19 +17,27 @@ export type RevisionPhase = Infer<typeof RevisionPhase>
 export const PushInstanceState = named('PushInstanceState', '', enums(PUSH_INSTANCE_STATES))
 export type PushInstanceState = Infer<typeof PushInstanceState>
 
+/** What an agent's error is about, in values that hold no secret: a port, a component's type, a line, an exit code. */
+export const ErrorParameters = note(
+  'What the error is about: `port`, `yaml_line` and `exit_code`; with `config:read_content` `component_type` as well.',
+  optional(dictionary(string())),
+)
+export type ErrorParameters = Infer<typeof ErrorParameters>
+
 export const RevisionInstanceStatus = named(
   'RevisionInstanceStatus',
   'How a push went on one instance. Texts are redacted, and absent without `config:read_content`.',
   type({
     instance_uid: string(),
     pod_name: optional(string()),
-    node: optional(string()),
+    node: note('Where it runs, while it is connected and says so.', optional(string())),
     required: note('False for one that joined after the push was committed.', boolean()),
     status: PushInstanceState,
     config_hash: optional(string()),
     updated_at: string(),
     error_cause: optional(string()),
     error_title: optional(string()),
+    error_parameters: ErrorParameters,
     error_message: optional(string()),
     timed_out: optional(boolean()),
   }),
@@ -61,6 +69,7 @@ export const RevisionErrorGroup = named(
     last_seen_at: string(),
     retryable: boolean(),
     affected_instances: optional(array(string())),
+    error_parameters: note('Where they are the same for all of them.', optional(dictionary(string()))),
     sample_message: optional(string()),
     sample_path: optional(string()),
     config_hash: optional(string()),

@@ -10,7 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { PushAftermath, RevisionErrorGroup, RolloutStatus } from './revisions.ts'
+import { ErrorParameters, PushAftermath, RevisionErrorGroup, RolloutStatus } from './revisions.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
 import { CANARY_STRATEGIES, ROLLOUT_GATES } from './values.ts'
 
@@ -76,6 +76,7 @@ export const RolloutTarget = named(
     stop_reason: optional(string()),
     error_cause: optional(string()),
     error_title: optional(string()),
+    error_parameters: ErrorParameters,
     error_message: note('Redacted; only with `config:read_content`.', optional(string())),
     updated_at: string(),
   }),

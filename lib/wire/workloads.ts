@@ -10,7 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { RevisionRecord } from './revisions.ts'
+import { ErrorParameters, RevisionRecord } from './revisions.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
 import { REMOTE_CONFIG_STATES, WORKLOAD_STATUSES } from './values.ts'
 
@@ -29,6 +29,7 @@ export const RemoteConfigStatus = named(
     updated_at: string(),
     error_cause: optional(string()),
     error_title: optional(string()),
+    error_parameters: ErrorParameters,
     error_message: note('Redacted; only with `config:read_content`.', optional(string())),
     push_status: note(
       "The workload's newest push, without content and instances; only in hub frames.",

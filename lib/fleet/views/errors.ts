@@ -11,13 +11,33 @@ export interface Sight {
 export function errorFields(
   error: AgentError | null,
   { withTexts }: Sight,
-): { error_cause?: string; error_title?: string; error_message?: string } {
+): {
+  error_cause?: string
+  error_title?: string
+  error_parameters?: Record<string, string>
+  error_message?: string
+} {
   if (error === null) return {}
   return {
     error_cause: error.cause,
     error_title: error.title,
+    ...parameterFields(error.parameters, { withTexts }),
     ...(withTexts && error.text !== '' ? { error_message: error.text } : {}),
   }
+}
+
+/**
+ * What an error is about; absent where nothing is known. Numbers are for everybody, names are the config's and the
+ * agent's own words.
+ */
+function parameterFields(
+  parameters: AgentError['parameters'],
+  { withTexts }: Sight,
+): { error_parameters?: Record<string, string> } {
+  const entries = Object.entries(parameters)
+    .map(([key, value]) => [key, String(value)] as const)
+    .filter(([, value]) => withTexts || /^-?\d{1,10}$/.test(value))
+  return entries.length === 0 ? {} : { error_parameters: Object.fromEntries(entries) }
 }
 
 /** Instances of one push that failed for the same cause. */
@@ -30,6 +50,8 @@ export interface ErrorGroup {
   /** Some of them, sorted. */
   instanceUids: readonly string[]
   sample: string
+  /** Empty unless they are the same for all of them. */
+  parameters: AgentError['parameters']
 }
 
 /** How many instances a group names. */
@@ -40,16 +62,17 @@ const FINAL = ['capability_mismatch', 'permission_or_policy', 'rollback_unavaila
 
 /** The failed targets of a push, grouped by cause. */
 export function groupErrors(targets: Iterable<PushTarget>): ErrorGroup[] {
-  const groups = new Map<string, { error: AgentError; times: number[]; uids: string[] }>()
+  const groups = new Map<string, { error: AgentError; times: number[]; uids: string[]; isAlike: boolean }>()
   for (const target of targets) {
     if (target.state !== 'failed') continue
     const error = target.error ?? { cause: 'unknown', title: 'Remote config error', parameters: {}, text: '' }
-    const group = groups.get(error.cause) ?? { error, times: [], uids: [] }
+    const group = groups.get(error.cause) ?? { error, times: [], uids: [], isAlike: true }
+    group.isAlike &&= isSame(group.error.parameters, error.parameters)
     group.times.push((target.endedAt ?? target.updatedAt).getTime())
     group.uids.push(target.instanceUid)
     groups.set(error.cause, group)
   }
-  return [...groups.values()].map(({ error, times, uids }) => ({
+  return [...groups.values()].map(({ error, times, uids, isAlike }) => ({
     cause: error.cause,
     title: error.title,
     count: uids.length,
@@ -57,8 +80,12 @@ export function groupErrors(targets: Iterable<PushTarget>): ErrorGroup[] {
     lastAt: new Date(times.reduce((a, b) => Math.max(a, b))),
     instanceUids: uids.sort().slice(0, GROUP_INSTANCES_MAX),
     sample: error.text,
+    parameters: isAlike ? error.parameters : {},
   }))
 }
+
+const isSame = (a: AgentError['parameters'], b: AgentError['parameters']): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])
 
 /** Groups as the wire carries them: high severity first, then the most instances, then by cause. */
 export function toErrorGroups(
@@ -76,6 +103,7 @@ export function toErrorGroups(
       last_seen_at: group.lastAt.toISOString(),
       retryable: !FINAL.includes(group.cause),
       ...(group.instanceUids.length === 0 ? {} : { affected_instances: [...group.instanceUids] }),
+      ...parameterFields(group.parameters, { withTexts }),
       ...(withTexts && group.sample !== '' ? { sample_message: group.sample } : {}),
       config_hash: configHash,
     }),

@@ -115,14 +115,25 @@ function groupsOfPush(push: Push, timedOut: number): ErrorGroup[] {
   if (timedOut === 0) return []
   const at = new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
   const { cause, title, text } = TIMEOUT_ERROR
-  return [{ cause, title, sample: text, count: timedOut, firstAt: at, lastAt: at, instanceUids: [] }]
+  return [
+    {
+      cause,
+      title,
+      sample: text,
+      count: timedOut,
+      firstAt: at,
+      lastAt: at,
+      instanceUids: [],
+      parameters: {},
+    },
+  ]
 }
 
 function toOwnGroup(push: Push, error: NonNullable<Push['error']>): ErrorGroup {
   const at = push.failedAt ?? push.updatedAt
   return {
     ...{ cause: error.cause, title: error.title, sample: error.text },
-    ...{ count: 1, firstAt: at, lastAt: at, instanceUids: [] },
+    ...{ count: 1, firstAt: at, lastAt: at, instanceUids: [], parameters: error.parameters },
   }
 }
 
@@ -174,10 +185,11 @@ const ORDER = ['failed', 'straggler', 'gone', 'offered', 'applying', 'applied', 
 export const compareTargets = (a: PushTarget, b: PushTarget): number =>
   ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || (a.instanceUid < b.instanceUid ? -1 : 1)
 
-/** The instances of a single revision: the first 200, failed first. */
+/** The instances of a single revision: the first 200, failed first. `traits` are the attributes of those that live. */
 export function toInstanceStatuses(
   push: Push,
   targets: readonly PushTarget[],
+  traits: (uid: string) => ReadonlyMap<string, string> | null,
   now: Date,
   sight: Sight,
 ): RevisionInstanceStatus[] {
@@ -186,9 +198,11 @@ export function toInstanceStatuses(
     .slice(0, INSTANCES_MAX)
     .map((target) => {
       const { status, isTimedOut } = toInstanceState(target, now)
+      const node = traits(target.instanceUid)?.get('k8s.node.name') ?? ''
       return {
         instance_uid: target.instanceUid,
         ...(target.podName === '' ? {} : { pod_name: target.podName }),
+        ...(node === '' ? {} : { node }),
         required: target.isTarget && !target.isJoiner,
         status,
         config_hash: push.hash,

@@ -1,4 +1,4 @@
-import { defineTexts, language } from './define.ts'
+import { defineTexts, language, say } from './define.ts'
 
 /** The causes of failures as the service classifies them; it sends the English title along. */
 const causeTexts = defineTexts({
@@ -31,3 +31,48 @@ const causeTexts = defineTexts({
 /** The title of a cause in the reader's language. */
 export const describeCause = (cause: string | undefined, title: string | undefined): string =>
   (cause && causeTexts[language.value][cause]) || title || cause || ''
+
+const parameterTexts = defineTexts({
+  en: {
+    port: (value: string) => `port ${value}`,
+    component_type: (value: string) => `component ${value}`,
+    yaml_line: (value: string) => `line ${value}`,
+    exit_code: (value: string) => `exit code ${value}`,
+  },
+  fr: {
+    port: (value: string) => `port ${value}`,
+    component_type: (value: string) => `composant ${value}`,
+    yaml_line: (value: string) => `ligne ${value}`,
+    exit_code: (value: string) => `code de sortie ${value}`,
+  },
+})
+
+/** What an error is about, in words: a port, a component, a line, an exit code. Empty when nothing is known. */
+export function describeParameters(parameters: Readonly<Record<string, string>> | undefined): string {
+  const words = say(parameterTexts) as Record<string, (value: string) => string>
+  const known = Object.entries(parameters ?? {}).flatMap(([key, value]) => words[key]?.(value) ?? [])
+  return known.join(', ')
+}
+
+/** The cause of an error in the reader's language, with what it is about. */
+export function describeError(error: {
+  error_cause?: string | undefined
+  error_title?: string | undefined
+  error_parameters?: Readonly<Record<string, string>> | undefined
+}): string {
+  const about = describeParameters(error.error_parameters)
+  const cause = describeCause(error.error_cause, error.error_title)
+  return about === '' || cause === '' ? cause : `${cause} (${about})`
+}
+
+/** The same of instances that failed for one cause. */
+export const describeGroup = (
+  group: { cause: string; title: string; error_parameters?: Readonly<Record<string, string>> } | undefined,
+): string =>
+  group === undefined
+    ? ''
+    : describeError({
+        error_cause: group.cause,
+        error_title: group.title,
+        error_parameters: group.error_parameters,
+      })

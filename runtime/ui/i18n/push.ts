@@ -24,6 +24,7 @@ export const pushTexts = defineTexts({
     share: (key: string, value: string, count: number) =>
       `${n(count)} of them have ${key} ${value} in common.`,
     causes: 'What went wrong',
+    others: (count: number) => `and ${n(count)} more`,
     targets: 'Instances',
     joined: 'Joined later',
     seeRollback: 'See the rollback',
@@ -60,6 +61,7 @@ export const pushTexts = defineTexts({
     share: (key: string, value: string, count: number) =>
       `${n(count)} d’entre elles ont ${key} ${value} en commun.`,
     causes: 'Ce qui n’a pas marché',
+    others: (count: number) => `et ${n(count)} de plus`,
     targets: 'Instances',
     joined: 'Arrivées ensuite',
     seeRollback: 'Voir le retour',

@@ -3,7 +3,7 @@ import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergen
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
@@ -140,7 +140,7 @@ function Targets({
             </td>
             <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
             <td class="mono">{row.version ?? '–'}</td>
-            <td class="text">{row.error_message ?? describeCause(row.error_cause, row.error_title)}</td>
+            <td class="text">{row.error_message ?? describeError(row)}</td>
           </tr>
         )}
       </Capped>
@@ -148,13 +148,16 @@ function Targets({
   )
 }
 
+const namesOf = (targets: readonly ConvergenceTarget[]) =>
+  new Map(targets.flatMap((row) => (row.pod_name ? [[row.instance_uid, row.pod_name] as const] : [])))
+
 function Body({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
   const words = say(pushTexts)
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} />
       <ConvergenceBar of={of} />
-      <Causes groups={push?.error_groups} />
+      <Causes groups={push?.error_groups} workloadId={of.workload_id} names={namesOf(of.targets)} />
       <section hidden={of.stragglers.length === 0 && of.failed_count > 0}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (

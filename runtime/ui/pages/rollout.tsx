@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeError } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber, shortHash } from '../i18n/format.ts'
@@ -328,7 +328,7 @@ function Members({ of }: { of: RolloutRecord }) {
             <td class="bad text">
               {target.stop_reason &&
                 (words.gate[target.stop_reason as keyof typeof words.gate] ?? target.stop_reason)}
-              {target.error_cause && describeCause(target.error_cause, target.error_title)}
+              {target.error_cause && describeError(target)}
             </td>
           </tr>
         ))}
@@ -366,7 +366,11 @@ function Body({
           <Steer of={of} reload={reload} />
         )}
       </div>
-      <Causes groups={of.error_groups} />
+      <Causes
+        groups={of.error_groups}
+        workloadId={of.workload_id}
+        names={new Map(of.targets.map((target) => [target.instance_uid, target.pod_name ?? '']))}
+      />
       <StageBar of={of} instanceCount={instanceCount} />
       <StageTable of={of} now={now} />
       <Members of={of} />

@@ -1,5 +1,5 @@
 import type { HealthNode, InstanceDetail } from '../../../lib/wire/instances.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listChoices } from '../logic/instances.ts'
@@ -15,7 +15,7 @@ import type { TabProps } from './workload.tsx'
 
 function Node({ name, node }: { name: string; node: HealthNode }) {
   const words = say(workloadTexts).health
-  const error = node.last_error || describeCause(node.error_cause, node.error_title)
+  const error = node.last_error || describeError(node)
   const children = Object.entries(node.components ?? {}).sort(
     ([a, x], [b, y]) => Number(x.healthy) - Number(y.healthy) || a.localeCompare(b),
   )

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeGroup } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
@@ -221,7 +221,7 @@ export function HistoryTab({ workload, history }: TabProps) {
                     {row.error_groups?.[0] && (
                       <span class="bad">
                         {' · '}
-                        {describeCause(row.error_groups[0].cause, row.error_groups[0].title)}
+                        {describeGroup(row.error_groups[0])}
                       </span>
                     )}
                   </td>

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -40,9 +40,7 @@ function ConfigCell({ instance }: { instance: LiveInstance }) {
     <>
       <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
       {status && <PushMark state={status.status} />}
-      {status?.status === 'failed' && (
-        <span class="bad"> {describeCause(status.error_cause, status.error_title)}</span>
-      )}
+      {status?.status === 'failed' && <span class="bad"> {describeError(status)}</span>}
     </>
   )
 }

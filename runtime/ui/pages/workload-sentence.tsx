@@ -1,7 +1,7 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
@@ -16,8 +16,7 @@ import type { TabProps } from './workload.tsx'
 
 const COMPONENTS_NAMED = 3
 
-const causeOf = (push: RevisionRecord | null) =>
-  describeCause(push?.error_groups?.[0]?.cause, push?.error_groups?.[0]?.title)
+const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
 function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>): [string, string] {
   const words = say(workloadTexts).say

@@ -1,22 +1,44 @@
 import type { RevisionErrorGroup } from '../../../lib/wire/revisions.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { Icon } from './icons.tsx'
 
-/** Why instances could not apply a config, and how many each cause stopped. */
-export function Causes({ groups }: { groups: readonly RevisionErrorGroup[] | undefined }) {
+/** Why instances could not apply a config, and which of them each cause stopped. */
+export function Causes({
+  groups,
+  workloadId,
+  names,
+}: {
+  groups: readonly RevisionErrorGroup[] | undefined
+  workloadId: string
+  /** By which people know the instances; uid to name. */
+  names: ReadonlyMap<string, string>
+}) {
+  const words = say(pushTexts)
   if (!groups?.length) return null
   return (
     <section class="pane" style={{ marginTop: '0' }}>
-      <h2>{say(pushTexts).causes}</h2>
+      <h2>{words.causes}</h2>
       <ul class="list">
         {groups.map((group) => (
           <li key={group.cause} class="bad">
             <Icon shape="cross" />
             <div>
-              <b>{describeCause(group.cause, group.title)}</b> · {formatNumber(group.count)}
+              <b>{describeGroup(group)}</b> · {formatNumber(group.count)}
+              {group.affected_instances && (
+                <div class="who">
+                  {group.affected_instances.map((uid) => (
+                    <a key={uid} class="mono" href={`/workloads/${workloadId}/health?instance=${uid}`}>
+                      {names.get(uid) || uid.slice(0, 12)}
+                    </a>
+                  ))}
+                  {group.count > group.affected_instances.length && (
+                    <span class="muted">{words.others(group.count - group.affected_instances.length)}</span>
+                  )}
+                </div>
+              )}
               {group.sample_message && <div class="muted">{group.sample_message}</div>}
             </div>
           </li>

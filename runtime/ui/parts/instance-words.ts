@@ -1,6 +1,6 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { HeterogeneityFlag, TopologySummary } from '../../../lib/wire/topology.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatList, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -11,8 +11,7 @@ export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
   const words = say(workloadTexts).odd
   switch (oddity) {
     case 'failed': {
-      const { error_cause: cause, error_title: title } = instance.remote_config_status ?? {}
-      return describeCause(cause, title) || words.failed
+      return describeError(instance.remote_config_status ?? {}) || words.failed
     }
     case 'other_config':
       return words.runs(shortHash(instance.effective_config_hash))
