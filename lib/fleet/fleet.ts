@@ -307,6 +307,8 @@ export class Fleet implements FleetPort {
       Object.assign(instance, {
         workload: null,
         isDescribed: false,
+        undescribedSinceMs: null,
+        isAnnounced: false,
         attributes: null,
         offer: null,
         reported: { isKnown: false },

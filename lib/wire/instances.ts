@@ -12,6 +12,10 @@ export const LiveInstance = named(
     version: optional(string()),
     connected_at: string(),
     last_message_at: string(),
+    described: note(
+      'False for one that belongs here since before and has not said yet what it is; else absent.',
+      optional(literal(false)),
+    ),
     healthy: boolean(),
     accepts_remote_config: boolean(),
     remote_config_capability_known: optional(boolean()),

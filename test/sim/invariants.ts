@@ -91,7 +91,7 @@ export class Watch {
   #checkTallies(): void {
     const workloads = this.#world.service()?.fleet.state.workloads.values() ?? []
     for (const { id, live, instances, activeHash } of workloads) {
-      const there = [...instances].filter(({ connection, isDescribed }) => connection !== null && isDescribed)
+      const there = [...instances].filter(({ connection }) => connection !== null)
       const fault = tallyFault(live, there, activeHash ?? '')
       if (fault !== '') this.problem(`the tally of ${id}: ${fault}`)
     }

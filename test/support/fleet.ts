@@ -12,8 +12,9 @@ import { EffectiveMatches } from '../../lib/fleet/views/effective-matches.ts'
 import { FleetViews } from '../../lib/fleet/views/fleet-views.ts'
 import { Hub } from '../../lib/hub/hub.ts'
 import { HubNotices } from '../../lib/hub/notices.ts'
+import { encodeServerToAgent } from '../../lib/opamp/codec.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
-import { AGENT_CAPABILITIES, type AgentReport } from '../../lib/opamp/report.ts'
+import { AGENT_CAPABILITIES, type AgentReport, type ServerMessage } from '../../lib/opamp/report.ts'
 import { openConfigTargets } from '../../lib/posture/config-targets.ts'
 import { classifyAgentError } from '../../lib/redact/agent-error.ts'
 import type { Database } from '../../lib/store/db.ts'
@@ -201,6 +202,9 @@ export interface FakeAgentOptions {
   /** Announce a list of components by this hash, without the list. */
   componentsHash?: string
   attributes?: Record<string, string>
+  transport?: 'ws' | 'http'
+  /** Its first message holds nothing, as after a broken connection. */
+  isBare?: boolean
 }
 
 /** An agent that a test speaks for. */
@@ -208,11 +212,15 @@ export interface FakeAgent {
   uid: string
   /** The id of its workload. */
   workloadId: string
+  /** The connection that it talks on. */
+  connection: AgentConnection
   /** What the server sent to it, oldest first. */
   received: PlainMessage[]
   /** The hashes it was offered, oldest first. */
   offered(): string[]
   say(report: Partial<AgentReport>): void
+  /** Say all that it is. */
+  describe(): void
   /** What became of the config that it was offered last, or of another one. */
   applying(hash?: string): void
   apply(hash?: string): void
@@ -232,8 +240,9 @@ export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAge
   const received: PlainMessage[] = []
   const connection: AgentConnection = {
     id: number,
-    transport: 'ws',
+    transport: options.transport ?? 'ws',
     send(frame) {
+      if (options.transport === 'http') return 'dropped'
       received.push(readServerFrame(frame))
       return 'sent'
     },
@@ -260,7 +269,10 @@ export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAge
       },
       {},
     )
-    if (answer.message.remoteConfig !== undefined) received.push({ ...answer.message })
+    const take = (message: ServerMessage) =>
+      received.push(readServerFrame(encodeServerToAgent(Buffer.from(uid, 'hex'), message)))
+    if (answer.message.remoteConfig !== undefined) take(answer.message)
+    void answer.pendingOffer?.then((offer) => offer !== null && take(offer))
   }
   const offered = () =>
     received.flatMap((message) => {
@@ -279,18 +291,23 @@ export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAge
     ...{ 'os.description': 'a host with otelcol' },
     ...options.attributes,
   }
-  say({
-    attributes: new Map(Object.entries(attributes)),
-    components:
-      options.components === undefined
-        ? options.componentsHash === undefined
-          ? null
-          : { hash: options.componentsHash, components: null }
-        : { hash: `c0${number}`, components: new Map(Object.entries(options.components)) },
-  })
+  const describe = () =>
+    say({
+      attributes: new Map(Object.entries(attributes)),
+      components:
+        options.components === undefined
+          ? options.componentsHash === undefined
+            ? null
+            : { hash: options.componentsHash, components: null }
+          : { hash: `c0${number}`, components: new Map(Object.entries(options.components)) },
+    })
+  if (options.isBare === true) say({})
+  else describe()
   return {
     uid,
-    workloadId: fleet.state.instances.get(uid)!.workload!.id,
+    workloadId: fleet.state.instances.get(uid)?.workload?.id ?? '',
+    connection,
+    describe,
     received,
     offered,
     say,

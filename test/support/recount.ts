@@ -8,7 +8,9 @@ const WORST_FIRST = ['failed', 'applying', 'applied'] as const
 
 /** What a tally must say, by looking at every live instance. */
 function recount(live: readonly Instance[], hash: string) {
-  const expected = live.filter((instance) => isCapable(instance) && canReport(instance))
+  const expected = live.filter(
+    (instance) => isCapable(instance) && canReport(instance) && instance.undescribedSinceMs === null,
+  )
   const about = (instance: Instance) => (instance.report?.hash === hash ? instance.report.status : null)
   const hasSilent = expected.some((instance) => about(instance) === null)
   const statuses = expected.map(about)
@@ -21,7 +23,7 @@ function recount(live: readonly Instance[], hash: string) {
     hasCollector: live.some(({ type }) => type === 'collector'),
     hasCapable: live.some(isCapable),
     versions: new Set(live.map(({ version }) => version)),
-    labels: commonEntries(live.map(labelsOf)),
+    labels: commonEntries(live.filter(({ attributes }) => attributes !== null).map(labelsOf)),
     components:
       lists.length === 0
         ? null

@@ -49,7 +49,7 @@ export function isHeldToConfig<Instance extends Held, Push extends Assigned>(
   assigned: Push | null,
   isCompatible: (instance: Instance, assigned: Push) => boolean,
 ): boolean {
-  if (instance.connection === null || !instance.isDescribed) return false
+  if (instance.connection === null) return false
   return isCapable(instance) && canReport(instance) && (assigned === null || isCompatible(instance, assigned))
 }
 

@@ -15,6 +15,8 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     evictedConnectionId: null,
     sequenceNum: null,
     isDescribed: false,
+    undescribedSinceMs: null,
+    isAnnounced: false,
     podName: '',
     version: '',
     type: 'sdk',

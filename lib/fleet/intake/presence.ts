@@ -105,7 +105,58 @@ export class Presence {
     if (bound?.size === 0) this.#state.byConnection.delete(connection.id)
   }
 
-  /** Count a described instance as live in its workload. */
+  /** It has a workload since before, and has not said what it is in this process: that is waited for. */
+  awaitDescription(instance: Instance): void {
+    instance.undescribedSinceMs = this.#deps.clock.monotonicMs()
+    this.#state.awaitingDescription.add(instance)
+  }
+
+  /** It has said what it is, or left. */
+  endDescriptionWait(instance: Instance): void {
+    instance.undescribedSinceMs = null
+    this.#state.awaitingDescription.delete(instance)
+  }
+
+  /** It was asked, and does not say: from now on it is taken as what its workload is. */
+  #giveUpDescriptions(nowMs: number): void {
+    for (const instance of this.#state.awaitingDescription) {
+      const { undescribedSinceMs: sinceMs, workload } = instance
+      if (sinceMs !== null && nowMs - sinceMs < UNKNOWN_MS) continue
+      this.endDescriptionWait(instance)
+      if (workload === null) continue
+      this.announce(instance, workload)
+      if (!instance.reported.isKnown) this.#reports.becomeNone(instance)
+      this.touch(instance, workload)
+      this.#offers.consider(instance)
+    }
+  }
+
+  /** Write into the workload's history that it is connected, once. */
+  announce(instance: Instance, workload: Workload): void {
+    if (instance.isAnnounced) return
+    instance.isAnnounced = true
+    this.event(instance, workload, 'connected')
+  }
+
+  /** Write into the workload's history. */
+  event(
+    instance: Instance,
+    workload: Workload,
+    eventType: 'connected' | 'disconnected' | 'version_changed',
+    prevVersion = '',
+  ): void {
+    this.#writer.event({
+      workloadId: workload.id,
+      instanceUid: instance.uid,
+      podName: instance.podName,
+      eventType,
+      version: eventType === 'disconnected' ? '' : instance.version,
+      prevVersion,
+      occurredAt: this.#deps.clock.now(),
+    })
+  }
+
+  /** Count an instance as live in its workload. */
   arrive(instance: Instance, workload: Workload): void {
     workload.live.put(instance)
     if (workload.graceUntilMs !== null) {
@@ -145,18 +196,12 @@ export class Presence {
     instance.awaySinceMs = this.#deps.clock.monotonicMs()
     instance.hasDeparted = how === 'goodbye'
     this.#state.away.add(instance)
+    this.endDescriptionWait(instance)
     // Of one that never said what it is there is nothing to remember.
     if (workload === null && !instance.isDescribed) this.forget(instance)
-    if (workload === null || !instance.isDescribed) return
-    this.#writer.event({
-      workloadId: workload.id,
-      instanceUid: instance.uid,
-      podName: instance.podName,
-      eventType: 'disconnected',
-      version: '',
-      prevVersion: '',
-      occurredAt: this.#deps.clock.now(),
-    })
+    if (workload === null) return
+    if (instance.isAnnounced) this.event(instance, workload, 'disconnected')
+    instance.isAnnounced = false
     if (how === 'goodbye') this.#reports.gone(instance)
     this.uncount(instance, workload)
   }
@@ -178,6 +223,7 @@ export class Presence {
       this.#reports.becomeNone(instance)
       this.#offers.consider(instance)
     }
+    this.#giveUpDescriptions(nowMs)
     for (const instance of this.#components.giveUp()) {
       if (instance.workload !== null) this.touch(instance, instance.workload)
       this.#offers.consider(instance)
@@ -212,6 +258,7 @@ export class Presence {
     this.#state.outstanding.delete(instance)
     this.#state.unknownReported.delete(instance)
     this.#state.awaitingComponents.delete(instance)
+    this.#state.awaitingDescription.delete(instance)
     this.#state.instances.delete(instance.uid)
     instance.workload?.instances.delete(instance)
   }

@@ -82,7 +82,7 @@ export class Receiver implements FleetPort {
     const instance = known ?? this.#meet(report)
     const duplicate = this.#checkRival(instance, connection, report)
     if (duplicate !== null) return plain(duplicate)
-    const wasLive = instance.connection !== null && instance.isDescribed
+    const wasLive = instance.workload?.live.has(instance) ?? false
     const isRepeated = instance.sequenceNum === report.sequenceNum && instance.connection === connection
     const hasGap = this.#noteSequence(instance, connection, report)
     // Words were lost together with the old connection: what it runs is not known until it says so.
@@ -147,6 +147,9 @@ export class Receiver implements FleetPort {
     if (home !== undefined) {
       instance.workload = home
       home.instances.add(instance)
+      // Until it says what it is, it is what its workload is.
+      instance.type = home.type
+      instance.isExcluded = !home.acceptsRemoteConfig
     }
     return instance
   }
@@ -205,7 +208,7 @@ export class Receiver implements FleetPort {
       this.#presence.noteHealth(instance)
     }
     if (report.attributes !== null) this.#describe(instance, report.attributes, wasLive)
-    else if (!wasLive && instance.isDescribed && instance.workload !== null) this.#arriveAgain(instance)
+    else if (!wasLive && instance.workload !== null) this.#arriveAgain(instance, instance.workload)
     if (report.effectiveConfig !== null) this.#effective.take(instance, report.effectiveConfig)
     const { workload } = instance
     if (workload === null) return
@@ -213,7 +216,7 @@ export class Receiver implements FleetPort {
     this.#writer.seen(workload)
     const isNews = this.#reports.take(instance, report, isFull)
     if (isNews) this.#deps.notices.configStatusReported(workload, instance)
-    if (hasNewCapabilities && instance.isDescribed) this.#reports.capabilitiesChanged(instance)
+    if (hasNewCapabilities) this.#reports.capabilitiesChanged(instance)
     if (isNews || hasNewCapabilities || report.health !== null || report.components !== null)
       this.#presence.touch(instance, workload)
   }
@@ -250,10 +253,12 @@ export class Receiver implements FleetPort {
     }
     this.#rememberHome(instance, workload)
     this.#writer.home({ instanceUid: instance.uid, workloadId: workload.id, seenAt: instance.lastMessageAt })
+    this.#presence.endDescriptionWait(instance)
     this.#reclassify(instance)
-    if (!wasLive || former !== workload) this.#announce(instance, workload, former)
-    else if (formerVersion !== '' && version !== '' && version !== formerVersion)
-      this.#event(instance, workload, 'version_changed', formerVersion)
+    if (!wasLive || former !== workload) this.#arrive(instance, workload, former)
+    this.#presence.announce(instance, workload)
+    if (formerVersion !== '' && version !== '' && version !== formerVersion && wasLive)
+      this.#presence.event(instance, workload, 'version_changed', formerVersion)
     if (!instance.reported.isKnown && canReport(instance)) this.#state.unknownReported.add(instance)
   }
 
@@ -302,41 +307,26 @@ export class Receiver implements FleetPort {
     this.#reports.gone(instance)
     former.instances.delete(instance)
     instance.offer = null
-    if (wasLive) this.#event(instance, former, 'disconnected', '')
-    if (wasLive || former.live.has(instance)) this.#presence.uncount(instance, former)
+    if (instance.isAnnounced) this.#presence.event(instance, former, 'disconnected')
+    instance.isAnnounced = false
+    if (wasLive) this.#presence.uncount(instance, former)
   }
 
-  #arriveAgain(instance: Instance): void {
-    this.#announce(instance, instance.workload!, instance.workload)
+  /** It speaks without a description: it is where it was. */
+  #arriveAgain(instance: Instance, workload: Workload): void {
+    if (!instance.isDescribed) this.#presence.awaitDescription(instance)
+    this.#arrive(instance, workload, workload)
+    if (instance.isDescribed) this.#presence.announce(instance, workload)
   }
 
   /** An instance is live in a workload from now on. */
-  #announce(instance: Instance, workload: Workload, former: Workload | null): void {
+  #arrive(instance: Instance, workload: Workload, former: Workload | null): void {
     // A reconnect within the grace after our own start is no news: nobody left but us.
-    const isOurRestart =
+    instance.isAnnounced =
       former === workload &&
       this.#deps.clock.monotonicMs() - this.#state.startedAtMs < this.#deps.graceMs &&
-      instance.awaySinceMs === null &&
       this.#state.knownAtStart.delete(instance.uid)
-    if (!isOurRestart) this.#event(instance, workload, 'connected', '')
     this.#presence.arrive(instance, workload)
-  }
-
-  #event(
-    instance: Instance,
-    workload: Workload,
-    eventType: 'connected' | 'disconnected' | 'version_changed',
-    prevVersion: string,
-  ): void {
-    this.#writer.event({
-      workloadId: workload.id,
-      instanceUid: instance.uid,
-      podName: instance.podName,
-      eventType,
-      version: eventType === 'disconnected' ? '' : instance.version,
-      prevVersion,
-      occurredAt: this.#deps.clock.now(),
-    })
   }
 
   #answer(instance: Instance, report: AgentReport, hasGap: boolean): ServerMessage {
@@ -364,7 +354,7 @@ export class Receiver implements FleetPort {
     instance.fullStateTokens--
     instance.fullStateAskedMs = nowMs
     instance.hasAskedFullState = true
-    if (instance.isDescribed && !instance.reported.isKnown) this.#state.unknownReported.add(instance)
+    if (instance.workload !== null && !instance.reported.isKnown) this.#state.unknownReported.add(instance)
     return true
   }
 

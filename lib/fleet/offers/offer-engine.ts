@@ -105,7 +105,8 @@ export class OfferEngine {
 
   /** Look at one live instance and do what is due. Cheap when nothing is. */
   consider(instance: Instance, options: { isPollRepeated?: boolean } = {}): void {
-    if (instance.connection === null || instance.workload === null || !instance.isDescribed) return
+    if (instance.connection === null || instance.workload === null) return
+    if (instance.undescribedSinceMs !== null) return
     const followed = assignmentOf(instance)
     if (followed === null) return
     const decision = this.#decide(instance, followed)

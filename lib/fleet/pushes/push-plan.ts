@@ -47,8 +47,8 @@ export function planPush(
   const targets: { instance: Instance; target: PushTarget }[] = []
   const excluded: Record<string, number> = {}
   for (const instance of live) {
-    if (!instance.isDescribed) continue
-    // It joins when it is known what it can run.
+    // It joins when it is known what it is and can run.
+    if (instance.undescribedSinceMs !== null) continue
     if (awaitsComponents(instance) && !runsAlready(instance, push.hash)) continue
     const reason = exclusionOf(instance, used, isCompatible)
     if (reason !== null) {
@@ -72,7 +72,7 @@ export function planPush(
 /** Is there anyone who could take a config now? */
 export function hasCapableInstance(workload: Workload): boolean {
   for (const instance of workload.instances) {
-    if (instance.connection !== null && instance.isDescribed && isCapable(instance)) return true
+    if (instance.connection !== null && isCapable(instance)) return true
   }
   return false
 }

@@ -103,8 +103,9 @@ export function interruptComponentWait(state: FleetState, instance: Instance): v
 
 function isListMissing(instance: Instance): boolean {
   if ((instance.capabilities & AGENT_CAPABILITIES.reportsAvailableComponents) === 0) return false
-  if (!instance.isDescribed) return false
-  const { components, componentsHash: hash } = instance
+  const { components, componentsHash: hash, isDescribed } = instance
+  // One that has said nothing yet is asked for everything first.
+  if (!isDescribed && hash === '') return false
   return components === null || (hash !== '' && components.hash !== hash)
 }
 

@@ -39,7 +39,8 @@ export function deriveWorkload(workload: Workload, nowMs: number): boolean {
     version: live.lowestVersion() || workload.version,
     type: live.hasCollector ? 'collector' : 'sdk',
     acceptsRemoteConfig: live.hasCapable,
-    labels: live.commonLabels(),
+    // What only descriptions say stays as it was while there is none.
+    labels: live.describedCount > 0 ? live.commonLabels() : workload.labels,
     availableComponents: live.commonComponents() ?? workload.availableComponents,
     remoteConfigStatus: deriveConfigStatus(workload),
   } as const

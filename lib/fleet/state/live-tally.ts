@@ -43,6 +43,7 @@ export class LiveTally {
   /** By the hash that they report. */
   readonly #reporters = new Map<string, Reporters>()
   readonly #unhealthy = new Set<Instance>()
+  #described = 0
   #collectors = 0
   #capable = 0
   #expected = 0
@@ -59,6 +60,11 @@ export class LiveTally {
 
   has(instance: Instance): boolean {
     return this.#shares.has(instance)
+  }
+
+  /** How many of them have said what they are. */
+  get describedCount(): number {
+    return this.#described
   }
 
   /** Those that do not call themselves healthy. */
@@ -91,7 +97,7 @@ export class LiveTally {
       version: instance.version,
       isCollector: instance.type === 'collector',
       isCapable: isCapable(instance),
-      isExpected: isCapable(instance) && canReport(instance),
+      isExpected: isCapable(instance) && canReport(instance) && instance.undescribedSinceMs === null,
       isUnhealthy: instance.unhealthySinceMs !== null,
       attributes: instance.attributes,
       components: instance.components,
@@ -111,6 +117,7 @@ export class LiveTally {
   }
 
   #move(instance: Instance, before: Share | null, after: Share | null): void {
+    this.#described += isDescribed(after) - isDescribed(before)
     this.#collectors += Number(after?.isCollector ?? false) - Number(before?.isCollector ?? false)
     this.#capable += Number(after?.isCapable ?? false) - Number(before?.isCapable ?? false)
     this.#expected += Number(after?.isExpected ?? false) - Number(before?.isExpected ?? false)
@@ -204,13 +211,17 @@ export class LiveTally {
     return common
   }
 
-  /** The labels that all agree on, by key in byte order. */
+  #anyDescription(): Share['attributes'] {
+    for (const { attributes } of this.#shares.values()) if (attributes !== null) return attributes
+    return null
+  }
+
+  /** The labels that all who described themselves agree on, by key in byte order. */
   commonLabels(): Record<string, string> {
-    const [anyone] = this.#shares.keys()
     const keys: string[] = []
     // What all have, anyone has.
-    for (const key of anyone?.attributes?.keys() ?? [])
-      if (this.#labels.get(key)?.count === this.count) keys.push(key)
+    for (const key of this.#anyDescription()?.keys() ?? [])
+      if (this.#labels.get(key)?.count === this.#described) keys.push(key)
     return Object.fromEntries(keys.sort().map((key) => [key, this.#labels.get(key)!.value]))
   }
 
@@ -246,6 +257,7 @@ export class LiveTally {
   }
 }
 
+const isDescribed = (share: Share | null): number => Number(share !== null && share.attributes !== null)
 const isApplying = (share: Share | null): number => Number(share?.report?.status === 'applying')
 
 /** One instance says another text than before; '' is none and not counted. */

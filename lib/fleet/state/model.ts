@@ -66,8 +66,12 @@ export interface Instance {
   /** A duplicate that was given a new uid and may still use this one. */
   evictedConnectionId: number | null
   sequenceNum: number | null
-  /** It described itself to this process. */
+  /** It described itself to this process. One that did not may still be known to belong to a workload. */
   isDescribed: boolean
+  /** Set for a while after it came without a description; monotonic. Nothing is offered to it meanwhile. */
+  undescribedSinceMs: number | null
+  /** The workload's history knows that it is connected. */
+  isAnnounced: boolean
   podName: string
   version: string
   type: 'collector' | 'sdk'
@@ -113,7 +117,7 @@ export interface Instance {
 /** A logical unit with zero or more instances: the stored record and what only this process knows. */
 export interface Workload extends StoredWorkload {
   instances: Set<Instance>
-  /** Those of them that are connected and described. */
+  /** Those of them that are connected. */
   live: LiveTally
   /** The push that made the active assignment. */
   active: FollowedPush | null

@@ -20,6 +20,8 @@ export class FleetState {
   readonly outstanding = new Set<Instance>()
   /** Live instances that were asked what they run and have not said yet. */
   readonly unknownReported = new Set<Instance>()
+  /** Live instances of a known workload whose description is waited for. */
+  readonly awaitingDescription = new Set<Instance>()
   /** Live instances whose announced list of components is waited for. */
   readonly awaitingComponents = new Set<Instance>()
   readonly httpInstances = new Set<Instance>()

@@ -39,6 +39,7 @@ export function toLiveInstance(
     ...(instance.version === '' ? {} : { version: instance.version }),
     connected_at: instance.connectedAt.toISOString(),
     last_message_at: instance.lastMessageAt.toISOString(),
+    ...(instance.isDescribed ? {} : { described: false as const }),
     healthy: isHealthy(instance),
     accepts_remote_config: isCapable(instance),
     ...(instance.hasCapabilities ? { remote_config_capability_known: true } : {}),

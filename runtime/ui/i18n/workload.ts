@@ -174,6 +174,9 @@ export const workloadTexts = defineTexts({
     matches: { yes: 'yes', no: 'no', unknown: 'unknown' },
     mismatches: (paths: string) => `Differs at: ${paths}`,
     cannotReport: 'cannot report',
+    undescribed: 'not yet described',
+    undescribedTitle:
+      'It is connected and belongs here, but has not said what it is since the service started.',
     noInstances: 'No live instance.',
     health: {
       of: 'Instance',
@@ -357,6 +360,9 @@ export const workloadTexts = defineTexts({
     matches: { yes: 'oui', no: 'non', unknown: 'inconnu' },
     mismatches: (paths: string) => `Diffère à : ${paths}`,
     cannotReport: 'ne rend pas compte',
+    undescribed: 'pas encore décrite',
+    undescribedTitle:
+      'Elle est connectée et en fait partie, mais n’a pas dit ce qu’elle est depuis le démarrage du service.',
     noInstances: 'Aucune instance vivante.',
     health: {
       of: 'Instance',

@@ -102,6 +102,12 @@ export function InstancesTab({ workload, topology }: TabProps) {
                         >
                           {instanceName(instance, workload)}
                         </a>
+                        {instance.described === false && (
+                          <span class="muted" title={words.undescribedTitle}>
+                            {' '}
+                            {words.undescribed}
+                          </span>
+                        )}
                       </td>
                       <td class="mono">{instance.version ?? '–'}</td>
                       <td>
