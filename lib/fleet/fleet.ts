@@ -18,13 +18,14 @@ import { OfferEngine } from './offers/offer-engine.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './pushes/push-engine.ts'
 import { PushUndoing } from './pushes/push-undoing.ts'
 import { type FoundRollback, findRollback, findRolloutRollback } from './pushes/rollback-search.ts'
+import { TargetEnds } from './pushes/target-ends.ts'
 import { RolloutEngine } from './rollouts/rollout-engine.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
 import { removeJoiner } from './state/followed-push.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
-import { compareInstances, FleetState } from './state/state.ts'
+import { compareInstances, FleetState, followedPushes } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
 const TICK_MS = 1_000
@@ -43,6 +44,8 @@ export class Fleet implements FleetPort {
   readonly rollouts: RolloutEngine
   readonly #deps: FleetDeps
   readonly #pushes: PushEngine
+  readonly #ends: TargetEnds
+  readonly #reports: ConfigReports
   readonly #presence: Presence
   readonly #receiver: Receiver
   readonly effectiveConfigs: EffectiveConfigs
@@ -53,11 +56,12 @@ export class Fleet implements FleetPort {
     this.writer = new WriteBehind(deps)
     this.offers = new OfferEngine(deps, this.state, this.writer)
     this.#pushes = new PushEngine(deps, this.state, this.writer, this.offers)
+    this.#ends = new TargetEnds(deps, this.state, this.writer, this.offers, this.#pushes)
     const undoing = new PushUndoing(deps, this.state, this.writer, this.#pushes)
     this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes, undoing)
-    const reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
+    this.#reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
     const components = new ComponentLists(deps, this.state)
-    this.#presence = new Presence(deps, this.state, this.writer, this.offers, reports, components)
+    this.#presence = new Presence(deps, this.state, this.writer, this.offers, this.#reports, components)
     this.effectiveConfigs = new EffectiveConfigs(deps, this.writer)
     this.#receiver = new Receiver({
       deps,
@@ -65,7 +69,7 @@ export class Fleet implements FleetPort {
       writer: this.writer,
       presence: this.#presence,
       offers: this.offers,
-      reports,
+      reports: this.#reports,
       components,
       effective: this.effectiveConfigs,
     })
@@ -75,25 +79,20 @@ export class Fleet implements FleetPort {
   async start(): Promise<void> {
     this.state.startedAtMs = this.#deps.clock.monotonicMs()
     await loadFleet(this.#deps.db, this.state)
-    for (const workload of this.state.workloads.values()) {
-      this.#presence.startGrace(workload)
-      // Targets that never come back are gone when the grace ends, counted from our start.
-      for (const followed of [workload.active, workload.rollout?.followed ?? null])
-        if (followed !== null) this.#watchAbsentTargets(followed)
-    }
-    // Who has not come back by then came anew.
-    this.#deps.timers.after(this.#deps.graceMs, () => this.state.knownAtStart.clear())
+    for (const workload of this.state.workloads.values()) this.#presence.startGrace(workload)
+    this.#forEachPush((followed) => this.#pushes.reconsider(followed))
+    this.#deps.timers.after(this.#deps.graceMs, () => {
+      // Who has not come back by then came anew.
+      this.state.knownAtStart.clear()
+      this.#forEachPush((followed) => this.#reports.releaseAbsent(followed))
+    })
     this.#keepTime()
   }
 
-  #watchAbsentTargets(followed: FollowedPush): void {
-    this.#deps.timers.after(this.#deps.graceMs, () => {
-      for (const target of followed.targets.values()) {
-        if (!this.state.instances.has(target.instanceUid)) this.#pushes.onGone(followed, target.instanceUid)
-      }
-    })
-    // A failed target whose rollback a crash prevented fails the push now.
-    this.#pushes.reconsider(followed)
+  /** A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends. */
+  #forEachPush(work: (followed: FollowedPush) => void): void {
+    for (const workload of this.state.workloads.values())
+      for (const followed of followedPushes(workload)) work(followed)
   }
 
   #keepTime(): void {
@@ -101,6 +100,7 @@ export class Fleet implements FleetPort {
       if (this.#isStopped) return
       this.#presence.tick()
       this.offers.tick()
+      this.#ends.tick()
       this.rollouts.tick()
       this.effectiveConfigs.tick()
       this.writer.tick()
@@ -225,8 +225,8 @@ export class Fleet implements FleetPort {
         uids.delete(uid)
         if (uids.size === 0) workload.quarantinedInstances.delete(hash)
       }
-      for (const followed of [workload.active, workload.rollout?.followed ?? null])
-        if (followed !== null && removeJoiner(followed, uid)) this.writer.push(followed)
+      for (const followed of followedPushes(workload))
+        if (removeJoiner(followed, uid)) this.writer.push(followed)
     }
   }
 

@@ -157,8 +157,8 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
 const UPDATE_CHUNK = 1_000
 
 /**
- * Write what many instances did. A superseded row keeps its state, and a push that is being deleted gets no rows
- * any more.
+ * Write what many instances did. A superseded row keeps its state unless the instance had said how it ended while its
+ * push was being closed; and a push that is being deleted gets no rows any more.
  */
 export async function updateTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
   for await (const some of inTurns(targets, UPDATE_CHUNK)) await updateSomeTargets(tx, some)
@@ -178,7 +178,7 @@ async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Prom
        ended_at = excluded.ended_at, cause = excluded.cause, title = excluded.title,
        parameters = excluded.parameters, error_text = excluded.error_text, losses = excluded.losses,
        pod_name = excluded.pod_name, updated_at = excluded.updated_at
-     where push_targets.state <> 'superseded'`,
+     where push_targets.state <> 'superseded' or excluded.state in ('applied', 'failed')`,
     [toRecords(targets)],
   )
 }

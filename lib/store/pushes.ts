@@ -247,15 +247,21 @@ export async function failPush(tx: Db, pushId: string, error: AgentError, now: D
   return touched === 1
 }
 
-/** Close the pushes of a workload that are still pending, because a newer one takes their place. */
-export async function supersedePushes(tx: Db, workloadId: string, now: Date): Promise<void> {
+/**
+ * Close pushes that are assigned to nobody any more: those that are pending are superseded, and whoever had not
+ * answered will not. How the others ended stays.
+ */
+export async function closePushes(tx: Db, pushIds: readonly string[], now: Date): Promise<void> {
   await tx.execute(
-    `with closed as (
-       update pushes set phase = case phase when 'aborted' then phase else 'superseded' end, updated_at = $2
-       where workload_id = $1 and status = 'pending' and phase <> 'superseded' returning push_id)
-     update push_targets t set state = 'superseded', updated_at = $2
-     from closed where t.push_id = closed.push_id and t.state in ('offered', 'applying', 'straggler', 'gone')`,
-    [workloadId, now],
+    `update pushes set updated_at = $2, applying_count = 0,
+       phase = case when status = 'pending' and phase <> 'aborted' then 'superseded' else phase end
+     where push_id = any($1::uuid[])`,
+    [pushIds, now],
+  )
+  await tx.execute(
+    `update push_targets set state = 'superseded', updated_at = $2
+     where push_id = any($1::uuid[]) and state in ('offered', 'applying')`,
+    [pushIds, now],
   )
 }
 

@@ -9,8 +9,8 @@ export interface Quarantine {
   pushId: string
 }
 
-/** All quarantines. */
-export async function listQuarantines(db: Db): Promise<Quarantine[]> {
+/** All quarantines, or those of one workload. */
+export async function listQuarantines(db: Db, workloadId: string | null = null): Promise<Quarantine[]> {
   const rows = await db.query<{
     workload_id: string
     config_hash: string
@@ -18,7 +18,9 @@ export async function listQuarantines(db: Db): Promise<Quarantine[]> {
     push_id: string
   }>(
     `select workload_id, config_hash, instance_uid, push_id from quarantines
+     where $1::text is null or workload_id = $1
      order by workload_id, config_hash, instance_uid`,
+    [workloadId],
   )
   return rows.map((row) => ({
     workloadId: row.workload_id,

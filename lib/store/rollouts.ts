@@ -116,7 +116,10 @@ export async function stopRollouts(tx: Db, workloadId: string, now: Date): Promi
   )
 }
 
-/** Say which push the members of a workload's rollout are assigned, and its seq and generation; null for none. */
+/**
+ * Say which push the members of a workload's rollout are assigned, its own or the one that takes them back, with its
+ * seq and generation; null for none.
+ */
 export async function assignRollout(
   tx: Db,
   workloadId: string,

@@ -109,7 +109,8 @@ function decideRepeat(facts: OfferFacts, own: Offer, isApplying: boolean): Offer
   }
   if (isNewConnection) return { kind: 'offer', cause: 'new-connection' }
   if (own.wasDropped) return { kind: 'offer', cause: 'send-dropped' }
-  if (own.hasStatus || silentMs < NO_STATUS_MS) return nothing('waiting')
+  // It may have begun to apply it and then named another one: that is no end either.
+  if (silentMs < NO_STATUS_MS) return nothing('waiting')
   return own.sendsOnConnection >= SENDS_MAX ? { kind: 'straggler' } : { kind: 'offer', cause: 'no-status' }
 }
 

@@ -3,11 +3,12 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
+import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
-import { assignmentOf, type FleetState } from '../state/state.ts'
+import { assignmentOf, type FleetState, quarantineInstance } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 
 /** Turns what instances say of their remote config into the state of the push it belongs to. */
@@ -22,7 +23,6 @@ export class ConfigReports {
     this.#state = state
     this.#writer = writer
     this.#pushes = pushes
-    pushes.onGone = (followed, uid) => this.#markGone(followed, uid)
   }
 
   /** Take the remote config status of a report; true when it was news. */
@@ -107,9 +107,7 @@ export class ConfigReports {
     const { workload } = instance
     if (workload === null) return
     const { hash, pushId } = followed.push
-    const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()
-    uids.add(instance.uid)
-    workload.quarantinedInstances.set(hash, uids)
+    quarantineInstance(workload, hash, instance.uid)
     this.#writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
   }
 
@@ -141,20 +139,29 @@ export class ConfigReports {
     this.#pushes.reconsider(followed)
   }
 
-  /** It said goodbye, or its grace is over. */
+  /** It said goodbye, its grace is over, or it belongs elsewhere: who is left decides anew. */
   gone(instance: Instance): void {
     const followed = assignmentOf(instance)
-    if (followed !== null) this.#markGone(followed, instance.uid)
+    const target = followed?.targets.get(instance.uid)
+    if (followed === null || target === undefined) return
+    const end = instance.hasDeparted ? 'left' : instance.connection === null ? 'disconnected' : 'moved_away'
+    this.#endAsGone(followed, target, end)
+    // Also when it had failed or applied.
+    this.#pushes.reconsider(followed)
   }
 
-  #markGone(followed: FollowedPush, uid: string): void {
-    const target = followed.targets.get(uid)
-    const isPending = target !== undefined && ['offered', 'applying', 'straggler'].includes(target.state)
-    if (isPending && moveTarget(followed, target, 'gone', this.#deps.clock.now()))
+  #endAsGone(followed: FollowedPush, target: PushTarget, cause: TargetEndCause): void {
+    if (target.state !== 'gone' && isOpen(target)) {
+      moveTarget(followed, target, 'gone', this.#deps.clock.now(), errorOfEnd(cause))
       this.#writer.target({ pushId: followed.push.pushId, target })
-    if (target === undefined) return
+    }
     this.#releaseJoiner(followed, target)
-    // Also when it had failed or applied: who is left decides anew.
+  }
+
+  /** The grace after our start is over: who has not come back will not. */
+  releaseAbsent(followed: FollowedPush): void {
+    for (const target of [...followed.targets.values()])
+      if (!this.#state.instances.has(target.instanceUid)) this.#releaseJoiner(followed, target)
     this.#pushes.reconsider(followed)
   }
 
@@ -177,7 +184,8 @@ export class ConfigReports {
     if (followed === null || target === undefined || !isOpen(target)) return
     if (isCapable(instance) && canReport(instance)) return
     // Nothing will come from it: it is gone as far as this push is concerned.
-    this.#markGone(followed, instance.uid)
+    this.#endAsGone(followed, target, 'capability_lost')
+    this.#pushes.reconsider(followed)
   }
 }
 

@@ -4,6 +4,7 @@ import type { ServerMessage } from '../../opamp/report.ts'
 import { insertOffers, type PushTarget, type TargetOfPush } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { decideOffer, type Offer, type OfferCause, SENDS_MAX } from '../decide/offer.ts'
+import { causeOfSilence, errorOfEnd, runsAnother } from '../decide/target-end.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { addTarget, moveTarget, newTarget } from '../state/followed-push.ts'
@@ -144,7 +145,11 @@ export class OfferEngine {
   #markStraggler(instance: Instance, followed: FollowedPush): void {
     const target = followed.targets.get(instance.uid)
     if (target === undefined || (target.state !== 'offered' && target.state !== 'applying')) return
-    moveTarget(followed, target, 'straggler', this.#deps.clock.now())
+    const cause = causeOfSilence({
+      state: target.state,
+      runsAnother: runsAnother(instance.reported, followed.push.hash),
+    })
+    moveTarget(followed, target, 'straggler', this.#deps.clock.now(), errorOfEnd(cause))
     this.#writer.target({ pushId: followed.push.pushId, target })
     this.targetChanged(followed)
   }

@@ -1,21 +1,27 @@
 import type { UsedComponent } from '../../model/components.ts'
 import { storeContent } from '../../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../../store/db.ts'
-import { listPushes, type Push } from '../../store/pushes.ts'
+import { findPush, listPushes, type Push } from '../../store/pushes.ts'
 import { liftQuarantines } from '../../store/quarantines.ts'
-import type { StoredRollout } from '../../store/rollouts.ts'
 import { lockWorkload } from '../../store/workloads.ts'
-import type { PushVerdict } from '../decide/push.ts'
+import type { PushVerdict, TargetState } from '../decide/push.ts'
 import type { StagePlan } from '../decide/rollout.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { deriveWorkload } from '../state/derive.ts'
-import { addTarget, followPush, judgePush } from '../state/followed-push.ts'
-import { loadAssignments } from '../state/load-push.ts'
+import { addTarget, followPush, judgePush, moveTarget } from '../state/followed-push.ts'
+import { type LoadedAssignments, loadAssignments } from '../state/load-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { KeyedMutex } from '../state/mutex.ts'
-import type { FleetState } from '../state/state.ts'
+import {
+  assignmentOf,
+  assignmentOfUid,
+  type FleetState,
+  followedPushes,
+  quarantineInstance,
+} from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
+import { adoptAssignments, assignActive } from './adopt-assignments.ts'
 import { hasCapableInstance } from './push-plan.ts'
 import { insertPushRows, type NewPush } from './push-rows.ts'
 
@@ -60,8 +66,8 @@ export class PushEngine {
   readonly #inDoubt = new WeakSet<Workload>()
   /** What became of pushes since the start, for the metrics. */
   readonly stats = { applied: 0, failed: 0, convergenceMs: 0 }
-  /** Called for each target that is no longer there when its push is committed. */
-  onGone: (followed: FollowedPush, uid: string) => void = () => {}
+  /** Called for a push whose targets may have nothing more to say: who they are, or what is assigned, has changed. */
+  endTargets: (followed: FollowedPush) => void = () => {}
   /** Called for a push that is judged to have failed, each time it is. */
   onFailed: (workload: Workload, followed: FollowedPush) => void = () => {}
 
@@ -157,6 +163,8 @@ export class PushEngine {
     }
     this.#assign(workload, followed, made.rollout)
     for (const { instance, target } of plan.targets) {
+      // One that moved to another workload since it was planned is not offered anything of this one.
+      if (assignmentOf(instance) !== followed) continue
       if (target.state === 'applied') instance.offer = null
       else {
         startOffer(instance, followed, true)
@@ -164,7 +172,7 @@ export class PushEngine {
       }
     }
     workload.isFrozen = false
-    this.#settleLeavers(followed)
+    for (const each of followedPushes(workload)) this.endTargets(each)
     this.assignmentMoved(workload)
     this.#deps.notices.pushChanged(workload, push)
     this.#deps.notices.workloadChanged(workload)
@@ -179,40 +187,34 @@ export class PushEngine {
     if (deriveWorkload(workload, this.#deps.clock.monotonicMs())) this.#writer.workload(workload)
   }
 
-  /** Another push takes the place of what was assigned until now. */
-  #supersede(workload: Workload): void {
-    for (const former of [workload.active, workload.rollout?.followed ?? null]) {
-      if (former === null || former.push.status !== 'pending' || former.isSuperseded) continue
-      former.isSuperseded = true
-      if (former.push.phase !== 'aborted') former.push.phase = 'superseded'
-      this.#deps.notices.pushChanged(workload, former.push)
+  /** Nobody is assigned this push any more: it is over as it stands, and so are those that had not answered. */
+  close(workload: Workload, former: FollowedPush): void {
+    const now = this.#deps.clock.now()
+    for (const target of [...former.awaiting.keys()]) {
+      moveTarget(former, target, 'superseded', now)
+      this.#writer.target({ pushId: former.push.pushId, target })
     }
+    if (former.push.status === 'pending' && former.push.phase !== 'aborted') former.push.phase = 'superseded'
+    former.isSuperseded = true
+    this.#writer.push(former)
+    this.#deps.notices.pushChanged(workload, former.push)
   }
 
   #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {
-    this.#supersede(workload)
+    const isForEveryone = rollout === null && followed.scope === null
+    for (const former of followedPushes(workload))
+      if (isForEveryone || former !== workload.active) this.close(workload, former)
     workload.newestPush = followed.push
     workload.generation = followed.push.generation
     workload.pushSeq = followed.push.seq
+    workload.rollout = null
+    workload.takenBack = null
     if (rollout !== null) {
       const { stored, members } = rollout
       workload.rollout = { stored, followed, members: new Map(members) }
       this.#state.rollingOut.add(workload)
-      return
-    }
-    workload.rollout = null
-    workload.active = followed
-    workload.activeHash = followed.push.hash
-    workload.activePushId = followed.push.pushId
-  }
-
-  /** Targets that left while the transaction ran. */
-  #settleLeavers(followed: FollowedPush): void {
-    for (const target of [...followed.targets.values()]) {
-      const instance = this.#state.instances.get(target.instanceUid)
-      if (instance === undefined || (instance.connection === null && instance.hasDeparted))
-        this.onGone(followed, target.instanceUid)
-    }
+    } else if (followed.scope !== null) workload.takenBack = followed
+    else assignActive(workload, followed)
   }
 
   #takeBack<Code extends string>(workload: Workload, error: unknown): PushOutcome<Code> {
@@ -229,8 +231,10 @@ export class PushEngine {
   /** The assignment is settled: go on. The failed are judged before anybody is offered anything. */
   unfreeze(workload: Workload): void {
     workload.isFrozen = false
-    for (const followed of [workload.active, workload.rollout?.followed ?? null])
-      if (followed !== null) this.reconsider(followed)
+    for (const followed of followedPushes(workload)) {
+      this.endTargets(followed)
+      this.reconsider(followed)
+    }
     this.considerAll(workload)
   }
 
@@ -267,8 +271,15 @@ export class PushEngine {
 
   /** What its targets make of a push, as they are now. */
   judge(followed: FollowedPush): PushVerdict {
+    const workload = this.#state.workloads.get(followed.push.workloadId)
     const nowMs = this.#deps.clock.monotonicMs()
-    return judgePush(followed, (uid) => this.#state.isRecent(uid, nowMs, this.#deps.graceMs))
+    return judgePush(
+      followed,
+      (uid) =>
+        this.#state.isRecent(uid, nowMs, this.#deps.graceMs) &&
+        workload !== undefined &&
+        assignmentOfUid(workload, uid) === followed,
+    )
   }
 
   #noteApplied(push: Push): void {
@@ -295,54 +306,41 @@ export class PushEngine {
     // What agents said meanwhile goes first, so that what is read holds it.
     await this.#writer.flush()
     const loaded = await loadAssignments(this.#deps.db, workloadId)
+    const formers = loaded === null ? [] : await this.#readFormers(workload, loaded)
     this.#inDoubt.delete(workload)
-    if (loaded !== null) this.#adopt(workload, loaded)
+    if (loaded !== null) this.#adopt(workload, loaded, formers)
     this.unfreeze(workload)
   }
 
+  /** What is assigned to nobody any more by what the database holds, as it stands there. */
+  async #readFormers(workload: Workload, loaded: LoadedAssignments): Promise<FollowedPush[]> {
+    const assigned = new Set(followedPushes(loaded).map(({ push }) => push.pushId))
+    const formers = followedPushes(workload).filter(({ push }) => !assigned.has(push.pushId))
+    for (const former of formers) {
+      const push = await findPush(this.#deps.db, former.push.pushId)
+      // Who failed it counts as the database says; how many stand where is known better here.
+      if (push !== null) former.push = { ...push, counts: former.push.counts }
+    }
+    return formers
+  }
+
   /** Go on from the assignments as the database holds them, where they are not those in memory. */
-  #adopt(workload: Workload, loaded: NonNullable<Awaited<ReturnType<typeof loadAssignments>>>): void {
-    workload.quarantinedHashes = new Set(loaded.quarantinedHashes)
-    const isNewActive = loaded.active !== null && loaded.active.push.pushId !== workload.active?.push.pushId
-    const isNewRollout = loaded.rollout?.stored.id !== workload.rollout?.stored.id
-    const isNewStage = loaded.rollout?.stored.stageIndex !== workload.rollout?.stored.stageIndex
-    if (!isNewActive && !isNewRollout && !isNewStage) {
-      if (loaded.rollout !== null) this.#adoptStanding(workload, loaded.rollout.stored)
-      return
+  #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
+    adoptAssignments(workload, loaded)
+    for (const quarantine of this.#writer.waitingQuarantines(workload.id))
+      quarantineInstance(workload, quarantine.hash, quarantine.instanceUid)
+    for (const former of formers) this.close(workload, former)
+    if (workload.rollout !== null) this.#state.rollingOut.add(workload)
+    for (const instance of workload.instances) {
+      const followed = assignmentOf(instance)
+      const target = followed?.targets.get(instance.uid)
+      if (followed === null || target === undefined || instance.offer?.pushId === followed.push.pushId)
+        continue
+      if (OFFERED_BY_COMMIT.includes(target.state)) startOffer(instance, followed, true)
     }
-    if (isNewActive && loaded.active !== null) {
-      this.#assign(workload, loaded.active, null)
-      this.#restoreOffers(workload, loaded.active)
-    } else if (isNewRollout && loaded.rollout !== null) this.#supersede(workload)
-    workload.rollout = loaded.rollout
-    if (loaded.rollout !== null) {
-      this.#state.rollingOut.add(workload)
-      workload.newestPush = loaded.rollout.followed.push
-      this.#restoreOffers(workload, loaded.rollout.followed)
-    }
-    workload.generation = loaded.generation
-    workload.pushSeq = loaded.pushSeq
     this.assignmentMoved(workload)
     if (workload.newestPush !== null) this.#deps.notices.pushChanged(workload, workload.newestPush)
     this.#deps.notices.workloadChanged(workload)
-  }
-
-  /** The same members, but it may have been halted, continued or aborted, or its stage may have converged. */
-  #adoptStanding(workload: Workload, stored: StoredRollout): void {
-    const { rollout } = workload
-    if (rollout === null || rollout.stored.updatedAt.getTime() === stored.updatedAt.getTime()) return
-    rollout.stored = stored
-    if (stored.status === 'aborted') {
-      rollout.followed.isSuperseded = true
-      rollout.followed.push.phase = 'aborted'
-    }
-    this.#deps.notices.pushChanged(workload, rollout.followed.push)
-  }
-
-  #restoreOffers(workload: Workload, followed: FollowedPush): void {
-    for (const instance of workload.instances)
-      if (followed.targets.has(instance.uid) && instance.offer?.pushId !== followed.push.pushId)
-        startOffer(instance, followed, true)
   }
 }
 
@@ -351,6 +349,9 @@ function othersOf({ live }: Workload, { targets }: FollowedPush): Instance[] {
   for (const instance of live.instances()) if (!targets.has(instance.uid)) others.push(instance)
   return others
 }
+
+/** States in which a stored target has an offer that may go out. */
+const OFFERED_BY_COMMIT: readonly TargetState[] = ['offered', 'applying', 'cannot_report']
 
 /**
  * The push that an operator's rollback to a hash takes back; null where it only repeats the newest one. Asked of

@@ -6,9 +6,10 @@ import { awaitsComponents } from '../state/component-lists.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { newTarget } from '../state/followed-push.ts'
 import type { Instance, Workload } from '../state/model.ts'
+import { isQuarantined } from '../state/state.ts'
 
 /** Why an instance of the workload gets no offer of a push. */
-export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missing'
+export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missing' | 'failed_before'
 
 /** Whom a push is for, as the instances stand now. */
 export interface PushPlan {
@@ -27,6 +28,10 @@ export function exclusionOf(
   return isCompatible(used, instance.components?.components ?? null) ? null : 'component_missing'
 }
 
+/** Nothing offers it this config by itself. */
+const hasFailedBefore = ({ workload, uid }: Instance, hash: string) =>
+  workload !== null && isQuarantined(workload, hash, uid)
+
 /** It reports this config as applied, and no offer of another one may still overtake that. */
 function runsAlready(instance: Instance, hash: string): boolean {
   const { reported, offer } = instance
@@ -36,12 +41,15 @@ function runsAlready(instance: Instance, hash: string): boolean {
   return !isOtherUnderWay && instance.unansweredOtherHash === null
 }
 
-/** The targets of a push over the live instances of a workload. `failedBefore` names those a lifted quarantine was for. */
+/**
+ * The targets of a push over the live instances of a workload. `lifted` names those whose quarantine an operator's
+ * push has lifted; with null it lifts none, and who has failed the config is left out.
+ */
 export function planPush(
   live: readonly Instance[],
   push: { hash: string; generation: number; now: Date },
   used: readonly UsedComponent[],
-  failedBefore: ReadonlySet<string>,
+  lifted: ReadonlySet<string> | null,
   isCompatible: FleetDeps['isCompatible'],
 ): PushPlan {
   const targets: { instance: Instance; target: PushTarget }[] = []
@@ -50,7 +58,9 @@ export function planPush(
     // It joins when it is known what it is and can run.
     if (instance.undescribedSinceMs !== null) continue
     if (awaitsComponents(instance) && !runsAlready(instance, push.hash)) continue
-    const reason = exclusionOf(instance, used, isCompatible)
+    const reason =
+      exclusionOf(instance, used, isCompatible) ??
+      (lifted === null && hasFailedBefore(instance, push.hash) ? 'failed_before' : null)
     if (reason !== null) {
       excluded[reason] = (excluded[reason] ?? 0) + 1
       continue
@@ -61,7 +71,7 @@ export function planPush(
       isTarget: reports,
       isJoiner: false,
       state: !reports ? 'cannot_report' : runsAlready(instance, push.hash) ? 'applied' : 'offered',
-      hadFailedBefore: hasFailed(instance, push.hash) || failedBefore.has(instance.uid),
+      hadFailedBefore: hasFailed(instance, push.hash) || lifted?.has(instance.uid) === true,
       now: push.now,
     })
     targets.push({ instance, target })

@@ -2,7 +2,7 @@ import { randomHex, uuidv7 } from '../../ids.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets } from '../../store/push-targets.ts'
-import { insertPush, type Push, supersedePushes, updatePushProgress } from '../../store/pushes.ts'
+import { closePushes, insertPush, type Push, updatePushProgress } from '../../store/pushes.ts'
 import {
   assignRollout,
   insertRollout,
@@ -71,7 +71,7 @@ function countStates(plan: PushPlan): Push['counts'] {
 
 /**
  * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
- * stage's members). The workload's row must be locked by this transaction. `lifted` names the instances whose
+ * stage's members; or, scoped, of the members that it takes back). The workload's row must be locked by this transaction. `lifted` names the instances whose
  * quarantines an operator's push has lifted; null for what lifts none.
  */
 export async function insertPushRows(
@@ -90,7 +90,7 @@ export async function insertPushRows(
     live,
     { hash: content.hash, generation, now },
     content.used,
-    new Set(lifted),
+    lifted === null ? null : new Set(lifted),
     deps.isCompatible,
   )
   const scope = content.stages === null ? content.scope : chooseFirstStage(everyone, content.stages)
@@ -123,7 +123,14 @@ export async function insertPushRows(
   }
   // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
   if (workload.active !== null) await updatePushProgress(tx, [workload.active.push])
-  await supersedePushes(tx, workload.id, now)
+  // Only what is for everyone takes the place of the active push; stages and what ends them leave it as it is.
+  const isForEveryone = content.stages === null && scope === null
+  const former = [row.rolloutPushId, isForEveryone ? row.activePushId : null]
+  await closePushes(
+    tx,
+    former.filter((pushId) => pushId !== null),
+    now,
+  )
   await stopRollouts(tx, workload.id, now)
   await insertPush(tx, push)
   await insertTargets(
@@ -132,7 +139,7 @@ export async function insertPushRows(
     plan.targets.map(({ target }) => target),
   )
   const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
-  if (rollout === null) {
+  if (isForEveryone) {
     await assignRollout(tx, workload.id, null)
     await assignPush(tx, { workloadId: workload.id, hash: push.hash, pushId: push.pushId, generation, seq })
   } else {

@@ -1,13 +1,13 @@
 import { DatabaseUnavailable, type Db } from '../../store/db.ts'
 import { updateTargets } from '../../store/push-targets.ts'
-import { type AgentError, failPush, updatePushProgress } from '../../store/pushes.ts'
+import { type AgentError, closePushes, failPush, updatePushProgress } from '../../store/pushes.ts'
 import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { errorOfPush } from '../state/followed-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
-import type { FleetState } from '../state/state.ts'
+import { type FleetState, followedPushes } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 import type { PushEngine } from './push-engine.ts'
 import { insertPushRows } from './push-rows.ts'
@@ -122,8 +122,11 @@ export class PushUndoing {
       this.#pushes.stats.failed++
       this.#deps.notices.pushChanged(workload, followed.push)
       if (rollback === null) {
-        if (workload.rollout?.followed === followed) workload.rollout = null
-        workload.isFrozen = false
+        if (workload.rollout?.followed === followed) {
+          this.#pushes.close(workload, followed)
+          workload.rollout = null
+        }
+        this.#pushes.unfreeze(workload)
         this.#deps.notices.workloadChanged(workload)
         return
       }
@@ -155,9 +158,12 @@ export class PushUndoing {
         endedAt: now,
       })
       // Its members are assigned the active config again, whether or not something is pushed to them.
+      await closePushes(tx, [push.pushId], now)
       await assignRollout(tx, workload.id, null)
     }
-    if (push.seq !== row.pushSeq || push.kind === 'auto-rollback') return null
+    // What nobody is assigned any more is not undone, nor is what undid something: that would go round.
+    const isAssigned = push.pushId === row.activePushId || push.pushId === row.rolloutPushId
+    if (!isAssigned || push.kind === 'auto-rollback' || failed.scope !== null) return null
     const live = this.#state.liveInstances(workload)
     const search = rollout === null ? findRollback : findRolloutRollback
     const found: FoundRollback | null = await search(tx, this.#deps, workload, live, push.hash)
@@ -199,5 +205,5 @@ export class PushUndoing {
 }
 
 function isAssigned(workload: Workload, followed: FollowedPush): boolean {
-  return workload.active === followed || workload.rollout?.followed === followed
+  return followedPushes(workload).includes(followed)
 }

@@ -58,7 +58,10 @@ export async function findRollback(
     : { target, body: content.body, used: content.components }
 }
 
-/** What the members of a rollout go back to: the active config, or what a rollback would where none is active. */
+/**
+ * What the members of a rollout go back to: the active config; what a rollback would, where none is active or it has
+ * failed itself since.
+ */
 export async function findRolloutRollback(
   tx: Db,
   deps: FleetDeps,
@@ -67,7 +70,8 @@ export async function findRolloutRollback(
   failedHash: string,
 ): Promise<FoundRollback | null> {
   const { activeHash } = workload
-  if (activeHash === null || activeHash === failedHash)
+  const isFit = activeHash !== null && activeHash !== failedHash
+  if (!isFit || (await listWorkloadQuarantines(tx, workload.id)).includes(activeHash))
     return findRollback(tx, deps, workload, live, failedHash)
   const content = await findContent(tx, activeHash)
   if (content === null) return null

@@ -1,6 +1,6 @@
 import type { Db } from '../../store/db.ts'
 import { insertTargets, type PushTarget } from '../../store/push-targets.ts'
-import { abortPush } from '../../store/pushes.ts'
+import { abortPush, closePushes } from '../../store/pushes.ts'
 import {
   assignRollout,
   insertRolloutMembers,
@@ -13,13 +13,14 @@ import { decideStage, type StageFacts, type StageVerdict, stageSize } from '../d
 import { awaitsPromotion, isHeld } from '../decide/rollout-hold.ts'
 import { isDegrading, judgeHealth } from '../decide/status.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
+import { assignActive } from '../pushes/adopt-assignments.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import { planPush } from '../pushes/push-plan.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { addTarget } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
-import { compareInstances, type FleetState } from '../state/state.ts'
+import { compareInstances, type FleetState, followedPushes } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 
 /** Who continues, aborts or rolls back. */
@@ -220,6 +221,7 @@ export class RolloutEngine {
     this.#settle(workload, rollout, next)
     this.#offers.fanOut(added.map(({ instance }) => instance))
     this.#pushes.considerAll(workload)
+    for (const each of followedPushes(workload)) this.#pushes.endTargets(each)
     this.#pushes.reconsider(followed)
   }
 
@@ -234,7 +236,7 @@ export class RolloutEngine {
       this.#state.liveInstances(workload),
       { hash: push.hash, generation: push.generation, now },
       followed.required,
-      new Set(),
+      null,
       this.#deps.isCompatible,
     )
     const fresh = plan.targets
@@ -253,7 +255,9 @@ export class RolloutEngine {
     const now = this.#deps.clock.now()
     const ended = withStage(stored, now, { endedAt: now.toISOString() })
     const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
+    const former = workload.active
     const isDone = await this.#write(workload, next, async (tx) => {
+      if (former !== null) await closePushes(tx, [former.push.pushId], now)
       await assignPush(tx, {
         workloadId: workload.id,
         hash: push.hash,
@@ -267,10 +271,8 @@ export class RolloutEngine {
     if (!isDone) return
     rollout.stored = next
     workload.rollout = null
-    workload.active = followed
-    workload.activeHash = push.hash
-    workload.activePushId = push.pushId
-    followed.isStaged = false
+    if (former !== null) this.#pushes.close(workload, former)
+    assignActive(workload, followed)
     this.#pushes.assignmentMoved(workload)
     this.#deps.notices.workloadChanged(workload)
     this.#pushes.reconsider(followed)

@@ -8,6 +8,9 @@ const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler',
 /** True while an instance may still say what became of the push. */
 export const isOpen = (target: PushTarget): boolean => OPEN_STATES.includes(target.state)
 
+/** States that are not an end: each target leaves them in bounded time. */
+const isAwaited = (state: TargetState): boolean => state === 'offered' || state === 'applying'
+
 const COUNTED = ['applying', 'applied', 'failed', 'straggler', 'gone'] as const
 
 function isCounted(state: TargetState): state is (typeof COUNTED)[number] {
@@ -17,6 +20,7 @@ function isCounted(state: TargetState): state is (typeof COUNTED)[number] {
 /** Add a target to a push and to its counts. */
 export function addTarget(followed: FollowedPush, target: PushTarget): void {
   followed.targets.set(target.instanceUid, target)
+  if (isAwaited(target.state)) followed.awaiting.set(target, null)
   const { counts } = followed.push
   if (target.isJoiner) counts.joined++
   if (!target.isTarget) return
@@ -43,6 +47,8 @@ export function moveTarget(
   }
   if (target.state === 'failed') followed.failedCount--
   if (state === 'failed') followed.failedCount++
+  if (isAwaited(state)) followed.awaiting.set(target, null)
+  else followed.awaiting.delete(target)
   target.state = state
   target.error = error
   if (target.isTarget && isLostOut(target)) followed.lostOutCount++
@@ -58,6 +64,7 @@ export function removeJoiner(followed: FollowedPush, uid: string): boolean {
   const target = followed.targets.get(uid)
   if (target === undefined || target.isTarget || !target.isJoiner) return false
   followed.targets.delete(uid)
+  followed.awaiting.delete(target)
   followed.push.counts.joined--
   if (target.state === 'failed') followed.failedCount--
   return true
@@ -141,6 +148,7 @@ export function followPush(
     body,
     required,
     targets: new Map(),
+    awaiting: new Map(),
     compatibility: new WeakMap(),
     isSuperseded: push.phase === 'superseded',
     isStaged: false,
@@ -177,7 +185,9 @@ function hasEveryoneFailed(followed: FollowedPush, isRecent: (uid: string) => bo
   return failed > 0
 }
 
-/** Where a followed push stands now. `isRecent` tells who is live, or away for less than the grace. */
+/**
+ * Where a followed push stands now. `isRecent` tells who is assigned it and live, or away for less than the grace.
+ */
 export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boolean): PushVerdict {
   const { push } = followed
   const { counts } = push

@@ -9,8 +9,9 @@ import { listOpenRollouts } from '../../store/rollouts.ts'
 import { listWorkloads } from '../../store/workloads.ts'
 import { HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
+import { loadScope } from './load-push.ts'
 import type { FollowedPush } from './model.ts'
-import { type FleetState, toWorkload } from './state.ts'
+import { type FleetState, quarantineInstance, toWorkload } from './state.ts'
 
 /** Fill an empty state with what the database holds. Agents themselves come back by talking. */
 export async function loadFleet(db: Database, state: FleetState): Promise<void> {
@@ -24,11 +25,7 @@ export async function loadFleet(db: Database, state: FleetState): Promise<void> 
     const workload = state.workloads.get(workloadId)
     if (workload === undefined) continue
     if (instanceUid === '') workload.quarantinedHashes.add(hash)
-    else {
-      const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()
-      uids.add(instanceUid)
-      workload.quarantinedInstances.set(hash, uids)
-    }
+    else quarantineInstance(workload, hash, instanceUid)
   }
   for (const { workloadId, hash } of await listKnownGood(db)) {
     const workload = state.workloads.get(workloadId)
@@ -66,6 +63,13 @@ async function loadPushes(db: Database, state: FleetState): Promise<void> {
       followed: entry,
       members: new Map(members),
     }
+  }
+  for (const entry of followed.values()) {
+    const workload = state.workloads.get(entry.push.workloadId)!
+    if (entry === workload.active || entry.isStaged) continue
+    // The members' push without a rollout of its own: it takes them back from one.
+    entry.scope = await loadScope(db, entry.push)
+    workload.takenBack = entry
   }
   for (const { pushId, target } of await listTargets(db, [...followed.keys()]))
     restoreTarget(followed.get(pushId)!, target)

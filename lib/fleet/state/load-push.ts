@@ -1,8 +1,8 @@
 import { findContent } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { listTargets } from '../../store/push-targets.ts'
-import { findPush } from '../../store/pushes.ts'
-import { listWorkloadQuarantines } from '../../store/quarantines.ts'
+import { findPush, listPushes, type Push } from '../../store/pushes.ts'
+import { listQuarantines } from '../../store/quarantines.ts'
 import { findRolloutOfPush, listRolloutMembers } from '../../store/rollouts.ts'
 import { findWorkload } from '../../store/workloads.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
@@ -14,11 +14,15 @@ export interface LoadedAssignments {
   pushSeq: number
   active: FollowedPush | null
   rollout: Rollout | null
+  takenBack: FollowedPush | null
+  newestPush: Push | null
   quarantinedHashes: readonly string[]
+  /** hash → uids. */
+  quarantinedInstances: Map<string, Set<string>>
 }
 
-async function loadFollowed(db: Db, pushId: string): Promise<FollowedPush | null> {
-  const push = await findPush(db, pushId)
+async function loadFollowed(db: Db, pushId: string | null): Promise<FollowedPush | null> {
+  const push = pushId === null ? null : await findPush(db, pushId)
   const content = push === null ? null : await findContent(db, push.hash)
   if (push === null || content === null) return null
   const followed = followPush(push, Buffer.from(content.body), content.components, true)
@@ -26,25 +30,47 @@ async function loadFollowed(db: Db, pushId: string): Promise<FollowedPush | null
   return followed
 }
 
+/** The push of a workload's members, in stages or taking them back from some. */
+async function loadOfMembers(
+  db: Db,
+  pushId: string | null,
+): Promise<Pick<LoadedAssignments, 'rollout' | 'takenBack'>> {
+  const followed = await loadFollowed(db, pushId)
+  if (followed === null) return { rollout: null, takenBack: null }
+  const stored = await findRolloutOfPush(db, followed.push.pushId)
+  if (stored === null) {
+    followed.scope = await loadScope(db, followed.push)
+    return { rollout: null, takenBack: followed }
+  }
+  followed.isStaged = true
+  followed.isSuperseded ||= stored.status === 'aborted'
+  return { rollout: { stored, followed, members: await listRolloutMembers(db, stored.id) }, takenBack: null }
+}
+
+/** Whom a push takes back: the targets of the rollout's push that it undoes. */
+export async function loadScope(db: Db, { rollbackOfPushId }: Push): Promise<Set<string>> {
+  if (rollbackOfPushId === null) return new Set()
+  return new Set((await listTargets(db, [rollbackOfPushId])).map(({ target }) => target.instanceUid))
+}
+
 /** Read what a workload's instances are assigned; null when there is no such workload. */
 export async function loadAssignments(db: Db, workloadId: string): Promise<LoadedAssignments | null> {
   const workload = await findWorkload(db, workloadId)
   if (workload === null) return null
-  const { activePushId, rolloutPushId } = workload
-  const active = activePushId === null ? null : await loadFollowed(db, activePushId)
-  const staged = rolloutPushId === null ? null : await loadFollowed(db, rolloutPushId)
-  const stored = rolloutPushId === null ? null : await findRolloutOfPush(db, rolloutPushId)
-  let rollout: Rollout | null = null
-  if (staged !== null && stored !== null) {
-    staged.isStaged = true
-    staged.isSuperseded ||= stored.status === 'aborted'
-    rollout = { stored, followed: staged, members: await listRolloutMembers(db, stored.id) }
+  const [newestPush] = await listPushes(db, workloadId, { beforeSeq: null, limit: 1 })
+  const quarantinedHashes: string[] = []
+  const quarantinedInstances = new Map<string, Set<string>>()
+  for (const { hash, instanceUid } of await listQuarantines(db, workloadId)) {
+    if (instanceUid === '') quarantinedHashes.push(hash)
+    else quarantinedInstances.set(hash, (quarantinedInstances.get(hash) ?? new Set()).add(instanceUid))
   }
   return {
     generation: workload.generation,
     pushSeq: workload.pushSeq,
-    active,
-    rollout,
-    quarantinedHashes: await listWorkloadQuarantines(db, workloadId),
+    active: await loadFollowed(db, workload.activePushId),
+    ...(await loadOfMembers(db, workload.rolloutPushId)),
+    newestPush: newestPush ?? null,
+    quarantinedHashes,
+    quarantinedInstances,
   }
 }

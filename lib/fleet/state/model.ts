@@ -24,6 +24,8 @@ export interface FollowedPush {
   body: Uint8Array
   required: readonly UsedComponent[]
   targets: Map<string, PushTarget>
+  /** Those that are offered it or apply it, with the monotonic time from which on their end is waited for. */
+  awaiting: Map<PushTarget, number | null>
   /** Which component lists it can run on, as far as that was asked; forgotten with the list. */
   compatibility: WeakMap<ComponentList, boolean>
   isSuperseded: boolean
@@ -122,6 +124,8 @@ export interface Workload extends StoredWorkload {
   /** The push that made the active assignment. */
   active: FollowedPush | null
   rollout: Rollout | null
+  /** What the members of an ended rollout were taken back to, until something newer is assigned to them. */
+  takenBack: FollowedPush | null
   /** The newest push, for lists. */
   newestPush: Push | null
   quarantinedHashes: Set<string>

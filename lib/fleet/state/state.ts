@@ -79,6 +79,7 @@ export function toWorkload(stored: StoredWorkload): Workload {
     live: new LiveTally(),
     active: null,
     rollout: null,
+    takenBack: null,
     newestPush: null,
     quarantinedHashes: new Set(),
     quarantinedInstances: new Map(),
@@ -89,6 +90,13 @@ export function toWorkload(stored: StoredWorkload): Workload {
   }
 }
 
+/** Keep a hash from an instance that failed it. */
+export function quarantineInstance(workload: Workload, hash: string, instanceUid: string): void {
+  const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()
+  uids.add(instanceUid)
+  workload.quarantinedInstances.set(hash, uids)
+}
+
 /** True when the hash failed on the workload, or on this instance of it. */
 export function isQuarantined(workload: Workload, hash: string, instanceUid: string): boolean {
   return (
@@ -97,20 +105,32 @@ export function isQuarantined(workload: Workload, hash: string, instanceUid: str
   )
 }
 
-/** What an instance should run: the config of a rollout stage that it belongs to, else the workload's active one. */
-export function assignmentOf(instance: Instance): FollowedPush | null {
-  const { workload } = instance
-  if (workload === null) return null
-  const { rollout } = workload
-  if (rollout !== null && isMember(rollout, instance.uid)) return rollout.followed
-  return workload.active
+/** What an instance should run; null while nothing is assigned to it. */
+export function assignmentOf({ workload, uid }: Instance): FollowedPush | null {
+  return workload === null ? null : assignmentOfUid(workload, uid)
 }
 
-/** A push that the fleet follows, active or in stages; null for one that is history. */
+/**
+ * The config of a rollout stage that an instance belongs to, or what it was taken back to from one, else the
+ * workload's active one.
+ */
+export function assignmentOfUid({ rollout, takenBack, active }: Workload, uid: string): FollowedPush | null {
+  if (rollout !== null && isMember(rollout, uid)) return rollout.followed
+  return takenBack?.scope?.has(uid) ? takenBack : active
+}
+
+/** The pushes of a workload that somebody is assigned: the active one, and the one for members of a rollout. */
+export function followedPushes({
+  active,
+  rollout,
+  takenBack,
+}: Pick<Workload, 'active' | 'rollout' | 'takenBack'>): FollowedPush[] {
+  return [active, rollout?.followed ?? null, takenBack].filter((followed) => followed !== null)
+}
+
+/** A push that the fleet follows; null for one that is history. */
 export function followedOf(workload: Workload, pushId: string): FollowedPush | null {
-  if (workload.active?.push.pushId === pushId) return workload.active
-  const staged = workload.rollout?.followed ?? null
-  return staged?.push.pushId === pushId ? staged : null
+  return followedPushes(workload).find(({ push }) => push.pushId === pushId) ?? null
 }
 
 /** Does an instance belong to a started stage? Everyone belongs to the last one, joiners included. */

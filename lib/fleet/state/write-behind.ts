@@ -149,6 +149,11 @@ export class WriteBehind {
     this.schedule()
   }
 
+  /** What waits of one workload's instances. */
+  waitingQuarantines(workloadId: string): Quarantine[] {
+    return [...this.#quarantines.values()].filter((quarantine) => quarantine.workloadId === workloadId)
+  }
+
   /** False while as many bytes of reported configs wait as may. */
   get hasRoomForConfigs(): boolean {
     return this.#configBytes + this.#configBytesBeingWritten < CONFIG_BYTES_MAX

@@ -81,7 +81,14 @@ describe('an instance that was offered its config', () => {
     expect(decide({ offer: SENT })).toEqual({ kind: 'nothing', why: 'waiting' })
     const late = { ...SENT, lastSentAtMs: NOW - 120_000 }
     expect(decide({ offer: late })).toEqual({ kind: 'offer', cause: 'no-status' })
-    expect(decide({ offer: { ...late, hasStatus: true } })).toEqual({ kind: 'nothing', why: 'waiting' })
+  })
+
+  it('is offered it again when it began to apply it and then names another one', () => {
+    const offer = { ...SENT, lastSentAtMs: NOW - 120_000, hasStatus: true }
+    const reported = reports('0'.repeat(64), 'applied')
+    expect(decide({ offer, reported })).toEqual({ kind: 'offer', cause: 'no-status' })
+    const often = { ...offer, sendsOnConnection: 3 }
+    expect(decide({ offer: often, reported })).toEqual({ kind: 'straggler' })
   })
 
   it('is a straggler after three frames on one connection', () => {

@@ -1,0 +1,93 @@
+import { APPLYING_MS, NO_STATUS_MS, type Reported, SENDS_MAX } from './offer.ts'
+
+/** Why a target ended without a word of its own about the config. */
+export type TargetEndCause =
+  | 'left'
+  | 'disconnected'
+  | 'moved_away'
+  | 'joined_rollout'
+  | 'capability_lost'
+  | 'component_missing'
+  | 'failed_before'
+  | 'no_answer'
+  | 'apply_timeout'
+  | 'runs_another'
+
+/** A target that has been offered a config and has neither applied nor failed it, as it is now. */
+export interface AwaitedTarget {
+  state: 'offered' | 'applying'
+  /** How long its end has been waited for, while offers could be made. */
+  awaitedMs: number
+  /** A frame of this offer went out to it. */
+  wasSent: boolean
+  /** Where else it belongs by now. */
+  isElsewhere: 'workload' | 'rollout' | null
+  hasDeparted: boolean
+  /** Null while it is connected; counted from our start at the earliest. */
+  awayMs: number | null
+  isCapable: boolean
+  isCompatible: boolean
+  isQuarantined: boolean
+  /** It says that it has applied another config. */
+  runsAnother: boolean
+}
+
+export interface TargetEnd {
+  state: 'gone' | 'straggler'
+  cause: TargetEndCause
+}
+
+/** By then each repeat of an offer has had its time, and a question before it what the instance runs. */
+const OFFERED_MAX_MS = NO_STATUS_MS * SENDS_MAX + 120_000
+const APPLYING_MAX_MS = APPLYING_MS * SENDS_MAX
+
+/**
+ * The end of a target that does not end by its own word, or null while there is still something to wait for. This is
+ * what bounds every push: whatever keeps an instance from answering, one of these comes.
+ */
+export function decideTargetEnd(target: AwaitedTarget, graceMs: number): TargetEnd | null {
+  const gone = (cause: TargetEndCause): TargetEnd => ({ state: 'gone', cause })
+  if (target.isElsewhere !== null)
+    return gone(target.isElsewhere === 'rollout' ? 'joined_rollout' : 'moved_away')
+  if (target.hasDeparted) return gone('left')
+  if (target.awayMs !== null) return target.awayMs >= graceMs ? gone('disconnected') : null
+  if (!target.isCapable) return gone('capability_lost')
+  if (!target.wasSent && !target.isCompatible) return gone('component_missing')
+  if (!target.wasSent && target.isQuarantined) return gone('failed_before')
+  if (target.awaitedMs < (target.state === 'applying' ? APPLYING_MAX_MS : OFFERED_MAX_MS)) return null
+  return { state: 'straggler', cause: causeOfSilence(target) }
+}
+
+/** Why a target that is there is waited for no longer. */
+export function causeOfSilence({
+  state,
+  runsAnother,
+}: Pick<AwaitedTarget, 'state' | 'runsAnother'>): TargetEndCause {
+  if (state === 'offered') return 'no_answer'
+  return runsAnother ? 'runs_another' : 'apply_timeout'
+}
+
+/** Does it say that it has applied another config than this one? */
+export const runsAnother = (reported: Reported, hash: string): boolean =>
+  reported.isKnown && reported.status === 'applied' && reported.hash !== hash
+
+const TITLES: Record<TargetEndCause, string> = {
+  left: 'Left before it said what became of the config',
+  disconnected: 'Not connected any more',
+  moved_away: 'Belongs to another workload now',
+  joined_rollout: 'Takes part in a staged rollout instead',
+  capability_lost: 'Takes or reports no remote config any more',
+  component_missing: 'Lacks a component of the config',
+  failed_before: 'Failed this config before',
+  no_answer: 'Did not answer any of the offers',
+  apply_timeout: 'Config apply timed out',
+  runs_another: 'Went back to another config by itself',
+}
+
+/** A target's end in words that may be shown. */
+export const errorOfEnd = (cause: TargetEndCause) => ({
+  cause,
+  title: TITLES[cause],
+  parameters: {},
+  text: '',
+})

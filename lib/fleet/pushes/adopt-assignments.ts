@@ -1,0 +1,42 @@
+import { restoreTarget } from '../state/followed-push.ts'
+import type { LoadedAssignments } from '../state/load-push.ts'
+import type { FollowedPush, Workload } from '../state/model.ts'
+import { followedPushes } from '../state/state.ts'
+
+/** Make a push what a workload should run. */
+export function assignActive(workload: Workload, followed: FollowedPush): void {
+  followed.isStaged = false
+  workload.active = followed
+  workload.activeHash = followed.push.hash
+  workload.activePushId = followed.push.pushId
+}
+
+/**
+ * Take over a workload's assignments as the database holds them. A push that is followed already stays the one in
+ * memory, which knows what agents have said since; it learns only which targets it was given.
+ */
+export function adoptAssignments(workload: Workload, loaded: LoadedAssignments): void {
+  const known = new Map(followedPushes(workload).map((followed) => [followed.push.pushId, followed]))
+  const keep = (stored: FollowedPush): FollowedPush => {
+    const followed = known.get(stored.push.pushId)
+    if (followed === undefined) return stored
+    for (const target of stored.targets.values())
+      if (!followed.targets.has(target.instanceUid)) restoreTarget(followed, target)
+    return followed
+  }
+  const { rollout, takenBack } = loaded
+  if (loaded.active !== null) assignActive(workload, keep(loaded.active))
+  workload.takenBack = takenBack === null ? null : keep(takenBack)
+  workload.rollout = rollout === null ? null : { ...rollout, followed: keep(rollout.followed) }
+  if (rollout?.stored.status === 'aborted') {
+    const { followed } = workload.rollout!
+    followed.isSuperseded = true
+    followed.push.phase = 'aborted'
+  }
+  workload.generation = loaded.generation
+  workload.pushSeq = loaded.pushSeq
+  const newest = followedPushes(workload).find(({ push }) => push.pushId === loaded.newestPush?.pushId)
+  workload.newestPush = newest?.push ?? loaded.newestPush
+  workload.quarantinedHashes = new Set(loaded.quarantinedHashes)
+  workload.quarantinedInstances = loaded.quarantinedInstances
+}

@@ -1,0 +1,182 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { config, losingAnswers, PushedWorkload } from '../../../support/pushed-workload.ts'
+
+// Every target of a push reaches an end with a cause, whatever keeps an instance from saying one.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+
+async function begin(pods: string, db = database.pool as Parameters<typeof losingAnswers>[0]) {
+  ctx = await createFleetContext(database, { db })
+  const workload = new PushedWorkload(ctx, pods)
+  await ctx.advance(500)
+  return workload
+}
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+/** Longer than all repeats of an offer and of applying together. */
+const LONG_MS = 40 * 60_000
+
+describe('a target ends', () => {
+  it('as a straggler when it began to apply the config and then names the one before', async () => {
+    const workload = await begin('ab')
+    await workload.settle(1)
+    const pushId = await workload.push(2)
+    const [a, b] = workload.agents
+    b!.apply()
+    a!.applying()
+    a!.apply(config(1).hash)
+    await ctx.advance(LONG_MS)
+    expect(await workload.ends(pushId)).toEqual({ a: 'straggler: runs_another', b: 'applied' })
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+    // Asked three times on its connection, and no more.
+    expect(a!.offered().filter((hash) => hash === config(2).hash)).toHaveLength(3)
+  })
+
+  it('as a straggler when it never answers, and when it never stops applying', async () => {
+    const workload = await begin('abc')
+    const pushId = await workload.push(1)
+    const [a, b] = workload.agents
+    a!.apply()
+    b!.applying()
+    await ctx.advance(LONG_MS)
+    expect(await workload.ends(pushId)).toEqual({
+      ...{ a: 'applied', b: 'straggler: apply_timeout', c: 'straggler: no_answer' },
+    })
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+
+  it('as gone when its list of components, which came too late, lacks one', async () => {
+    const workload = await begin('ab')
+    // It is back with a gap in its numbers and says nothing of itself: what it runs is being asked.
+    const [a, b] = workload.agents
+    b!.lose()
+    const connection: AgentConnection = { id: 7_001, transport: 'ws', send: () => 'sent', drop() {} }
+    const say = (sequenceNum: number, more: object) =>
+      ctx.fleet.receive(
+        connection,
+        {
+          ...{ uid: b!.uid, uidOnWire: Buffer.from(b!.uid, 'hex'), sequenceNum, capabilities: SUPERVISOR },
+          ...{ hasCapabilities: true, requestsInstanceUid: false, isDisconnect: false, attributes: null },
+          ...{ health: null, effectiveConfig: null, remoteConfigStatus: null, components: null, ...more },
+        },
+        {},
+      )
+    say(50, {})
+    const pushId = await workload.push(1)
+    a!.apply()
+    say(51, { components: { hash: 'late', components: new Map([['exporters', ['otlp']]]) } })
+    await ctx.advance(10_000)
+    expect(await workload.ends(pushId)).toEqual({ a: 'applied', b: 'gone: component_missing' })
+    expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+
+  it('as gone when it belongs to another workload before the push is committed', async () => {
+    const workload = await begin('ab')
+    const [a, b] = workload.agents
+    const outcome = await ctx.fleet.push(
+      {
+        ...{ workloadId: workload.id, ...config(1), used: [], kind: 'approval', pushedBy: 'p@example.com' },
+        ...{ approvalId: null, rollbackTargetKind: null },
+      },
+      async () => {
+        b!.say({
+          attributes: new Map([
+            ['service.name', 'moved'],
+            ['host.name', 'elsewhere'],
+          ]),
+        })
+        return { ok: true }
+      },
+    )
+    if (!outcome.ok) throw new Error(outcome.code)
+    await ctx.advance(500)
+    a!.apply()
+    await ctx.advance(500)
+    expect(b!.offered()).toEqual([])
+    expect(await workload.ends(outcome.push.pushId)).toEqual({ a: 'applied', b: 'gone: moved_away' })
+    expect(await workload.stored(outcome.push.pushId)).toMatchObject({ status: 'applied' })
+  })
+
+  it('with its push, when that failed while it still applied it', async () => {
+    const workload = await begin('ab')
+    await workload.settle(1)
+    const pushId = await workload.push(2)
+    const [a, b] = workload.agents
+    b!.applying()
+    a!.fail('exit code 1')
+    await ctx.advance(1_000)
+    expect(workload.offered).toEqual([1, 1])
+    expect(await workload.ends(pushId)).toEqual({ a: 'failed: agent_exited', b: 'superseded' })
+    expect((await workload.stored(pushId)).counts).toMatchObject({ applying: 0, failed: 1 })
+  })
+
+  it('as gone when it does not come back within the grace after a restart', async () => {
+    const workload = await begin('ab')
+    const pushId = await workload.push(1)
+    workload.agents[0]!.apply()
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    fakeAgent(ctx.fleet, { uid: workload.agents[0]!.uid, host: 'vm', pod: 'pod-a' }).apply(config(1).hash)
+    await ctx.advance(60_000)
+    const again = new PushedWorkload(ctx, '')
+    expect(await again.ends(pushId)).toEqual({ a: 'applied', b: 'offered' })
+    await ctx.advance(70_000)
+    expect(await again.ends(pushId)).toEqual({ a: 'applied', b: 'gone: disconnected' })
+    expect(await again.stored(pushId)).toMatchObject({ status: 'applied' })
+  })
+})
+
+it('leaves out of an automatic rollback who has failed its config before', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  const [a, b] = workload.agents
+  b!.fail('exit code 1')
+  await workload.settle(2)
+  const failing = await workload.push(3)
+  // What was applied before the failed one is 2; with that unfit, 1 is what the rollback goes to.
+  await database.pool.execute(`update pushes set status = 'failed' where config_hash = $1`, [config(2).hash])
+  a!.fail('exit code 1')
+  await ctx.advance(1_000)
+  const rollback = workload.live.newestPush!
+  expect(rollback).toMatchObject({ kind: 'auto-rollback', hash: config(1).hash, rollbackOfPushId: failing })
+  expect(rollback.excluded).toEqual({ failed_before: 1 })
+  a!.apply()
+  await ctx.advance(1_000)
+  expect(await workload.stored(rollback.pushId)).toMatchObject({ status: 'applied', counts: { target: 1 } })
+})
+
+it('offers a config to whom it was kept from when the push that lifted that got no answer to its commit', async () => {
+  const db = losingAnswers(database.pool)
+  const workload = await begin('ab', db)
+  await workload.settle(1)
+  workload.agents[1]!.fail('exit code 1')
+  await workload.settle(2)
+  db.loseNext = true
+  await expect(workload.push(1)).rejects.toThrow('connection lost at commit')
+  await ctx.advance(5_000)
+  expect(workload.offered).toEqual([1, 1])
+  for (const agent of workload.agents) agent.apply()
+  await ctx.advance(1_000)
+  expect(workload.live.newestPush).toMatchObject({ hash: config(1).hash, status: 'applied' })
+})
+
+it('does not let the first to come after a restart fail for all a config that they had applied', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  const pushId = await workload.settle(2)
+  await ctx.close()
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  fakeAgent(ctx.fleet, { uid: workload.agents[0]!.uid, host: 'vm', pod: 'pod-a' }).fail(
+    'boom',
+    config(2).hash,
+  )
+  await ctx.advance(2_000)
+  expect(await new PushedWorkload(ctx, '').stored(pushId)).toMatchObject({ status: 'applied' })
+})
