@@ -16,7 +16,7 @@ export function readCookie(header: string, name: string): string {
 export function readCredential(
   header: (name: string) => string,
 ): { token: string; source: Actor['credential'] } | null {
-  const bearer = /^bearer +(.*)$/i.exec(header('authorization').trim())?.[1]?.trim() ?? ''
+  const bearer = /^bearer +(.*)$/is.exec(header('authorization').trim())?.[1]?.trim() ?? ''
   if (bearer !== '') return { token: bearer, source: 'bearer' }
   const cookie = readCookie(header('cookie'), SESSION_COOKIE)
   return cookie === '' ? null : { token: cookie, source: 'cookie' }

@@ -209,8 +209,8 @@ function openContext(
 }
 
 /** An agent's error without what the fleet does not keep. */
-function classifyForFleet(raw: string): AgentError {
-  const { cause, title, parameters, text } = classifyAgentError(raw)
+function classifyForFleet(raw: string, options?: { withText: boolean }): AgentError {
+  const { cause, title, parameters, text } = classifyAgentError(raw, options)
   return { cause, title, parameters: { ...parameters }, text }
 }
 

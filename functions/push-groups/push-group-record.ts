@@ -13,7 +13,7 @@ const slugOf = (name: string): string =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 63)
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
 
 /** A selector without empty conditions. */
 export function tidySelector(selector: PushSelector): PushSelector {

@@ -14,7 +14,7 @@ export const INTAKE_LIMITS = {
   /** Later nodes are left out. */
   healthNodes: 2000,
   /** Of all error texts of one tree together. */
-  healthTextLength: 262_144,
+  healthTextLength: 65_536,
   healthNameLength: 256,
   healthStatusLength: 256,
   /** Long enough for the log tail that a supervisor appends, before the redactor shortens it. */

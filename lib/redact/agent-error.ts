@@ -74,12 +74,12 @@ const RULES: readonly Rule[] = [
   rule(
     'yaml_invalid',
     'The config is not valid YAML',
-    /not valid yaml|yaml: |error converting yaml|mapping key .* already defined/,
+    /not valid yaml|yaml: |error converting yaml|mapping key .{0,200} already defined/,
   ),
   rule(
     'environment_missing',
     'The config refers to a value that cannot be resolved',
-    /environment variable .* (?:has invalid name|not set)|cannot resolve the configuration|scheme .* is not supported/,
+    /environment variable .{0,200} (?:has invalid name|not set)|cannot resolve the configuration|scheme .{0,200} is not supported/,
   ),
   rule(
     'certificate_invalid',
@@ -146,14 +146,18 @@ const UNKNOWN = {
 /** Longest text that is kept, in code points. */
 export const AGENT_ERROR_TEXT_MAX = 1_000
 /** What is looked at: more than is kept, so that masking does not depend on where the cut falls. */
-const LOOKED_AT_MAX = 8_000
+const LOOKED_AT_MAX = 4_000
 
-/** What may be kept, shown and grouped by of the error text of an agent or of one of its components. */
-export function classifyAgentError(raw: string): AgentError {
+/**
+ * What may be kept, shown and grouped by of the error text of an agent or of one of its components; the text itself
+ * only where somebody may see it.
+ */
+export function classifyAgentError(raw: string, { withText } = { withText: true }): AgentError {
   const seen = raw.slice(0, LOOKED_AT_MAX).replace(/\p{Cs}/gu, '')
   const lower = seen.toLowerCase()
   const { cause, title, severity, retryable } = RULES.find(({ pattern }) => pattern.test(lower)) ?? UNKNOWN
-  return { cause, title, severity, retryable, parameters: parametersOf(seen), text: cut(redactText(seen)) }
+  const text = withText ? cut(redactText(seen)) : ''
+  return { cause, title, severity, retryable, parameters: parametersOf(seen), text }
 }
 
 function parametersOf(text: string): Record<string, string> {

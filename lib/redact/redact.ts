@@ -3,48 +3,14 @@ import { type ConfigObject, type ConfigValue, emptyObject, isObject } from '../c
 /** What stands in place of a secret, wherever one is taken out. */
 export const MASK = '••••masked••••'
 
-/** Words that make a key, header or query parameter secret when they are part of its name (`-` read as `_`). */
-const SECRET_WORDS = [
-  'access_key',
-  'account_key',
-  'api_key',
-  'apikey',
-  'auth_key',
-  'authorization',
-  'cert_pem',
-  'client_key',
-  'community_string',
-  'conn_str',
-  'connection_str',
-  'connectionstr',
-  'cookie',
-  'credential',
-  'dsn',
-  'encryption_key',
-  'honeycomb_team',
-  'ingest_key',
-  'ingestion_key',
-  'insert_key',
-  'instrumentation_key',
-  'key_pem',
-  'license_key',
-  'passphrase',
-  'passwd',
-  'password',
-  'private_key',
-  'pwd',
-  'sas_',
-  'secret',
-  'shared_key',
-  'signature',
-  'signing_key',
-  'token',
-]
-const SECRET_WORD = new RegExp(SECRET_WORDS.join('|'))
+/** Words that make a key, header or query parameter secret when they are part of its name (`-` and `.` read as `_`). */
+const SECRET_WORD =
+  /(?:access|account|agent|api|auth|client|encryption|ingest|ingestion|insert|instrumentation|license|private|shared|signing)_key|apikey|authorization|cert_pem|community_string|conn_str|connection_?str|cookie|credential|dsn|honeycomb_team|key_pem|passphrase|passwd|password|pwd|sas_|secret|signature|token/
 
 /** Names that are secret as a whole but too short to look for inside others. */
 const SECRET_NAMES = new Set([
   'auth_data',
+  'community',
   'connstring',
   'htpasswd',
   'jwt',
@@ -56,11 +22,11 @@ const SECRET_NAMES = new Set([
 ])
 
 /** Parents whose values are secret whatever their own names: one cannot know what a header carries. */
-const SECRET_PARENTS = new Set(['headers', 'additional_headers', 'metadata_headers'])
+const SECRET_PARENTS = new Set(['headers', 'additional_headers', 'metadata_headers', 'required_header'])
 
 /** Whether a name, such as a key or a query parameter, says that its value is secret. */
 export function isSecretName(name: string): boolean {
-  const lower = /[A-Z-]/.test(name) ? toSnakeCase(name) : name
+  const lower = /[A-Z.-]/.test(name) ? toSnakeCase(name) : name
   return SECRET_NAMES.has(lower) || SECRET_WORD.test(lower) || isCamelSecret(name)
 }
 
@@ -68,7 +34,7 @@ const toSnakeCase = (name: string) =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
-    .replaceAll('-', '_')
+    .replace(/[-.]/g, '_')
 
 function isCamelSecret(name: string): boolean {
   if (!/key/i.test(name)) return false
@@ -86,28 +52,48 @@ const JUDGED_LENGTH_MAX = 64
 export function isSecretKey(key: string): boolean {
   const known = judgedKeys.get(key)
   if (known !== undefined) return known
-  const isSecret =
-    SECRET_PARENTS.has(key.toLowerCase().replaceAll('-', '_')) || key.split(/[./[\]]/).some(isSecretName)
+  const isSecret = isSecretName(key) || key.split(/[./[\]]/).some(isSecretPart)
   if (key.length > JUDGED_LENGTH_MAX) return isSecret
   if (judgedKeys.size >= JUDGED_KEYS_MAX) judgedKeys.clear()
   judgedKeys.set(key, isSecret)
   return isSecret
 }
 
+const isSecretPart = (part: string) =>
+  SECRET_PARENTS.has(part.toLowerCase().replaceAll('-', '_')) || isSecretName(part)
+
+/** Whether a path leads to something secret: through a secret key, or as `api` and `key`, which are one name in two. */
+export function isSecretPath(keys: readonly string[]): boolean {
+  return keys.some((key, i) => isSecretKey(key) || (i > 0 && isSecretPair(keys[i - 1]!, key)))
+}
+
+const isSecretPair = (parent: string, key: string) => /^keys?$/i.test(key) && isSecretName(`${parent}_${key}`)
+
+/*
+ * Every pattern below takes time in proportion to the text, whatever the text: none may start anew at each character
+ * of a stretch that an earlier start has already gone through in vain (test/fuzz/expressions.test.ts).
+ */
 const PEM = /-----BEGIN [A-Z0-9 ]{0,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g
 const SCHEME_TOKEN = /\b(bearer|basic|apikey|api-key|digest|negotiate|token)(\s+)[A-Za-z0-9._~+/=-]{6,}/gi
-const JWT = /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?/g
+/** `eyJ` is `{"` in Base64: whatever goes on with it is a token, or the beginning of one. */
+const JWT = /\beyJ[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,2}/g
 /** Keys of well-known services, which their fixed prefixes give away. */
 const KNOWN_TOKEN =
   /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,})/g
 /** `xoxb-` and ten characters. */
 const KNOWN_TOKEN_LENGTH_MIN = 15
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
+/** What stands before an `@`, from the last character that can stand in no name and no password. */
+const BEFORE_AT = /(?<![^\s"'@/])[^\s"'@/]+@(?=[A-Za-z0-9[])/g
 /** Also `user:pass@tcp(host)`, as database drivers write it. */
-const BARE_CREDENTIALS = /(^|[\s"'=,;(])[^\s"'=,;:/@()]{1,256}:[^\s"'@/]{1,256}@(?=[A-Za-z0-9[])/g
+const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
+const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
 const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
-const ASSIGNED_NAME = /(?<![A-Za-z0-9_.-])([A-Za-z0-9_.-]{2,80})["']?\s{0,3}[:=]\s{0,3}/g
-const ASSIGNED_VALUE = /"(?:[^"\\]|\\.){0,4000}"?|'[^']{0,4000}'?|[^\s,;}\])"']+/y
+/** Between a name and its value. */
+const ASSIGNMENT = /(?<=[A-Za-z0-9_.-])["']?\s{0,8}(?:=>|[:=])\s{0,8}/g
+const NAME_CHARACTER = /[A-Za-z0-9_.-]/
+const ASSIGNED_NAME_MIN = 2
+const ASSIGNED_NAME_MAX = 80
 const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
 
 /**
@@ -115,24 +101,50 @@ const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
  * secret names, e-mail addresses. Time grows linearly with the text.
  */
 export function redactText(text: string): string {
-  return redactAssigned(redactAddresses(redactTokens(text))).replace(E_MAIL, MASK)
+  return replaceAssigned(redactAddresses(redactTokens(text)), MASK).replace(E_MAIL, MASK)
 }
 
-/** Masks what follows a secret name and `:` or `=`. */
-function redactAssigned(text: string): string {
+/**
+ * Replace each value that a text assigns to a secret name (`token: x`, `"password" => "x"`), with the name itself
+ * where `withName` says so. Goes through the text once.
+ */
+export function replaceAssigned(text: string, mask: string, withName = false): string {
   let clean = ''
   let kept = 0
-  const value = new RegExp(ASSIGNED_VALUE)
-  for (const match of text.matchAll(ASSIGNED_NAME)) {
-    const end = match.index + match[0].length
-    if (match.index < kept || !isSecretName(match[1]!)) continue
-    value.lastIndex = end
-    const found = value.exec(text)
-    if (!found || found[0].startsWith(MASK)) continue
-    clean += text.slice(kept, end) + MASK
-    kept = end + found[0].length
+  for (const match of text.matchAll(ASSIGNMENT)) {
+    if (match.index < kept) continue
+    const name = nameBefore(text, match.index, kept)
+    if (match.index - name < ASSIGNED_NAME_MIN || !isSecretName(text.slice(name, match.index))) continue
+    const value = match.index + match[0].length
+    if (text.startsWith(mask, value)) continue
+    const end = valueEnd(text, value)
+    if (end === value) continue
+    clean += text.slice(kept, withName ? name : value) + mask
+    kept = end
   }
   return clean + text.slice(kept)
+}
+
+function nameBefore(text: string, end: number, from: number): number {
+  const first = Math.max(from, end - ASSIGNED_NAME_MAX)
+  let at = end
+  while (at > first && NAME_CHARACTER.test(text[at - 1]!)) at--
+  return at
+}
+
+/** Where a value that starts at `from` ends: behind its closing quote, or where the word ends. */
+function valueEnd(text: string, from: number): number {
+  const quote = text[from]
+  if (quote === "'" || quote === '"') {
+    for (let at = from + 1; at < text.length; at++) {
+      if (text[at] === quote) return at + 1
+      if (text[at] === '\\' && quote === '"') at++
+    }
+    return text.length
+  }
+  const word = /[^\s,;}\])]*/y
+  word.lastIndex = from
+  return from + word.exec(text)![0].length
 }
 
 /** Most texts of a config are short words: a pattern is only tried where it could be found at all. */
@@ -147,7 +159,17 @@ function redactTokens(text: string): string {
 /** URLs without what is secret in them, and credentials that stand before a host. */
 function redactAddresses(text: string): string {
   const clean = text.includes('://') ? text.replace(URL_LIKE, (url) => redactUrl(url)) : text
-  return clean.includes('@') ? clean.replace(BARE_CREDENTIALS, `$1${MASK}@`) : clean
+  return clean.includes('@') ? clean.replace(BEFORE_AT, redactBeforeAt) : clean
+}
+
+/** `(user:pass@` without what stands behind the bracket. */
+function redactBeforeAt(stretch: string, offset: number, text: string): string {
+  // Behind a slash stands a path or a host.
+  const isInside = offset > 0 && '/@'.includes(text[offset - 1]!)
+  const found = (isInside ? INNER_NAME_AND_PASSWORD : NAME_AND_PASSWORD).exec(stretch)
+  if (found === null) return stretch
+  const start = found.index + ('=,;('.includes(stretch[found.index]!) ? 1 : 0)
+  return `${stretch.slice(0, start)}${MASK}@`
 }
 
 /** A URL without user information and fragment, with the values of secret query parameters masked. */
@@ -195,24 +217,30 @@ export function redactString(value: string): string {
  * lists as a whole, so that not even their shape tells anything. `keys` is the path that leads to the value.
  */
 export function redactValue(value: ConfigValue, keys: readonly string[] = []): ConfigValue {
-  if (keys.some(isSecretKey)) return value === null ? null : MASK
-  return redactBelow(value)
+  if (isSecretPath(keys)) return value === null ? null : MASK
+  return redactBelow(value, keys.at(-1) ?? '')
 }
 
-function redactBelow(value: ConfigValue): ConfigValue {
+function redactBelow(value: ConfigValue, parent: string): ConfigValue {
   if (typeof value === 'string') return redactString(value)
-  if (Array.isArray(value)) return redactList(value)
+  if (Array.isArray(value)) return value.map((entry) => redactBelow(entry, parent))
   if (!isObject(value)) return value
   const redacted: ConfigObject = emptyObject()
   for (const [key, entry] of Object.entries(value)) {
     const shownKey = redactName(key)
-    redacted[shownKey] = isSecretKey(key) ? maskDeep(entry) : redactBelow(entry)
+    const isSecret = isSecretKey(key) || isSecretPair(parent, key)
+    redacted[shownKey] = isSecret ? maskDeep(entry) : redactBelow(entry, key)
   }
   return isNamedSecret(value) ? maskValues(redacted) : redacted
 }
 
-function redactList(list: readonly ConfigValue[]): ConfigValue[] {
-  return list.map(redactBelow)
+/** Whether a whole sub-tree holds a secret somewhere. */
+export function holdsSecretKey(value: ConfigValue | undefined, parent = ''): boolean {
+  if (Array.isArray(value)) return value.some((entry) => holdsSecretKey(entry, parent))
+  if (!isObject(value)) return false
+  return Object.entries(value).some(
+    ([key, entry]) => isSecretKey(key) || isSecretPair(parent, key) || holdsSecretKey(entry, key),
+  )
 }
 
 /** Keys stay visible; what they hold does not. */

@@ -21,12 +21,14 @@ export const CSV_COLUMNS = [
  * for the end of a cell or line inside quotes; spaces before it do not help. Also the wide forms of the four signs.
  */
 const FORMULA_START =
-  /(^|[;\t\r\n])([\s\u0000-\u001f\u00a0\u200b\u2060\ufeff]*)(?=[=+\-@|%\uff1d\uff0b\uff0d\uff20])/g
+  /(?<![\s\u0000-\u001f\u00a0\u200b\u2060\ufeff])[\s\u0000-\u001f\u00a0\u200b\u2060\ufeff]*(?=[=+\-@|%\uff1d\uff0b\uff0d\uff20])/g
 const CONTROL_START = /^[\t\r\n]/
 
 /** A cell after RFC 4180, with an apostrophe where it could be read as a formula. */
 export function csvCell(text: string): string {
-  const guarded = text.replace(FORMULA_START, "$1$2'")
+  const guarded = text.replace(FORMULA_START, (blank, offset: number) =>
+    offset === 0 || text[offset - 1] === ';' || /[\t\r\n]/.test(blank) ? `${blank}'` : blank,
+  )
   // Spreadsheets drop leading spaces and controls, so the apostrophe must be the very first character as well.
   const isShifted = /^[\s\u0000-\u001f\u00a0\u200b\u2060\ufeff]/.test(guarded) && guarded !== text
   const safe = isShifted || CONTROL_START.test(guarded) ? `'${guarded}` : guarded

@@ -1,20 +1,23 @@
-import { isSecretKey, MASK, redactText } from '../redact/redact.ts'
+import { isSecretKey, MASK, redactText, replaceAssigned } from '../redact/redact.ts'
 import type { FactValue } from '../wire/reports.ts'
 
 /** What stands where something was removed. */
 export const REMOVED = '[redacted]'
 
-// Names and addresses have bounds, so that time grows with the text's length and no faster.
-// Beside what the configs' own redactor finds. Each takes the name along: names of secrets tell where to look.
-const SECRETS: readonly RegExp[] = [
-  /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
+// What goes beside what the configs' own redactor finds. All take time in proportion to the text (test/fuzz/expressions.test.ts).
+const PEM = /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g
+
+/** A credential behind the word that announces it. */
+const ANNOUNCED: readonly RegExp[] = [
   /\b(?:proxy-)?authorization\b["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|negotiate|apikey|token)\s+)?[^\s"',;]+["']?/gi,
   /\b(?:bearer|apikey)\s+[^\s"',;]+/gi,
   /\bbasic\s+[A-Za-z0-9+/=_-]{6,}/gi,
-  /[\w.-]{0,32}(?:secret|token|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie)[\w.-]{0,32}["']?\s{0,8}(?:=>|[:=])\s{0,8}(?:"[^"]*"?|'[^']*'?|[^\s,;}\]]+)/gi,
+]
+
+const TOKENS: readonly RegExp[] = [
   /\bSECRET_\w*/g,
   // Tokens with a form of their own: JWT, GitHub, GitLab, Slack, AWS, Google, npm, Stripe and OpenAI, Vault.
-  /\beyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g,
+  /\beyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g,
   /\b(?:gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|npm_|hvs\.|[rs]k[-_](?:live|test|proj)?[-_]?|AIza)[\w-]{12,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g,
   // Long and mixed: nothing that a report needs (ids and hashes are lower case) looks like this.
@@ -24,9 +27,10 @@ const SECRETS: readonly RegExp[] = [
 /** A URL with its host, path and whatever else may hold a credential. */
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>`|\\^{}]*/gi
 /** `name:password@host` without a scheme. */
-const USERINFO = /[^\s@:/"'<>]{1,128}:[^\s@/"'<>]{1,256}@[^\s@"'<>]+/g
+const USERINFO = /(?<![^\s@/"'<>])[^\s@:/"'<>]*:[^\s@/"'<>]+@[^\s@"'<>]+/g
 /** Local part and domain in any script; a sentence's own stop or comma at the end is not part of it. */
-const EMAIL = /(?:"[^"\n]{1,128}"|[^\s@"'<>()[\],;:\\]{1,128})@[^\s@"'<>()[\],;:\\]{0,255}[\p{L}\p{N}]/gu
+const EMAIL =
+  /(?:"[^"\n]{1,128}"|(?<![^\s@"'<>()[\],;:\\])[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]{0,255}[\p{L}\p{N}]/gu
 
 /** Cheap test for what any pattern above could find, so that most texts are looked at once. */
 const SUSPICIOUS =
@@ -34,6 +38,16 @@ const SUSPICIOUS =
 
 /** Hashes and UUIDs, times and numbers, short words: most of a report's texts. */
 const HARMLESS = /^(?:[0-9a-f-]{16,64}|[0-9T:.Z-]*|[a-z_]{1,12})$/
+
+/** Longest text of a report, in UTF-16 units: no honest text comes near it. */
+export const REPORT_TEXT_MAX = 65_536
+/** What is looked at: more than is kept, so that what goes does not depend on where the cut falls. */
+const LOOKED_AT_MAX = 2 * REPORT_TEXT_MAX
+
+const cut = (text: string): string =>
+  text.length > REPORT_TEXT_MAX
+    ? `${text.slice(0, REPORT_TEXT_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`
+    : text
 
 /** Takes secrets, credentials, hosts of URLs and e-mail addresses out of texts; see `createRedactor`. */
 export interface Redactor {
@@ -53,14 +67,17 @@ export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
     return id === undefined ? REMOVED : `user:${id}`
   }
   const text = (raw: string): string => {
-    if (HARMLESS.test(raw) || !SUSPICIOUS.test(raw)) return raw
+    if (HARMLESS.test(raw) || !SUSPICIOUS.test(raw)) return cut(raw)
     // A whole text that is a user's address needs no guess where it ends.
     if (userIds.has(raw.trim().toLowerCase())) return toUser(raw.trim())
-    let clean = raw.replace(SECRETS[0]!, REMOVED)
+    let clean = raw.slice(0, LOOKED_AT_MAX).replace(PEM, REMOVED)
     clean = clean.replace(URL_PATTERN, (_, scheme: string) => `${scheme.toLowerCase()}://${REMOVED}`)
-    for (const pattern of SECRETS.slice(1)) clean = clean.replace(pattern, REMOVED)
+    for (const pattern of ANNOUNCED) clean = clean.replace(pattern, REMOVED)
+    // The name goes along: names of secrets tell where to look.
+    clean = replaceAssigned(clean, REMOVED, true)
+    for (const pattern of TOKENS) clean = clean.replace(pattern, REMOVED)
     clean = clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)
-    return redactText(clean).replaceAll(MASK, REMOVED)
+    return cut(redactText(clean).replaceAll(MASK, REMOVED))
   }
   const value: Redactor['value'] = (raw) => {
     if (typeof raw === 'string') {

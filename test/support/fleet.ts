@@ -175,8 +175,8 @@ export async function createFleetContext(
   return ctx as unknown as FleetTestContext
 }
 
-function classifyError(raw: string): AgentError {
-  const { cause, title, parameters, text } = classifyAgentError(raw)
+function classifyError(raw: string, options?: { withText: boolean }): AgentError {
+  const { cause, title, parameters, text } = classifyAgentError(raw, options)
   return { cause, title, parameters: { ...parameters }, text }
 }
 

@@ -1,4 +1,4 @@
-import { isSecretKey, redactName, redactValue } from '../../redact/redact.ts'
+import { holdsSecretKey, isSecretPath, redactName, redactValue } from '../../redact/redact.ts'
 import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { componentType } from '../check/components.ts'
@@ -184,7 +184,12 @@ function fieldRule(
   isSampling: boolean,
 ): FieldRule | null {
   const path = keys.join('.')
-  if (AUTH.test(path) || keys.some(isSecretKey) || holdsSecretKey(before) || holdsSecretKey(after)) {
+  if (
+    AUTH.test(path) ||
+    isSecretPath(keys) ||
+    holdsSecretKey(before, keys.at(-1)) ||
+    holdsSecretKey(after, keys.at(-1))
+  ) {
     return 'auth_header_modified'
   }
   if (isInsecure(path, after) && !isInsecure(path, before)) return 'transport_security_weakened'
@@ -192,13 +197,6 @@ function fieldRule(
     return isStrongChange(before, after) ? 'sampling_rate_strongly_changed' : 'sampling_policy_modified'
   }
   return null
-}
-
-/** A whole sub-tree that came or went may hold the secret further down. */
-function holdsSecretKey(value: ConfigValue | undefined): boolean {
-  if (Array.isArray(value)) return value.some(holdsSecretKey)
-  if (!isObject(value)) return false
-  return Object.entries(value).some(([key, entry]) => isSecretKey(key) || holdsSecretKey(entry))
 }
 
 /** Whether a value at a path switches transport security off, itself or further down. */

@@ -1,4 +1,4 @@
-import { isSecretKey, MASK, redactName } from '../../redact/redact.ts'
+import { isSecretKey, isSecretPath, MASK, redactName } from '../../redact/redact.ts'
 import type { DiffComponent, DiffPipeline, DiffSummaryLine } from '../../wire/diff.ts'
 import { compareText } from '../yaml/value.ts'
 import { singular } from './components.ts'
@@ -124,7 +124,7 @@ function shownName(id: string): string {
 
 function shownField(path: string): string {
   const keys = path.split('.').filter((key) => key !== '')
-  if (keys.some(isSecretKey)) return 'sensitive setting'
+  if (isSecretPath(keys)) return 'sensitive setting'
   return (keys.at(-1) ?? 'settings').replaceAll('_', ' ')
 }
 

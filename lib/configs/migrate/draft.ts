@@ -191,7 +191,7 @@ export class MigrationDraft {
       return null
     }
     // The placeholder itself stands behind a secret's name.
-    const rest = text.replace(/[^?&#]*=\$\{REDACTED_SECRET\}/g, '')
+    const rest = text.replace(/(?<![^?&#])[^?&#]*=\$\{REDACTED_SECRET\}/g, '')
     return this.copy(rest, path) === null ? null : text
   }
 

@@ -24,7 +24,7 @@ const SECRET_FORMS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]+-----/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
   /\b(?:gh[pousr]_|glpat-|xox[abprs]-|sk-|NRAK-|NRII-)[A-Za-z0-9_-]{10}/,
-  /\beyJ[A-Za-z0-9_-]{8,500}\.[A-Za-z0-9_-]{8}/,
+  /\beyJ[A-Za-z0-9_-]{8}/,
   /\b[0-9a-f]{32,}\b/i,
 ]
 

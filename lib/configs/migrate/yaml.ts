@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, parseDocument } from 'yaml'
+import { isNestedTooDeeply } from '../yaml/tokens.ts'
 
 /** YAML of a vendor's config with every scalar as the text that was written. */
 export type SourceValue = string | SourceValue[] | Map<string, SourceValue>
@@ -23,6 +24,7 @@ function toValue(node: unknown, depth: number): SourceValue {
 
 /** The top-level mapping of a YAML text; null when it is not YAML or not a mapping. */
 export function readSourceYaml(source: string): Map<string, SourceValue> | null {
+  if (isNestedTooDeeply(source)) return null
   const document = parseDocument<Node>(source, { schema: 'failsafe', logLevel: 'silent', strict: true })
   if (document.errors.length > 0) return null
   const value = toValue(document.contents, 0)

@@ -1,6 +1,7 @@
-import { Composer, type CST, type Document, LineCounter, type ParsedNode, Parser } from 'yaml'
+import { Composer, type CST, type Document, LineCounter, type ParsedNode } from 'yaml'
 import { indentContinuations } from './reindent.ts'
 import { findForbiddenTab } from './tabs.ts'
+import { NestedTooDeeply, readTokens } from './tokens.ts'
 
 /** Why a text is not YAML: words of ours, never words of the text. */
 export interface SyntaxProblem {
@@ -75,8 +76,7 @@ export function readFirstDocument(text: string): YamlDocument {
     }
     return fail(problem.message, problem.offset)
   } catch (error) {
-    // The composer recurses; a text of brackets only can exhaust the stack.
-    if (error instanceof RangeError) return fail('values are nested too deeply', 0)
+    if (error instanceof NestedTooDeeply) return fail(error.message, error.offset)
     throw error
   }
 }
@@ -92,7 +92,7 @@ interface Composed {
 function composeFirst(text: string): Composed {
   const first = firstTokens(text)
   const head = text.slice(0, first.end)
-  const tokens = first.end === text.length ? first.tokens : [...new Parser().parse(head)]
+  const tokens = first.end === text.length ? first.tokens : [...readTokens(head)]
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
   for (const document of composer.compose(tokens, true, head.length)) {
     const problem = first.problem ?? firstProblem(document)
@@ -118,7 +118,7 @@ function firstTokens(text: string): { tokens: CST.Token[]; end: number; problem:
   const end = STRAY_END.exec(text)?.[0].length
   if (end !== undefined)
     return { tokens, end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset: end } }
-  for (const token of new Parser().parse(text)) {
+  for (const token of readTokens(text)) {
     tokens.push(token)
     if (token.type !== 'document') continue
     for (const behind of token.end ?? []) {

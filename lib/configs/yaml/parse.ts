@@ -2,6 +2,7 @@ import { type Alias, isAlias, isScalar, isSeq, type LineCounter, type ParsedNode
 import { readFirstDocument } from './document.ts'
 import { lineOfPath } from './locate.ts'
 import { resolvePlainScalar, resolveTaggedScalar } from './scalar.ts'
+import { NESTING_MAX } from './tokens.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from './value.ts'
 
 /** A config that could be read: its first document, aliases and merge keys resolved. */
@@ -29,7 +30,6 @@ export type ParseResult = { ok: true; document: LocatedConfig } | { ok: false; p
 /** Longest config that is looked at, in UTF-16 units (the largest request body that carries one is 2 MiB). */
 export const CONFIG_LENGTH_MAX = 2_097_152
 
-const DEPTH_MAX = 500
 /** Values that aliases may add; whatever walks a config walks each of them again. */
 const ALIAS_NODES_MAX = 100_000
 
@@ -72,6 +72,8 @@ class ConversionStop {
 
 interface Sized {
   value: ConfigValue
+  /** Levels below the value, aliases written out. */
+  height: number
   /** Nodes of the value once every alias is written out. */
   size: number
 }
@@ -96,9 +98,9 @@ class Converter {
   }
 
   #convert(node: ParsedNode | null, depth: number): Sized {
-    if (node === null) return { value: null, size: 1 }
-    if (depth > DEPTH_MAX) throw new ConversionStop('values are nested too deeply', node)
-    if (isAlias(node)) return this.#alias(node)
+    if (node === null) return { value: null, size: 1, height: 0 }
+    if (depth > NESTING_MAX) throw new ConversionStop('values are nested too deeply', node)
+    if (isAlias(node)) return this.#alias(node, depth)
     const anchor = node.anchor
     if (anchor) this.#anchors.set(anchor, OPEN)
     const sized = this.#value(node, depth)
@@ -112,19 +114,21 @@ class Converter {
       if (node.tag !== undefined && node.tag !== '!') {
         const tagged = resolveTaggedScalar(node.tag, source)
         if (tagged === null) throw new ConversionStop('a tag does not fit its value', node)
-        return { value: tagged.value, size: 1 }
+        return { value: tagged.value, size: 1, height: 0 }
       }
-      return { value: node.type === 'PLAIN' ? resolvePlainScalar(source) : source, size: 1 }
+      return { value: node.type === 'PLAIN' ? resolvePlainScalar(source) : source, size: 1, height: 0 }
     }
     if (isSeq(node)) {
       const values: ConfigValue[] = []
       let size = 1
+      let height = 0
       for (const item of node.items) {
         const converted = this.#convert(item as ParsedNode | null, depth + 1)
         values.push(converted.value)
         size += converted.size
+        height = Math.max(height, converted.height + 1)
       }
-      return { value: values, size }
+      return { value: values, size, height }
     }
     return this.#mapping(node as YAMLMap.Parsed, depth)
   }
@@ -134,6 +138,7 @@ class Converter {
     const merges: Array<{ node: ParsedNode | null; key: ParsedNode }> = []
     const seen = new Set<string>()
     let size = 1
+    let height = 0
     for (const { key, value } of node.items) {
       const name = this.#key(key as ParsedNode | null, node)
       // The collector compares keys as written: `1` and "1" are the same key.
@@ -146,15 +151,20 @@ class Converter {
       const converted = this.#convert(value as ParsedNode | null, depth + 1)
       object[name.text] = converted.value
       size += converted.size + 1
+      height = Math.max(height, converted.height + 1)
     }
-    for (const merge of merges) size += this.#merge(object, merge.node, merge.key, depth)
-    return { value: object, size }
+    for (const merge of merges) {
+      const merged = this.#merge(object, merge.node, merge.key, depth)
+      size += merged.size
+      height = Math.max(height, merged.height)
+    }
+    return { value: object, size, height }
   }
 
   #key(key: ParsedNode | null, mapping: ParsedNode): { text: string; identity: string; isMerge: boolean } {
     if (key === null) return { text: '', identity: 's:', isMerge: false }
     if (isAlias(key)) {
-      const { value } = this.#alias(key)
+      const { value } = this.#alias(key, 0)
       if (typeof value === 'object' && value !== null) throw new ConversionStop('a key is not a text', key)
       return { text: String(value ?? ''), identity: `a:${key.source}`, isMerge: false }
     }
@@ -162,14 +172,20 @@ class Converter {
     if (!isScalar(key))
       throw new ConversionStop('a key is not a text; quote text that contains {{ }}', key ?? mapping)
     const text = String(key.value ?? '')
-    if (key.anchor) this.#anchors.set(key.anchor, { value: text, size: 1 })
+    if (key.anchor) this.#anchors.set(key.anchor, { value: text, size: 1, height: 0 })
     return { text, identity: `s:${text}`, isMerge: key.type === 'PLAIN' && text === '<<' && !key.tag }
   }
 
   /** Values of a merge key fill in only what the mapping and earlier merges leave open. */
-  #merge(target: ConfigObject, node: ParsedNode | null, key: ParsedNode, depth: number): number {
+  #merge(
+    target: ConfigObject,
+    node: ParsedNode | null,
+    key: ParsedNode,
+    depth: number,
+  ): Omit<Sized, 'value'> {
     const sources = isSeq(node) ? (node.items as Array<ParsedNode | null>) : [node]
     let size = 1
+    let height = 0
     for (const source of sources) {
       const converted = this.#convert(source, depth + 1)
       if (!isObject(converted.value)) throw new ConversionStop('a merge key needs a mapping', key)
@@ -177,15 +193,18 @@ class Converter {
         if (!(name in target)) target[name] = value
       }
       size += converted.size
+      height = Math.max(height, converted.height)
     }
-    return size
+    return { size, height }
   }
 
-  #alias(node: Alias.Parsed): Sized {
+  #alias(node: Alias.Parsed, depth: number): Sized {
     const found = this.#anchors.get(node.source)
     if (found === undefined)
       throw new ConversionStop('an alias names an anchor that is not defined before it', node)
     if (found === OPEN) throw new ConversionStop('an anchor contains itself', node)
+    // Aliases of aliases nest without end, where the text itself does not.
+    if (depth + found.height > NESTING_MAX) throw new ConversionStop('values are nested too deeply', node)
     this.#aliasNodes += found.size
     if (this.#aliasNodes > ALIAS_NODES_MAX) throw new ConversionStop('excessive aliasing', node)
     return found

@@ -6,7 +6,7 @@ import { LOSSES_MIN } from '../decide/push.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import { isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
+import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { assignmentOf, type FleetState, quarantineInstance } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
@@ -61,10 +61,15 @@ export class ConfigReports {
     const before = instance.reported
     const isSame = before.isKnown && before.hash === hash && before.status === status
     const nowMs = this.#deps.clock.monotonicMs()
-    const error = status === 'failed' ? this.#deps.classifyError(errorMessage) : null
+    // Read once and only where it is news: some agents say the same long text with every beat.
+    let read: AgentError | null = null
+    const error = () => {
+      if (status === 'failed') read ??= this.#deps.classifyError(errorMessage)
+      return read
+    }
     if (!isSame) {
       instance.reported = { isKnown: true, hash, status, sinceMs: nowMs }
-      instance.report = { status, hash, error, at: this.#deps.clock.now() }
+      instance.report = { status, hash, error: error(), at: this.#deps.clock.now() }
     }
     if (status === 'applied') instance.appliedHash = hash
     const followed = assignmentOf(instance)
@@ -77,7 +82,7 @@ export class ConfigReports {
     instance: Instance,
     followed: FollowedPush,
     status: 'applied' | 'applying' | 'failed',
-    error: AgentError | null,
+    error: () => AgentError | null,
     isFullReport: boolean,
   ): void {
     const target = followed.targets.get(instance.uid)
@@ -97,7 +102,8 @@ export class ConfigReports {
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // A word of applying after the end is late, not a new beginning, unless a new offer went out since.
     if (state === 'applying' && !isOpen(target)) return
-    if (!moveTarget(followed, target, state, this.#deps.clock.now(), error)) return
+    if (target.state === state && !isLostOut(target)) return
+    if (!moveTarget(followed, target, state, this.#deps.clock.now(), error())) return
     if (status === 'failed') this.#quarantineInstance(instance, followed)
     this.#writer.target({ pushId: followed.push.pushId, target })
     this.#pushes.reconsider(followed)

@@ -120,7 +120,8 @@ function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
 
 const LOST = 'lost_while_applying'
 
-const isLostOut = (target: PushTarget): boolean => target.state === 'failed' && target.error?.cause === LOST
+export const isLostOut = (target: PushTarget): boolean =>
+  target.state === 'failed' && target.error?.cause === LOST
 
 /** How a target failed that was lost as often as it may be. */
 export const LOST_OUT: AgentError = {

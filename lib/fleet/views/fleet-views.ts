@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import { compareVersions } from '../../model/versions.ts'
-import type { AgentError, Push } from '../../store/pushes.ts'
+import type { Push } from '../../store/pushes.ts'
 import type { HubFrame } from '../../wire/hub.ts'
 import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
@@ -14,7 +14,7 @@ import type { FollowedPush, Instance, RemoteConfigReport, Workload } from '../st
 import { assignmentOf, followedOf } from '../state/state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type Sight } from './errors.ts'
-import { toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
+import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
 import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
@@ -27,7 +27,7 @@ export interface FleetViewsParts {
   clock: Clock
   matches: EffectiveMatches
   /** Says in safe words what an agent's raw error text means. */
-  classifyError(raw: string): AgentError
+  classifyError: ClassifyError
   /** Empty when no version is too old. */
   minAgentVersion: string
   /** How long a disconnected workload stays in the inventory. */

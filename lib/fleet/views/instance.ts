@@ -13,6 +13,9 @@ export interface EffectiveMatch {
   paths: readonly string[]
 }
 
+/** What is said of an error text; `text` is left empty where nobody will see it. */
+export type ClassifyError = (raw: string, options?: { withText: boolean }) => AgentError
+
 /** The newest remote config status of an instance. */
 export function toRemoteConfigStatus(report: RemoteConfigReport, sight: Sight): RemoteConfigStatus {
   return {
@@ -56,13 +59,11 @@ export function toLiveInstance(
 }
 
 /** The health tree in safe words. */
-export function toHealth(
-  node: ReportedHealth,
-  classifyError: (raw: string) => AgentError,
-  sight: Sight,
-): HealthNode {
+export function toHealth(node: ReportedHealth, classifyError: ClassifyError, sight: Sight): HealthNode {
   const { error_message, ...error } =
-    node.lastError === '' ? {} : errorFields(classifyError(node.lastError), sight)
+    node.lastError === ''
+      ? {}
+      : errorFields(classifyError(node.lastError, { withText: sight.withTexts }), sight)
   const children = [...node.children].map(([name, child]): [string, HealthNode] => [
     name,
     toHealth(child, classifyError, sight),
@@ -89,7 +90,7 @@ function capabilityNames(bits: number): string[] {
 export function toInstanceDetail(
   instance: Instance,
   record: LiveInstance,
-  classifyError: (raw: string) => AgentError,
+  classifyError: ClassifyError,
   sight: Sight,
 ): InstanceDetail {
   const { components } = instance

@@ -6,7 +6,7 @@ export function readLabelLines(
   for (const raw of text.split('\n')) {
     const line = raw.trim()
     if (line === '') continue
-    const match = /^([^=\s]+)\s*=\s*(.+)$/.exec(line)
+    const match = /^([^=\s]+)\s*=\s*(\S.*)$/.exec(line)
     if (!match) return { ok: false, line }
     labels[match[1] ?? ''] = (match[2] ?? '').trim()
   }

@@ -1,4 +1,5 @@
 import { parse } from 'yaml'
+import { isNestedTooDeeply } from '../../../lib/configs/yaml/tokens.ts'
 
 /** One pipeline as its config names it. */
 export interface PipelineLane {
@@ -25,6 +26,7 @@ const LANES_MAX = 24
 export function readPipelines(yaml: string): PipelinePicture | null {
   let root: unknown
   try {
+    if (isNestedTooDeeply(yaml)) return null
     root = parse(yaml, { maxAliasCount: 100, logLevel: 'silent' })
   } catch {
     return null

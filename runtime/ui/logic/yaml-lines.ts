@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { isNestedTooDeeply } from '../../../lib/configs/yaml/tokens.ts'
 
 /** The steps of a path such as `service.pipelines.traces.exporters[0]`. */
 function splitPath(path: string): (string | number)[] {
@@ -9,6 +10,7 @@ function splitPath(path: string): (string | number)[] {
 
 /** The line, from 1, of what a config path points at, or of the nearest thing around it. */
 export function lineOfPath(text: string, path: string): number {
+  if (isNestedTooDeeply(text)) return 1
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, logLevel: 'silent', strict: false })
   let offset = 0

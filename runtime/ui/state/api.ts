@@ -150,5 +150,5 @@ export function saveFile(blob: Blob, name: string): void {
 
 /** The address of the next page, from the `Link` header. */
 export function nextPage(headers: Headers): string | null {
-  return /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null
+  return /<([^<>]+)>;\s{0,8}rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null
 }

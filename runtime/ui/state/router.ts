@@ -53,7 +53,7 @@ export function interceptLinks(): void {
 /** What a pattern such as `/workloads/:id/:tab` finds in a path; null when it does not fit. */
 export function matchPath(pattern: string, actual: string): Record<string, string> | null {
   const wanted = pattern.split('/')
-  const given = actual.replace(/\/+$/, '').split('/')
+  const given = actual.replace(/(?<!\/)\/+$/, '').split('/')
   if (actual === '/' ? pattern !== '/' : wanted.length !== given.length) return null
   const found: Record<string, string> = {}
   for (const [index, part] of wanted.entries()) {

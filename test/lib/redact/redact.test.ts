@@ -1,5 +1,12 @@
 import { describe, expect, it, test } from 'vitest'
-import { isSecretKey, MASK, redactText, redactUrl, redactValue } from '../../../lib/redact/redact.ts'
+import {
+  holdsSecretKey,
+  isSecretKey,
+  MASK,
+  redactText,
+  redactUrl,
+  redactValue,
+} from '../../../lib/redact/redact.ts'
 
 describe('free text', () => {
   test.each([
@@ -14,6 +21,15 @@ describe('free text', () => {
     ['a JWT', 'token eyJhbGciOi.eyJzdWIiOiIx.c2ln expired', 'eyJzdWIiOiIx'],
     ['a private key, even cut off', 'bad key -----BEGIN EC PRIVATE KEY-----\nMHcCAQEE', 'MHcCAQEE'],
     ['an access key id', 'AKIAIOSFODNN7EXAMPLE is unknown', 'AKIAIOSFODNN7EXAMPLE'],
+    ['an assigned key with a dot', 'api.key = hunter2', 'hunter2'],
+    ['the key of an agent', '{"agent_key":"hunter2"}', 'hunter2'],
+    ['an SNMP community', 'community: "hunter2"', 'hunter2'],
+    ['a value behind many blanks', 'password    =    hunter2', 'hunter2'],
+    ['a quoted value of any length', `token: "${'x'.repeat(6_000)} hunter2"`, 'hunter2'],
+    ['a name of any length', `${'x'.repeat(500)}_token=hunter2`, 'hunter2'],
+    ['a JWT cut off in its first part', 'bad eyJhbGciOiJIUzI1NiIs', 'hbGciOiJIUzI1NiIs'],
+    ['a JWT behind a name', 'bad x-eyJhbGciOiJIUzI1NiIs.e30.c2ln', 'c2ln'],
+    ['what stands behind one that is masked', `token=${MASK} password=hunter2`, 'hunter2'],
     ['an e-mail address', 'user jane.doe+x@corp.example.com unknown', 'jane.doe'],
   ])('loses %s', (_, text, secret) => {
     const clean = redactText(text)
@@ -64,6 +80,12 @@ describe('values of a config', () => {
     'headers',
     'pwd',
     'bearer_token',
+    'api.key',
+    'agent_key',
+    'agentKey',
+    'community',
+    'required_header',
+    'required_header.value',
   ])('%s is a secret key', (key) => {
     expect(isSecretKey(key)).toBe(true)
   })
@@ -92,6 +114,25 @@ describe('values of a config', () => {
       timeout: '5s',
       nothing: null,
     })
+  })
+
+  it('masks a name that is spread over two keys, and what a required header must hold', () => {
+    const value = {
+      datadog: { api: { site: 'datadoghq.eu', key: 'hunter2' } },
+      webhookevent: { required_header: { key: 'x-from', value: 'hunter2' } },
+      snmp: { community: 'hunter2', version: 'v2c' },
+      sort: { key: 'name' },
+    }
+    const clean = redactValue(value) as typeof value
+    expect(JSON.stringify(clean)).not.toContain('hunter2')
+    expect(clean).toMatchObject({
+      datadog: { api: { site: 'datadoghq.eu' } },
+      snmp: { version: 'v2c' },
+      sort: { key: 'name' },
+    })
+    expect(redactValue('hunter2', ['exporters', 'datadog', 'api', 'key'])).toBe(MASK)
+    expect(holdsSecretKey({ api: { key: 'hunter2' } })).toBe(true)
+    expect(holdsSecretKey({ sort: { key: 'name' } })).toBe(false)
   })
 
   it('masks a value whose path holds a secret key', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
+import { normalForm } from '../../../../lib/configs/effective/normal-form.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
 
 const readValue = (text: string): unknown => {
@@ -129,6 +130,30 @@ describe('texts that the collector refuses', () => {
 
   it('brackets that are nested without end', () => {
     expect(codeOf(`a: ${'['.repeat(100_000)}`)).toBe('yaml_parse')
+  })
+
+  // Walking a deep value takes stack, and an engine that runs out of it while it compiles an expression ends the process.
+  it.each([
+    ['blocks', Array.from({ length: 400 }, (_, i) => `${' '.repeat(i)}a:\n`).join('')],
+    ['lists on one line', `a: \n${'- '.repeat(5_000)}x`],
+    ['questions', '? '.repeat(5_000)],
+    ['braces', `a: ${'{b: '.repeat(5_000)}`],
+    [
+      'aliases of aliases',
+      Array.from({ length: 40 }, (_, i) => {
+        const [open, close] = ['['.repeat(90), ']'.repeat(90)]
+        return `a${i}: &a${i} ${open}${i === 0 ? 'x' : `*a${i - 1}`}${close}\n`
+      }).join(''),
+    ],
+  ])('%s that are nested deeper than any config', (_, text) => {
+    const read = parseConfig(text)
+    expect(read.ok ? null : read.problem.message).toContain('nested too deeply')
+  })
+
+  it('nothing that is nested as deep as a config may be', () => {
+    const text = `a: ${'['.repeat(150)}x${']'.repeat(150)}\n`
+    expect(parseConfig(text).ok).toBe(true)
+    expect(normalForm(text)).not.toBeNull()
   })
 
   it('a text of more than 2 MiB', () => {
