@@ -1,5 +1,5 @@
 import { encodeServerToAgent } from '../opamp/codec.ts'
-import type { AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
+import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
 import type { Db } from '../store/db.ts'
 import type { Push } from '../store/pushes.ts'
@@ -116,9 +116,9 @@ export class Fleet implements FleetPort {
     await this.writer.stop()
   }
 
-  receive(connection: AgentConnection, report: AgentReport, options: { isRetransmission?: boolean }) {
+  receive(connection: AgentConnection, report: AgentReport, about: AboutReport) {
     if (this.#isStopped) return { message: {}, pendingOffer: null }
-    return this.#receiver.receive(connection, report, options)
+    return this.#receiver.receive(connection, report, about)
   }
 
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {

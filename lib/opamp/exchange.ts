@@ -3,7 +3,7 @@ import { type ByteBudget, createByteBudget } from '../byte-budget.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent } from './codec.ts'
-import type { AgentConnection, FleetPort } from './fleet-port.ts'
+import type { AboutReport, AgentConnection, FleetPort } from './fleet-port.ts'
 import { createHttpPollers, type PollerLimits } from './http-pollers.ts'
 import type { IntakeRefusal } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
@@ -75,9 +75,9 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   }
 
   /** Ask the fleet; a bug there costs this one message, not the connection. */
-  const ask = (connection: AgentConnection, report: AgentReport, isRetransmission: boolean) => {
+  const ask = (connection: AgentConnection, report: AgentReport, about: AboutReport) => {
     try {
-      return fleet.receive(connection, report, { isRetransmission })
+      return fleet.receive(connection, report, about)
     } catch (error) {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
       return { message: { errorResponse: INTERNAL }, pendingOffer: null }
@@ -105,7 +105,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       const intake = decodeFrame(frame)
       if (!intake.ok) return encodeServerToAgent(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
-      const { message } = ask(connection, report, false)
+      const { message } = ask(connection, report, {})
       const answer = encodeServerToAgent(report.uidOnWire, message)
       return fits(report.uid, answer) ? answer : encodeServerToAgent(report.uidOnWire, withoutOffer(message))
     },
@@ -115,11 +115,12 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       if (!intake.ok) return encodeServerBody(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
       const poller = pollers.of(report.uid, source)
+      const { stream, isDuplicate } = poller.streams.follow(report.sequenceNum, source)
       const digest = createHash('sha1').update(body).digest('base64')
-      const isRetransmission = digest === poller.lastBodyDigest
-      poller.lastBodyDigest = digest
-      const { message, pendingOffer } = ask(poller.connection, report, isRetransmission)
-      if (report.isDisconnect) pollers.forget(report.uid)
+      const isRetransmission = digest === stream.lastBodyDigest
+      stream.lastBodyDigest = digest
+      const { message, pendingOffer } = ask(poller.connection, report, { isRetransmission, isDuplicate })
+      if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
       const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
       const merged = offer === null ? message : { ...message, ...offer }
       const answer = encodeServerBody(report.uidOnWire, merged)

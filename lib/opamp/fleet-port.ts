@@ -14,6 +14,14 @@ export interface AgentConnection {
   drop(): void
 }
 
+/** What the listener knows of a report besides its words. */
+export interface AboutReport {
+  /** The same request came before. */
+  isRetransmission?: boolean
+  /** It is of a second agent that has the same uid: it is to have another one. */
+  isDuplicate?: boolean
+}
+
 /** What the OpAMP listener needs from the fleet; the fleet decides, the listener moves bytes. */
 export interface FleetPort {
   /**
@@ -24,7 +32,7 @@ export interface FleetPort {
   receive(
     connection: AgentConnection,
     report: AgentReport,
-    options: { isRetransmission?: boolean },
+    about: AboutReport,
   ): { message: ServerMessage; pendingOffer: Promise<ServerMessage | null> | null }
   /**
    * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing` says that

@@ -1,10 +1,11 @@
 import type { AgentConnection } from './fleet-port.ts'
+import { createPollStreams, type PollStreams } from './poll-streams.ts'
 
 /** The lasting identity of an agent that polls over HTTP, where each request is a connection of its own. */
 export interface Poller {
   connection: AgentConnection
-  /** A digest of the last request's body, to tell a request that is sent again from a new one. */
-  lastBodyDigest: string
+  /** Two agents may poll under one uid. */
+  streams: PollStreams
 }
 
 /** How many pollers are kept. */
@@ -46,7 +47,7 @@ export function createHttpPollers(
         if (pollers.get(uid)?.connection === connection) forget(uid)
       },
     }
-    return { connection, lastBodyDigest: '', source }
+    return { connection, streams: createPollStreams(), source }
   }
   const forget = (uid: string) => {
     const poller = pollers.get(uid)

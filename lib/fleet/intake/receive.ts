@@ -1,6 +1,6 @@
 import { uuidv7Bytes } from '../../ids.ts'
 import { encodeServerToAgent } from '../../opamp/codec.ts'
-import type { AgentConnection, FleetPort } from '../../opamp/fleet-port.ts'
+import type { AboutReport, AgentConnection, FleetPort } from '../../opamp/fleet-port.ts'
 import { type AgentReport, SERVER_CAPABILITIES, type ServerMessage } from '../../opamp/report.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { classifyAgent, identifyWorkload, isExcludedFromConfigs } from '../decide/workload-identity.ts'
@@ -71,9 +71,9 @@ export class Receiver implements FleetPort {
     this.#state.byConnection.delete(connection.id)
   }
 
-  receive(connection: AgentConnection, report: AgentReport, options: { isRetransmission?: boolean }): Answer {
+  receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Answer {
     this.messageCount++
-    if (report.requestsInstanceUid) return plain(this.#newUid())
+    if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
     const known = this.#state.instances.get(report.uid)
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
     if (known?.hasDeparted && isEcho(known, report)) return plain({ capabilities: OUR_CAPABILITIES })
@@ -90,7 +90,7 @@ export class Receiver implements FleetPort {
     this.#presence.bind(instance, connection)
     this.#merge(instance, report, wasLive)
     const message = this.#answer(instance, report, hasGap)
-    return this.#withOffer(instance, connection, message, isRepeated || options.isRetransmission === true)
+    return this.#withOffer(instance, connection, message, isRepeated || about.isRetransmission === true)
   }
 
   /** Whoever is new to a connection, or to the process, must find room there. */

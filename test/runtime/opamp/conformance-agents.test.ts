@@ -31,6 +31,23 @@ describe('OpAMP conformance: uids, and agents that come and go', () => {
     expect(answers[0]!['instanceUid']).toEqual(Buffer.from(uid(1)))
   })
 
+  test('two that count alike are told apart as well, and one that changes sockets with each message is one', async () => {
+    await start()
+    const twins = [await join(1), await join(1)]
+    const renamed: boolean[] = []
+    for (const n of [1, 2, 3])
+      for (const twin of twins) {
+        twin.send(beat(1, n))
+        renamed.push('agentIdentification' in (await twin.next()))
+      }
+    expect(renamed).toContain(true)
+    const one = [await join(2), await wire()]
+    for (let n = 1; n < 8; n++) {
+      const answer = await one[n % 2]!.exchange(beat(2, n))
+      expect(answer).not.toHaveProperty('agentIdentification')
+    }
+  })
+
   test('33: the old socket ends after the agent moved to a new one: it stays, and is pushed to there', async () => {
     await start()
     const old = await join(1)

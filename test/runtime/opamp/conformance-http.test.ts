@@ -95,3 +95,29 @@ describe('OpAMP conformance: plain HTTP', () => {
     await eventually('it is gone', () => scene.server.live(uidHex(1)) === undefined)
   })
 })
+
+describe('two pollers under one uid', () => {
+  test('are told apart: the second is given a uid of its own, and gets nothing of the first', async () => {
+    await start()
+    const poll = async (message: PlainMessage) => (await postAgent(scene.server.url, message)).message()
+    await poll(full(1, 40))
+    const id = workloadOf(1)
+    let given: PlainMessage = {}
+    for (let round = 1; round < 8; round++) {
+      await poll(beat(1, 40 + round))
+      given = await poll(beat(1, round))
+    }
+    expect(given['agentIdentification']).toMatchObject({ newInstanceUid: expect.anything() })
+    await scene.server.push(id, CONFIG)
+    expect(offerOf(await poll(beat(1, 8)))).toBeUndefined()
+    expect(offerOf(await poll(beat(1, 48)))?.hash).toBe(sha256Hex(CONFIG))
+    // Its goodbye is its own.
+    await poll(beat(1, 9, { agentDisconnect: {} }))
+    expect(scene.server.live(uidHex(1))).toBeDefined()
+    // The words of the second never count for the first.
+    await poll(beat(1, 10, statusOf(sha256Hex(CONFIG), 3, 'not mine')))
+    expect(scene.server.fleet.workload(id)!.newestPush!.counts.failed).toBe(0)
+    await poll(beat(1, 49, statusOf(sha256Hex(CONFIG), 1)))
+    expect(scene.server.fleet.workload(id)!.newestPush!.status).toBe('applied')
+  })
+})

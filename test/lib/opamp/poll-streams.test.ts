@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { createPollStreams } from '../../../lib/opamp/poll-streams.ts'
+
+/** Who is told to be a second agent, for polls written as `number@source`. */
+function tell(...polls: (string | number)[]): string {
+  const streams = createPollStreams()
+  return polls
+    .map((poll) => {
+      const [sequenceNum, source = 'a'] = String(poll).split('@')
+      return streams.follow(Number(sequenceNum), source).isDuplicate ? 'D' : '.'
+    })
+    .join('')
+}
+
+describe('two agents under one uid', () => {
+  test('are told apart by numbers that go on in two rows; the one that came second is the duplicate', () => {
+    expect(tell(50, 51, 0, 52, 1, 53, 2, 54, 3, 55)).toBe('......D.D.')
+    expect(tell(50, 0, 51, 52, 1, 53, 54, 2, 55, 56, 3)).toMatch(/D$/)
+  })
+
+  test('that count alike are told apart by where they are', () => {
+    expect(tell('5@a', '5@b', '6@a', '6@b', '7@a', '7@b', '8@a', '8@b')).toMatch(/D\.D$/)
+  })
+
+  test('stay apart although one misses a number', () => {
+    expect(tell(50, 0, 51, 1, 52, 2, 55, 3, 56, 5, 57, 6)).toMatch(/\.D\.D$/)
+  })
+
+  test('are one again when the second is gone', () => {
+    const alone = Array.from({ length: 120 }, (_, n) => 54 + n)
+    expect(tell(50, 0, 51, 1, 52, 2, 53, 3, ...alone, 4, 5)).toMatch(/\.\.$/)
+  })
+})
+
+describe('one agent', () => {
+  const isOne = (...polls: (string | number)[]) => expect(tell(...polls)).not.toContain('D')
+  const times = <T>(count: number, polls: T[]): T[] => Array.from({ length: count }, () => polls).flat()
+
+  test('may start anew, again and again', () => {
+    isOne(50, 51, 0, 1, 2, 3)
+    isOne(...times(40, [0, 1, 2, 3, 4]))
+    isOne(...times(40, [1]))
+    isOne(0, 1, 2, 0, 1, 2, 3, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6)
+  })
+
+  test('may say a number again, miss some, and be late with one', () => {
+    isOne(1, 1, 2, 2, 2, 3, 7, 8, 20, 21, 1_000, 1_001)
+    isOne(5, 7, 6, 8, 9, 10)
+  })
+
+  test('may be seen from several places', () => {
+    isOne(...Array.from({ length: 60 }, (_, n) => `${n}@${'abc'[n % 3]}`))
+    isOne(...Array.from({ length: 60 }, (_, n) => `${n >> 1}@${'ab'[n % 2]}`).slice(0, 4))
+  })
+
+  test('may leave numbers out', () => {
+    isOne(...times(50, [0]))
+    isOne(...times(50, ['0@a', '0@b']))
+  })
+})
