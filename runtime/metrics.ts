@@ -3,6 +3,7 @@ import { AGENT_LIMITS } from '../lib/fleet/state/agent-limits.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
+import { keptMetrics } from './metrics-kept.ts'
 import { type PressureSources, pressureMetrics } from './metrics-pressure.ts'
 import { VERSION } from './version.ts'
 
@@ -161,6 +162,11 @@ function processMetrics({ config, counters }: Context, loop: LoopWatch): Metric[
       loop.takeLongestMs() / 1000,
     ),
     gauge('process_resident_memory_bytes', 'Memory in use.', process.memoryUsage.rss()),
+    gauge(
+      'muster_heap_used_bytes',
+      'Heap in use, garbage not yet collected included.',
+      process.memoryUsage().heapUsed,
+    ),
     counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
   ]
 }
@@ -174,6 +180,7 @@ export async function renderMetrics(ctx: Context, sources: MetricSources): Promi
     ...listenerMetrics(ctx),
     ...databaseMetrics(ctx),
     ...pressureMetrics(ctx, sources.pressure),
+    await keptMetrics(ctx),
   ]
   return metrics.map(renderMetric).join('')
 }

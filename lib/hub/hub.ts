@@ -80,6 +80,11 @@ export class Hub {
     return this.#waiting.size
   }
 
+  /** Keys of states that wait, or that were told within the last second. */
+  get keyCount(): number {
+    return this.#waiting.size + this.#toldAtMs.size
+  }
+
   /** Connect a browser until its token ends. */
   add(client: HubClient, session: { sessionId: string; expiresAt: Date }): void {
     const leftMs = Math.max(0, session.expiresAt.getTime() - this.#clock.now().getTime())

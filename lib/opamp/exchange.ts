@@ -31,6 +31,8 @@ export interface ExchangeCounts {
   turnedAway: number
   /** Pollers that were forgotten to make room for others. */
   forgottenPollers: number
+  /** Pollers that are known now. */
+  pollers: number
 }
 
 /** What an exchange is made of. */
@@ -60,7 +62,7 @@ const REFUSAL_LOG_INTERVAL_MS = 10_000
 /** Build the exchange of one OpAMP listener. */
 export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   const { fleet, log, messageBytesMax } = options
-  const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0, forgottenPollers: 0 }
+  const counts: ExchangeCounts = { messages: 0, refused: 0, turnedAway: 0, forgottenPollers: 0, pollers: 0 }
   const decoding = createByteBudget(options.decodingBytesMax ?? 8 * messageBytesMax)
   const pollers = createHttpPollers(options.pollersMax ?? POLLERS_MAX, (connection) => {
     counts.forgottenPollers += 1
@@ -94,7 +96,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
     decoding,
     retryAfterMs: RETRY_AFTER_MS,
     isOverloaded: () => decoding.free() < messageBytesMax,
-    counts: () => ({ ...counts }),
+    counts: () => ({ ...counts, pollers: pollers.size() }),
     connectionClosed: (connection) => fleet.connectionClosed(connection),
     answerFrame(connection, frame) {
       counts.messages += 1

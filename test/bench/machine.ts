@@ -10,10 +10,11 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-/** Memory of a process that is in RAM, in KiB. */
-export async function residentKib(pid: number): Promise<number> {
+/** Memory that a process takes, in KiB: what is in RAM, and what was swapped out of it. */
+export async function memoryKib(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+)/m.exec(text)?.[1] ?? 0)
+  const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+  return of('VmRSS') + of('VmSwap')
 }
 
 /** Wait; the bench measures real time. */

@@ -68,6 +68,8 @@ export interface BenchService {
    * is a POST.
    */
   download(path: string, body?: unknown): Promise<{ status: number; bytes: number }>
+  /** All of the service's metrics, in Prometheus' text format. */
+  scrape(): Promise<string>
   /** One of the service's metrics, as a number. */
   metric(name: string): Promise<number>
   /** How long the service's loop was held at most since this was asked last, by its own timer of 10 ms. */
@@ -152,8 +154,9 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     })
     return { status: response.status, text: await response.text() }
   }
+  const scrape = async () => await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
   const metric = async (name: string) => {
-    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    const text = await scrape()
     return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
   }
   const login = await call('POST', '/api/auth/login', { email: EMAIL, password: PASSWORD })
@@ -174,6 +177,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     },
     call,
     download: (path, body) => readToEnd(url + path, token, body),
+    scrape,
     metric,
     takeHeldMs: async () => (await metric('muster_event_loop_held_seconds')) * 1_000,
     token: () => token,

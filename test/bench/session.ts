@@ -1,6 +1,6 @@
 import { type Floor, startFloor } from './floor.ts'
 import { type RemoteLoad, startLoad } from './load/process.ts'
-import { pause, residentKib, watchCpu } from './machine.ts'
+import { memoryKib, pause, watchCpu } from './machine.ts'
 import { type BenchDatabase, type BenchService, startBenchService } from './service.ts'
 
 /** What every measure is run with. */
@@ -19,7 +19,7 @@ export interface FleetSession {
   load: RemoteLoad
   agents: number
   workloads: number
-  /** VmRSS before the first agent. */
+  /** Memory before the first agent. */
   idleKib: number
   storm: { answeredSeconds: number; storedSeconds: number; statements: number; errors: number }
   busy: Readonly<Record<string, number>>
@@ -44,7 +44,7 @@ export async function connectFleet(
   })
   // The first answers compile what everything after runs; that is not the storm's to pay, nor is it much.
   await pause(1_000)
-  const idleKib = await residentKib(service.pid())
+  const idleKib = await memoryKib(service.pid())
   const load = startLoad({ host: '127.0.0.1', port: service.opampPort, agents, workloads })
   const end = async () => {
     await load.stop()
@@ -108,7 +108,7 @@ export async function connectFloor(
   workloads: number,
 ): Promise<{ floor: Floor; load: RemoteLoad; seconds: number; idleKib: number }> {
   const floor = await startFloor()
-  const idleKib = await residentKib(floor.pid)
+  const idleKib = await memoryKib(floor.pid)
   const load = startLoad({ host: '127.0.0.1', port: floor.port, agents, workloads })
   await load.stats()
   const { seconds } = await load.connect()

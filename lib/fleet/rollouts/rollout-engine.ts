@@ -125,9 +125,23 @@ export class RolloutEngine {
     if (sinceMs === undefined) {
       // After a restart the wall clock is all there is.
       sinceMs = nowMs - Math.max(0, this.#deps.clock.now().getTime() - Date.parse(convergedAt))
-      this.#convergedSince.set(key, sinceMs)
+      this.#noteConvergedSince(key, sinceMs)
     }
     return nowMs - sinceMs
+  }
+
+  /** One moment for each rollout that is open: those of stages and rollouts that are over go. */
+  #noteConvergedSince(key: string, sinceMs: number): void {
+    this.#convergedSince.set(key, sinceMs)
+    const open = new Set<string>([key])
+    for (const { rollout } of this.#state.rollingOut)
+      if (rollout !== null) open.add(`${rollout.stored.id}/${rollout.stored.stageIndex}`)
+    for (const kept of this.#convergedSince.keys()) if (!open.has(kept)) this.#convergedSince.delete(kept)
+  }
+
+  /** Stages whose dwell is timed, for the metrics. */
+  get timedStages(): number {
+    return this.#convergedSince.size
   }
 
   /** Write a rollout's next state; `more` joins the transaction. False when it had ended meanwhile. */
@@ -160,7 +174,7 @@ export class RolloutEngine {
     const now = this.#deps.clock.now()
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString() })
     if (!(await this.#write(workload, next))) return
-    this.#convergedSince.set(`${next.id}/${next.stageIndex}`, this.#deps.clock.monotonicMs())
+    this.#noteConvergedSince(`${next.id}/${next.stageIndex}`, this.#deps.clock.monotonicMs())
     this.#settle(workload, rollout, next)
   }
 

@@ -1,5 +1,5 @@
 import { quantile } from '../histogram.ts'
-import { cpuSeconds, pause, residentKib, watchCpu } from '../machine.ts'
+import { cpuSeconds, memoryKib, pause, watchCpu } from '../machine.ts'
 import type { Figure, MeasureResult } from '../results.ts'
 import { type Bench, connectFleet, connectFloor, type FleetSession } from '../session.ts'
 
@@ -24,7 +24,7 @@ export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   const { agents } = bench
   const { floor, load, seconds, idleKib } = await connectFloor(agents, Math.min(50, agents))
   const stormCpuMs = ((await cpuSeconds(floor.pid)) * 1000) / agents
-  const kibPerAgent = ((await residentKib(floor.pid)) - idleKib) / agents
+  const kibPerAgent = ((await memoryKib(floor.pid)) - idleKib) / agents
   await load.resetStats()
   const flood = await watchCpu({ floor: floor.pid, load: load.pid }, () =>
     load.flood({ seconds: FLOOD_SECONDS }),
@@ -121,7 +121,7 @@ async function measureMemory(
   await load.beats({ intervalMs: BEAT_MS })
   const { percent } = await watchCpu(session.pids(), () => pause(60_000 * bench.timeScale))
   await load.stopBeats()
-  const kib = ((await residentKib(service.pid())) - idleKib) / agents
+  const kib = ((await memoryKib(service.pid())) - idleKib) / agents
   return {
     ...{ id: '2', title: 'memory', agents, busy: percent },
     figures: [
@@ -217,7 +217,7 @@ export async function measureCurve(bench: Bench, workloads: number): Promise<Mea
       workloads: Math.min(workloads, agents),
       name: 'curve',
     })
-    const kib = (await residentKib(session.service.pid())) - session.idleKib
+    const kib = (await memoryKib(session.service.pid())) - session.idleKib
     const cpuMs = (session.busy['service']! / 100) * session.storm.storedSeconds * 1000
     figures.push(
       {

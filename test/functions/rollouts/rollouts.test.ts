@@ -108,6 +108,21 @@ describe('a staged rollout', () => {
     expect(loaded!.rollout!.followed.push.counts).toMatchObject({ target: 3, applied: 1, applying: 0 })
   })
 
+  it('times the dwell of stages that are open, and of no others', async () => {
+    for (let n = 0; n < 3; n++) {
+      await start()
+      for (const agent of agents) {
+        agent.apply()
+        await ctx.advance(13_000)
+      }
+      await pushConfig(ctx.fleet, workloadId, configYaml(1))
+      for (const agent of agents) agent.apply()
+      await ctx.advance(300)
+    }
+    expect(ctx.fleet.state.rollingOut.size).toBe(0)
+    expect(ctx.fleet.rollouts.timedStages).toBeLessThanOrEqual(1)
+  })
+
   it('gives a joiner the active config until the last stage', async () => {
     await start()
     const joiner = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-d' })

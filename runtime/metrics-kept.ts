@@ -1,0 +1,29 @@
+import { inTurns } from '../lib/turns.ts'
+import type { Context } from './context.ts'
+import type { Metric } from './metrics.ts'
+
+/** Workloads looked at before agents get their turn. */
+const CHUNK = 1_000
+
+/** How much of each kind the process keeps: every map of the fleet, and what else grows with agents and pushes. */
+export async function keptMetrics({ fleet, hub, opamp }: Context): Promise<Metric> {
+  const { state, effectiveConfigs } = fleet
+  const kept: Record<string, number> = {}
+  for (const [name, value] of Object.entries(state) as [string, unknown][])
+    if (value instanceof Map || value instanceof Set) kept[name] = value.size
+  kept['pushTargets'] = 0
+  kept['quarantinedInstances'] = 0
+  for await (const piece of inTurns(state.workloads.values(), CHUNK))
+    for (const { active, rollout, quarantinedInstances } of piece) {
+      kept['pushTargets'] += (active?.targets.size ?? 0) + (rollout?.followed.targets.size ?? 0)
+      for (const uids of quarantinedInstances.values()) kept['quarantinedInstances'] += uids.size
+    }
+  const { forms, underWay, owed } = effectiveConfigs.load
+  Object.assign(kept, { effectiveForms: forms, effectiveUnderWay: underWay, effectiveOwed: owed })
+  Object.assign(kept, { hubKeys: hub.keyCount, pollers: opamp.counts().pollers })
+  kept['timedStages'] = fleet.rollouts.timedStages
+  return {
+    ...{ name: 'muster_kept', kind: 'gauge', help: 'Things that are kept in memory, by kind.' },
+    samples: Object.entries(kept).map(([what, value]) => ({ labels: `what="${what}"`, value })),
+  }
+}

@@ -1,0 +1,381 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+// Every map, set, list and queue that lives longer than one call, with what bounds it and the test that reaches the
+// bound. One that is not listed fails here: whoever adds it says what ends it.
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+interface Keeping {
+  bound: string
+  /** File below test/ and the name of the test. */
+  reachedBy: readonly [file: string, name: string]
+}
+
+const AGENTS = [
+  'lib/fleet/state/agent-limits.test.ts',
+  'a connection carries so many agents, the process holds so many, and those that are there go on',
+] as const
+const WORKLOADS = [
+  'lib/fleet/state/agent-limits.test.ts',
+  'so many workloads are made up and no more; agents of those that are there go on, and one deleted makes room',
+] as const
+const SOCKETS = [
+  'runtime/socket-room.test.ts',
+  'are so many in all, also when they shake hands at once',
+] as const
+const GONE = [
+  'lib/fleet/janitor.test.ts',
+  'leave no row with an applied push that they joined, and are remembered by it for what they failed',
+] as const
+const BURST = ['lib/hub/hub.test.ts', 'becomes one resync, and only a rollback is told meanwhile'] as const
+const WAITERS = [
+  'lib/limits.test.ts',
+  'lets so many callers wait for a session and refuses one more at once',
+] as const
+const ATTRIBUTES = [
+  'lib/opamp/intake.test.ts',
+  '128 attributes are kept, over both lists together, and a known key may still be overridden',
+] as const
+const THREADS = ['lib/workers/pool.test.ts', 'refuses at once what neither runs nor fits the queue'] as const
+const POLLERS = [
+  'lib/opamp/http-pollers.test.ts',
+  'many invented uids do not grow without end: the one unused for longest goes',
+] as const
+
+const perAgent: Keeping = {
+  bound: 'the agents that are here or away for less than the grace',
+  reachedBy: AGENTS,
+}
+const perWorkload: Keeping = { bound: 'the workloads', reachedBy: WORKLOADS }
+const perSocket: Keeping = { bound: 'the sockets of the listener', reachedBy: SOCKETS }
+const perPush: Keeping = {
+  bound:
+    'the targets of pushes that are followed: the fleet at the push, who joined while it was open, who is here',
+  reachedBy: GONE,
+}
+
+const KEPT: Readonly<Record<string, Keeping>> = {
+  'lib/alerts/workload-facts.ts AssignmentTimes.#known': perAgent,
+  'lib/alerts/workload-facts.ts AssignmentTimes.#seen': perAgent,
+  'lib/configs/engine.ts openConfigEngine().kept': {
+    bound: '5,000 outlines',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many outlines'],
+  },
+  'lib/configs/yaml/parse-memory.ts rememberConfigs().kept': {
+    bound: '450,000 characters of text',
+    reachedBy: [
+      'lib/configs/yaml/parse-memory.test.ts',
+      'forgets the text that was unused for longest when all together are too long',
+    ],
+  },
+  'lib/fleet/intake/effective-configs.ts Text.instances': perAgent,
+  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#known': {
+    bound: '20,000 normal forms without their texts',
+    reachedBy: ['lib/fleet/intake/effective-configs.test.ts', 'are kept by what they hold up to a number'],
+  },
+  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#underWay': {
+    bound: '1,000 texts and 64 MiB',
+    reachedBy: [
+      'lib/fleet/intake/effective-configs.test.ts',
+      'beyond what may wait are asked for again, and none is lost',
+    ],
+  },
+  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#queue': {
+    bound: 'those under way',
+    reachedBy: [
+      'lib/fleet/intake/effective-configs.test.ts',
+      'beyond what may wait are asked for again, and none is lost',
+    ],
+  },
+  'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#owed': perAgent,
+  'lib/fleet/intake/presence.ts Presence.#dirty': perWorkload,
+  'lib/fleet/offers/offer-engine.ts OfferEngine.#waiting': perAgent,
+  'lib/fleet/offers/offer-engine.ts OfferEngine.#polls': perAgent,
+  'lib/fleet/pushes/push-engine.ts PushEngine.#inDoubt': {
+    ...perWorkload,
+    bound: 'weak: goes with the workload',
+  },
+  'lib/fleet/pushes/push-undoing.ts PushUndoing.#failing': perWorkload,
+  'lib/fleet/rollouts/rollout-engine.ts RolloutEngine.#busy': perWorkload,
+  'lib/fleet/rollouts/rollout-engine.ts RolloutEngine.#convergedSince': {
+    bound: 'one for each rollout that is open',
+    reachedBy: [
+      'functions/rollouts/rollouts.test.ts',
+      'times the dwell of stages that are open, and of no others',
+    ],
+  },
+  'lib/fleet/state/counters.ts FleetCounters.#kept': perWorkload,
+  'lib/fleet/state/counters.ts FleetCounters.#changedSince': perWorkload,
+  'lib/fleet/state/live-tally.ts LabelValues.others': {
+    bound: 'the attributes of live agents',
+    reachedBy: ATTRIBUTES,
+  },
+  'lib/fleet/state/live-tally.ts LiveTally.#shares': perAgent,
+  'lib/fleet/state/live-tally.ts LiveTally.#versions': perAgent,
+  'lib/fleet/state/live-tally.ts LiveTally.#labels': {
+    bound: 'the attributes of live agents',
+    reachedBy: ATTRIBUTES,
+  },
+  'lib/fleet/state/live-tally.ts LiveTally.#reportedHashes': perAgent,
+  'lib/fleet/state/live-tally.ts LiveTally.#components': perAgent,
+  'lib/fleet/state/live-tally.ts LiveTally.#reporters': perAgent,
+  'lib/fleet/state/live-tally.ts LiveTally.#unhealthy': perAgent,
+  'lib/fleet/state/live-tally.ts module made': {
+    bound: 'weak: goes with the component list',
+    reachedBy: [
+      'lib/fleet/compatibility.test.ts',
+      'a push does not keep the component lists that an agent made up and reports no more',
+    ],
+  },
+  'lib/fleet/state/model.ts FollowedPush.targets': perPush,
+  'lib/fleet/state/model.ts FollowedPush.compatibility': {
+    bound: 'weak: goes with the component list',
+    reachedBy: [
+      'lib/fleet/compatibility.test.ts',
+      'a push does not keep the component lists that an agent made up and reports no more',
+    ],
+  },
+  'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
+  'lib/fleet/state/model.ts Rollout.members': perPush,
+  'lib/fleet/state/model.ts Workload.instances': perAgent,
+  'lib/fleet/state/model.ts Workload.quarantinedHashes': {
+    ...perPush,
+    bound: 'the configs that operators pushed',
+  },
+  'lib/fleet/state/model.ts Workload.quarantinedInstances': { bound: 'the homes of agents', reachedBy: GONE },
+  'lib/fleet/state/mutex.ts KeyedMutex.#tails': {
+    ...perWorkload,
+    bound: 'workloads that something is done to now',
+  },
+  'lib/fleet/state/state.ts FleetState.instances': perAgent,
+  'lib/fleet/state/state.ts FleetState.#workloads': perWorkload,
+  'lib/fleet/state/state.ts FleetState.homes': {
+    bound: '500,000 agents',
+    reachedBy: [
+      'lib/limits.test.ts',
+      'remembers the homes of so many agents, whoever described himself longest ago is forgotten',
+    ],
+  },
+  'lib/fleet/state/state.ts FleetState.byConnection': perAgent,
+  'lib/fleet/state/state.ts FleetState.componentLists': {
+    bound: '5,000 lists',
+    reachedBy: [
+      'lib/limits.test.ts',
+      'shares so many component lists among instances, the one made first goes',
+    ],
+  },
+  'lib/fleet/state/state.ts FleetState.outstanding': perAgent,
+  'lib/fleet/state/state.ts FleetState.unknownReported': perAgent,
+  'lib/fleet/state/state.ts FleetState.awaitingComponents': perAgent,
+  'lib/fleet/state/state.ts FleetState.awaitingDescription': perAgent,
+  'lib/fleet/state/state.ts FleetState.httpInstances': perAgent,
+  'lib/fleet/state/state.ts FleetState.inGrace': perWorkload,
+  'lib/fleet/state/state.ts FleetState.healthWatch': perWorkload,
+  'lib/fleet/state/state.ts FleetState.away': perAgent,
+  'lib/fleet/state/state.ts FleetState.rollingOut': perWorkload,
+  'lib/fleet/state/state.ts FleetState.knownAtStart': {
+    bound: 'empty once the grace after the start is over',
+    reachedBy: ['lib/fleet/janitor.test.ts', 'are not known from before our start for longer than the grace'],
+  },
+  'lib/fleet/state/write-behind.ts WriteBehind.#workloads': perWorkload,
+  'lib/fleet/state/write-behind.ts WriteBehind.#seen': perWorkload,
+  'lib/fleet/state/write-behind.ts WriteBehind.#homes': perAgent,
+  'lib/fleet/state/write-behind.ts WriteBehind.#events': {
+    bound: '100,000 events',
+    reachedBy: [
+      'lib/limits.test.ts',
+      'lets so many events wait for the database, the oldest is lost and counted',
+    ],
+  },
+  'lib/fleet/state/write-behind.ts WriteBehind.#targets': perPush,
+  'lib/fleet/state/write-behind.ts WriteBehind.#forgotten': perPush,
+  'lib/fleet/state/write-behind.ts WriteBehind.#pushes': perWorkload,
+  'lib/fleet/state/write-behind.ts WriteBehind.#quarantines': perPush,
+  'lib/fleet/state/write-behind.ts WriteBehind.#configs': {
+    bound: '64 MiB of texts',
+    reachedBy: [
+      'lib/fleet/intake/effective-configs.test.ts',
+      'wait for the database within a bound, and are asked for again when it is back',
+    ],
+  },
+  'lib/fleet/views/effective-matches.ts EffectiveMatches.#known': {
+    bound: '5,000 pairs',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many pairs of configs'],
+  },
+  'lib/fleet/views/fleet-views.ts FleetViews.#withTexts': {
+    ...perWorkload,
+    bound: 'weak: goes with the workload',
+  },
+  'lib/fleet/views/fleet-views.ts FleetViews.#withoutTexts': {
+    ...perWorkload,
+    bound: 'weak: goes with the workload',
+  },
+  'lib/hub/browser-queue.ts BrowserQueue.#frames': {
+    bound: '8 MiB for each browser',
+    reachedBy: ['lib/hub/hub.test.ts', 'is told to fetch again when it is too far behind, and what follows'],
+  },
+  'lib/hub/hub.ts Hub.#members': perSocket,
+  'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
+  'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },
+  'lib/hub/hub.ts Hub.#outbox': { bound: 'what is told within 20 ms', reachedBy: BURST },
+  'lib/identity/authority.ts openAuthority().entries': {
+    bound: '10,000 sessions',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many sessions'],
+  },
+  'lib/identity/authority.ts openAuthority().running': {
+    bound: 'callers of the database',
+    reachedBy: WAITERS,
+  },
+  'lib/identity/login-limit.ts Buckets.#buckets': {
+    bound: '10,000 entries',
+    reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],
+  },
+  'lib/model/name-order.ts NameOrder.#order': perWorkload,
+  'lib/opamp/http-pollers.ts createHttpPollers().pollers': { bound: '100,000 pollers', reachedBy: POLLERS },
+  'lib/opamp/http-pollers.ts createHttpPollers().bySource': { bound: '100,000 pollers', reachedBy: POLLERS },
+  'lib/posture/collector-assessment.ts module shown': {
+    ...perWorkload,
+    bound: 'weak: goes with the component list',
+  },
+  'lib/redact/redact.ts module judgedKeys': {
+    bound: '2,000 keys of 64 characters',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many keys, and is judged the same after'],
+  },
+  'lib/store/connection.ts Session.#names': { bound: 'the statements of lib/store', reachedBy: WAITERS },
+  'lib/store/connection.ts Session.#listeners': { bound: 'one', reachedBy: WAITERS },
+  'lib/store/pool.ts SessionPool.#idle': {
+    bound: 'DB_MAX_IDLE_CONNS',
+    reachedBy: [
+      'lib/store/pool.test.ts',
+      'closes idle connections beyond their limit when they are released',
+    ],
+  },
+  'lib/store/pool.ts SessionPool.#waiters': { bound: '2,000 callers, 10 s each', reachedBy: WAITERS },
+  'lib/workers/pool.ts ThreadPool.#threads': { bound: 'maxThreads', reachedBy: THREADS },
+  'lib/workers/pool.ts ThreadPool.#rooms': {
+    bound: 'maxQueued of each room',
+    reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
+  },
+  'runtime/metrics-listener.ts startMetricsListener().offersSent': {
+    bound: 'the causes of offers',
+    reachedBy: AGENTS,
+  },
+  'runtime/socket-room.ts SocketRoom.#open': perSocket,
+  'runtime/uws.ts SocketsOfListener.open': perSocket,
+  'runtime/uws.ts SocketsOfListener.behind': perSocket,
+  'runtime/uws.ts UwsSocket.#behind': perSocket,
+}
+
+/** What lives for one call, one job or one document, within the limits of what it is given, or is made at the start. */
+const SHORT_LIVED: readonly string[] = [
+  'lib/configs/check/pipeline-structure.ts PipelineCheck.#findings',
+  'lib/configs/check/structure.ts StructureCheck.#findings',
+  'lib/configs/diff/model.ts ComparedConfig.parts',
+  'lib/configs/diff/model.ts ComparedConfig.pipelines',
+  'lib/configs/migrate/draft.ts MigrationDraft.#redacted',
+  'lib/configs/migrate/draft.ts MigrationDraft.#attributes',
+  'lib/configs/migrate/draft.ts MigrationDraft.#receivers',
+  'lib/configs/migrate/secrets.ts KnownSecrets.#values',
+  'lib/configs/yaml/parse.ts Converter.#anchors',
+  'lib/fleet/state/load-push.ts LoadedAssignments.quarantinedInstances',
+  'lib/identity/identity.ts openIdentity().listeners',
+  'lib/opamp/read-description.ts DescriptionAttributes.identifying',
+  'lib/opamp/read-description.ts DescriptionAttributes.nonIdentifying',
+  'lib/opamp/read-health.ts module NO_CHILDREN',
+  'lib/reports/gather.ts Pages.all',
+  'lib/reports/pdf-canvas.ts Font.glyphs',
+  'lib/reports/pdf-canvas.ts Font.texts',
+  'lib/reports/pdf-canvas.ts PdfCanvas.#fonts',
+  'lib/reports/pdf-canvas.ts PdfCanvas.#pending',
+  'lib/wire/structs.ts module NAMES',
+  'lib/wire/structs.ts module NOTES',
+  'runtime/config.ts Reader.warnings',
+  'runtime/editions.ts createEdition().enabled',
+  'runtime/openapi.ts buildOpenApi().tags',
+  'runtime/router.ts createRouter().byPath',
+]
+
+const KEEPER = String.raw`new (?:Map|Set|WeakMap|WeakSet)\b|\[\]`
+const TYPE = String.raw`(?:Map|Set|WeakMap|WeakSet)<|[\w<>, |]+\[\]`
+/** Functions that make something that stays. */
+const MAKERS = /^(?:open|create|start|serve|listen|build|remember|connect)(?:[A-Z]|$)/
+
+/** Every keeping of one file: fields of classes and interfaces, variables of makers, variables of the module. */
+function keepingsOf(path: string, source: string): string[] {
+  const found: string[] = []
+  let kind = ''
+  let owner = ''
+  for (const line of source.split('\n')) {
+    const top = /^(?:export )?(?:async )?(class|function|interface) (\w+)/.exec(line)
+    if (top !== null) [, kind = '', owner = ''] = top
+    const ofModule =
+      /^(?:export )?(?:const|let) (\w+)[^=]*= new (?:Map|Set|WeakMap|WeakSet)\b(?:<.*>)?\(\)/.exec(line)
+    if (ofModule !== null) found.push(`${path} module ${ofModule[1]}`)
+    if (kind === 'class') {
+      const made = new RegExp(String.raw`^  (?:readonly )?(#?\w+)(?:: .+?)? = (?:${KEEPER})`).exec(line)
+      const typed = new RegExp(String.raw`^  (?:readonly )?(#?\w+): (?:${TYPE})[^()]*$`).exec(line)
+      const name = made?.[1] ?? (typed?.[1]?.startsWith('#') ? typed[1] : undefined)
+      if (name !== undefined) found.push(`${path} ${owner}.${name}`)
+    } else if (kind === 'interface') {
+      const typed = /^ {2}(?:readonly )?(\w+): (?:Map|Set|WeakMap|WeakSet)</.exec(line)
+      if (typed !== null) found.push(`${path} ${owner}.${typed[1]}`)
+    } else if (kind === 'function' && MAKERS.test(owner)) {
+      const made = new RegExp(String.raw`^  (?:const|let) (\w+)(?:: .+?)? = (?:${KEEPER})`).exec(line)
+      if (made !== null) found.push(`${path} ${owner}().${made[1]}`)
+    }
+  }
+  return found
+}
+
+function sourcesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return sourcesBelow(path)
+    return path.endsWith('.ts') ? [path] : []
+  })
+}
+
+const APART = /^runtime\/(?:ui|quickstart|build)\//
+const found = ['lib', 'runtime', 'functions']
+  .flatMap(sourcesBelow)
+  .filter((path) => !APART.test(path))
+  .flatMap((path) => keepingsOf(path, readFileSync(join(ROOT, path), 'utf8')))
+
+describe('what the service keeps', () => {
+  it('is listed, all of it, and nothing that is no longer there', () => {
+    expect([...Object.keys(KEPT), ...SHORT_LIVED].sort()).toEqual([...new Set(found)].sort())
+  })
+
+  it.each(Object.entries(KEPT))('%s reaches its bound in a test', (_, { bound, reachedBy: [file, name] }) => {
+    expect(bound).not.toBe('')
+    expect(readFileSync(join(ROOT, 'test', file), 'utf8')).toContain(name)
+  })
+
+  it('is found wherever it is made', () => {
+    const source = [
+      'const all = new Map<string, Map<string, number>>()',
+      'class Thing {',
+      '  readonly #a = new Map<string, number>()',
+      '  #b: ((x: Error) => void)[] = []',
+      '  readonly #c: WeakSet<object>',
+      '  d: Set<string> | null = null',
+      '}',
+      'export interface Shape {',
+      '  readonly e: Set<string>',
+      '}',
+      'export function openThing(): Thing {',
+      '  const f = new Set<string>()',
+      '}',
+      'function judge(): void {',
+      '  const g = new Set<string>()',
+      '}',
+    ].join('\n')
+    expect(keepingsOf('x', source)).toEqual([
+      'x module all',
+      ...['x Thing.#a', 'x Thing.#b', 'x Thing.#c', 'x Shape.e', 'x openThing().f'],
+    ])
+  })
+})

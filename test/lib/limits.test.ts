@@ -1,0 +1,153 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { openConfigEngine } from '../../lib/configs/engine.ts'
+import { HOMES_MAX } from '../../lib/fleet/state/agent-limits.ts'
+import type { FollowedPush, Instance } from '../../lib/fleet/state/model.ts'
+import { EVENTS_MAX } from '../../lib/fleet/state/write-behind.ts'
+import { EffectiveMatches } from '../../lib/fleet/views/effective-matches.ts'
+import { openAuthority } from '../../lib/identity/authority.ts'
+import { openTokens } from '../../lib/identity/tokens.ts'
+import { isSecretKey } from '../../lib/redact/redact.ts'
+import { type Database, DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
+import { fakeClock } from '../support/fakes.ts'
+import { createFleetContext, fakeAgent } from '../support/fleet.ts'
+import { useTestDatabase } from '../support/postgres.ts'
+
+// Limits of what is kept that no test of the thing itself reaches; test/keepings.test.ts lists them all.
+
+const database = await useTestDatabase()
+const ctx = await createFleetContext(database)
+afterAll(() => ctx.close())
+
+describe('the fleet', () => {
+  it('shares so many component lists among instances, the one made first goes', () => {
+    const { componentLists } = ctx.fleet.state
+    const agent = fakeAgent(ctx.fleet)
+    for (let n = 0; n < 5_010; n++)
+      agent.say({
+        components: {
+          hash: n.toString(16).padStart(4, '0'),
+          components: new Map([['receivers', [`r${n}`]]]),
+        },
+      })
+    expect(componentLists.size).toBe(5_000)
+    expect(componentLists.has('0000')).toBe(false)
+  })
+
+  it('remembers the homes of so many agents, whoever described himself longest ago is forgotten', () => {
+    const { homes } = ctx.fleet.state
+    for (let n = 0; homes.size < HOMES_MAX; n++) homes.set(`agent ${n}`, 'a workload')
+    const [oldest] = homes.keys()
+    const { uid } = fakeAgent(ctx.fleet)
+    expect(homes.size).toBe(HOMES_MAX)
+    expect(homes.has(uid)).toBe(true)
+    expect(homes.has(oldest!)).toBe(false)
+    homes.clear()
+  })
+
+  it('lets so many events wait for the database, the oldest is lost and counted', async () => {
+    const { writer } = ctx.fleet
+    await writer.flush()
+    const lostBefore = writer.stats.lostEvents
+    const event = { instanceUid: '', podName: '', version: '', prevVersion: '', occurredAt: ctx.clock.now() }
+    for (let n = 0; n < EVENTS_MAX + 3; n++)
+      writer.event({ ...event, workloadId: 'nobody', eventType: 'connected' })
+    expect(writer.stats.waitingEvents).toBe(EVENTS_MAX)
+    expect(writer.stats.lostEvents - lostBefore).toBe(3)
+    await writer.flush()
+    expect(writer.stats.waitingEvents).toBe(0)
+  })
+})
+
+describe('what was worked out once', () => {
+  it('is remembered of so many pairs of configs', async () => {
+    let compared = 0
+    const db = { query: async () => [{ body: 'a: 1' }] } as unknown as Db
+    const matches = new EffectiveMatches(db, async () => {
+      compared++
+      return { matches: true, paths: [] }
+    })
+    const assigned = { push: { hash: 'a' }, body: new Uint8Array() } as unknown as FollowedPush
+    const look = (n: number) =>
+      matches.prepare([{ reportedConfigHash: `r${n}` } as unknown as Instance], () => assigned)
+    for (let n = 0; n <= 5_000; n++) await look(n)
+    await look(5_000)
+    expect(compared).toBe(5_001)
+    await look(0)
+    expect(compared).toBe(5_002)
+  })
+
+  it('is remembered of so many outlines', async () => {
+    const workers = {
+      run: () => Promise.reject(new Error('too long')),
+      load: () => ({ threads: 0, queued: 0 }),
+    }
+    const engine = openConfigEngine({ workers, runtimeCheck: null } as never)
+    let read = 0
+    const look = (hashes: readonly string[]) =>
+      engine.outlines(hashes, async (missing) => {
+        read += missing.length
+        return missing.map((hash) => ({ hash, body: 'receivers: {otlp: }' }))
+      })
+    await look(Array.from({ length: 5_001 }, (_, n) => `h${n}`))
+    await look(['h5000'])
+    expect(read).toBe(5_001)
+    await look(['h0'])
+    expect(read).toBe(5_002)
+  })
+
+  it('is remembered of so many keys, and is judged the same after', () => {
+    for (let n = 0; n < 4_500; n++) {
+      expect(isSecretKey(`plain_${n}`)).toBe(false)
+      expect(isSecretKey(`password_${n}`)).toBe(isSecretKey('password_0'))
+    }
+    expect(isSecretKey('password')).toBe(true)
+  })
+
+  it('is remembered of so many sessions', async () => {
+    const clock = fakeClock()
+    const tokens = openTokens('a-test-secret-of-at-least-32-characters', clock)
+    let reads = 0
+    const user = { user_id: 'u', email: 'a@x', groups: [], roles: [] }
+    const db = {
+      async query() {
+        reads++
+        return [{ ...user, expires_at: new Date(clock.now().getTime() + 1_000_000) }]
+      },
+    } as unknown as Database
+    // Tokens take their time to be verified; whose they are is all that counts here.
+    const authority = openAuthority({
+      ...{ db, clock },
+      tokens: { ...tokens, verify: async (sessionId: string) => ({ sessionId, userId: 'u' }) } as never,
+    })
+    for (let n = 0; n <= 10_000; n++) await authority.authenticate(`s${n}`)
+    await authority.authenticate('s10000')
+    expect(reads).toBe(10_001)
+    await authority.authenticate('s0')
+    expect(reads).toBe(10_002)
+  })
+})
+
+describe('the pool of sessions', () => {
+  it('lets so many callers wait for a session and refuses one more at once', async () => {
+    const pool = database.openPool({ maxOpen: 4, maxIdle: 4 })
+    let release = () => {}
+    const gate = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const held = [1, 2].map(() => pool.transaction(() => gate))
+    const outcomes: Promise<unknown>[] = []
+    let refused: unknown = null
+    while (refused === null && outcomes.length < 20_000) {
+      const asked = pool.query('select 1').catch((error: unknown) => {
+        refused ??= error
+      })
+      outcomes.push(asked)
+      if (outcomes.length % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(refused).toBeInstanceOf(DatabaseUnavailable)
+    expect((refused as unknown as Error).message).toBe('too many callers wait for a database connection')
+    release()
+    await Promise.all([...held, ...outcomes])
+    await pool.close()
+  })
+})

@@ -1,0 +1,45 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The wall clock of one process, which goes faster than ours; its monotonic clock, and so its timers, do not. */
+export interface FastClock {
+  /** For the process. */
+  env: Readonly<Record<string, string>>
+  stop(): void
+}
+
+/** Real seconds of one day of the process: the shortest time that any setting keeps something. */
+export const DAY_SECONDS = 40
+const STEP_MS = 1_000
+const LIBRARIES = '/usr/lib'
+
+/** Needs Debian's package `faketime`. */
+export function startFastClock(): FastClock {
+  const library = (existsSync(LIBRARIES) ? readdirSync(LIBRARIES) : [])
+    .map((name) => join(LIBRARIES, name, 'faketime', 'libfaketimeMT.so.1'))
+    .find((path) => existsSync(path))
+  if (library === undefined)
+    throw new Error('The soak needs the package faketime, which makes the days short')
+  const folder = mkdtempSync(join(tmpdir(), 'muster-soak-clock-'))
+  const startedAt = performance.now()
+  const move = () => {
+    const days = (performance.now() - startedAt) / 1_000 / DAY_SECONDS
+    writeFileSync(join(folder, 'offset'), `+${Math.round(days * 86_400)}s`)
+  }
+  move()
+  const timer = setInterval(move, STEP_MS)
+  return {
+    env: {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: join(folder, 'offset'),
+      FAKETIME_NO_CACHE: '1',
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    stop() {
+      clearInterval(timer)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,142 @@
+import { WebSocket } from 'ws'
+import type { BenchService } from '../bench/service.ts'
+import { POD_SERVICE } from './fleet.ts'
+
+/** People who look, push and ask for reports, for as long as the soak lasts. */
+export interface SoakPeople {
+  counts(): { logins: number; pushes: number; refused: number; frames: number; reads: number }
+  stop(): void
+}
+
+const BROWSERS = 5
+/** A login lasts a day, which is short here. */
+const LOGIN_MS = 15_000
+const PUSH_MS = 5_000
+const READ_MS = 3_000
+const EMAIL = 'bench@example.com'
+const PASSWORD = 'a password of the bench'
+const READS = [
+  '/api/workloads',
+  '/api/workloads?include_archived=true',
+  '/api/alerts?include_resolved=true',
+  '/api/audit/events',
+]
+
+/** The same few again and again, so that what is stored by content does not grow. The last cannot be run. */
+const CONFIGS = [4_317, 4_319, 4_321].map(
+  (port) => `receivers:
+  otlp:
+    protocols: {grpc: {endpoint: "0.0.0.0:${port}"}}
+exporters:
+  debug: {}
+service:
+  pipelines:
+    traces: {receivers: [otlp], exporters: [debug]}
+`,
+)
+
+interface Listed {
+  id: string
+  display_name: string
+  accepts_remote_config: boolean
+  status: string
+  fingerprint_source: string
+}
+
+/** Begin. Whatever is refused is counted; the service may be busy or a workload gone. */
+export function startPeople(service: BenchService): SoakPeople {
+  const counts = { logins: 0, pushes: 0, refused: 0, frames: 0, reads: 0 }
+  let token = service.token()
+  let isStopped = false
+  const headers = () => ({ authorization: `Bearer ${token}` })
+  const call = async (method: string, path: string, body?: unknown) => {
+    const { status, text } = await service.call(method, path, body, headers())
+    if (status >= 400) counts.refused++
+    return { status, body: text === '' ? null : JSON.parse(text) }
+  }
+  const login = async () => {
+    const { status, body } = await call('POST', '/api/auth/login', { email: EMAIL, password: PASSWORD })
+    if (status !== 200) return
+    token = body.token
+    counts.logins++
+  }
+  const push = async (n: number) => {
+    const { status, body } = await call('GET', '/api/workloads')
+    if (status !== 200) return
+    // The pods' Deployment among them, whose instances are never the same.
+    const able = (body as Listed[]).filter(
+      ({ accepts_remote_config, status, display_name, fingerprint_source }) =>
+        accepts_remote_config &&
+        status !== 'disconnected' &&
+        (display_name !== POD_SERVICE || fingerprint_source === 'k8s'),
+    )
+    const workload = able[n % able.length]
+    if (workload === undefined) return
+    const approvals = `/api/workloads/${workload.id}/config/approvals`
+    const draft = {
+      draft_yaml: CONFIGS[n % CONFIGS.length],
+      target_group: 'single',
+      target_env: 'test',
+      comment: 'soak',
+    }
+    const created = await call('POST', approvals, draft)
+    if (created.status !== 201) return
+    await call('POST', `${approvals}/${created.body.id}/approve`, { comment: 'fine' })
+    const pushed = await call('POST', `${approvals}/${created.body.id}/push`, { comment: 'go' })
+    if (pushed.status === 202) counts.pushes++
+  }
+  const read = async (n: number) => {
+    await call('GET', READS[n % READS.length]!)
+    counts.reads++
+  }
+  const browsers = Array.from({ length: BROWSERS }, () =>
+    openBrowser(service.url, headers, () => counts.frames++),
+  )
+  const loops = [
+    repeat(LOGIN_MS, login, () => isStopped),
+    repeat(PUSH_MS, push, () => isStopped),
+    repeat(READ_MS, read, () => isStopped),
+  ]
+  return {
+    counts: () => ({ ...counts }),
+    stop() {
+      isStopped = true
+      for (const loop of loops) loop()
+      for (const browser of browsers) browser()
+    },
+  }
+}
+
+/** Do something again and again, never twice at once. Returns what ends it. */
+function repeat(everyMs: number, work: (n: number) => Promise<void>, isStopped: () => boolean): () => void {
+  let n = 0
+  let timer: NodeJS.Timeout | undefined
+  const next = () => {
+    timer = setTimeout(async () => {
+      await work(n++).catch((error: Error) => {
+        if (!isStopped()) console.error(`soak: ${error.message}`)
+      })
+      if (!isStopped()) next()
+    }, everyMs)
+  }
+  next()
+  return () => clearTimeout(timer)
+}
+
+/** A browser that listens, and comes back with the newest login when its own has ended. */
+function openBrowser(url: string, headers: () => Record<string, string>, frame: () => void): () => void {
+  let isStopped = false
+  let socket: WebSocket
+  const open = () => {
+    if (isStopped) return
+    socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, { headers: headers() })
+    socket.on('message', frame)
+    socket.on('error', () => undefined)
+    socket.on('close', () => setTimeout(open, 500))
+  }
+  open()
+  return () => {
+    isStopped = true
+    socket.terminate()
+  }
+}
