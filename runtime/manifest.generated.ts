@@ -6,10 +6,14 @@ import alertsList from '../functions/alerts/list.ts'
 import alertsResolve from '../functions/alerts/resolve.ts'
 import alertsWebhookDelivery from '../functions/alerts/webhook-delivery.ts'
 import approvalsApprove from '../functions/approvals/approve.ts'
+import approvalsComment from '../functions/approvals/comment.ts'
 import approvalsCreate from '../functions/approvals/create.ts'
+import approvalsGet from '../functions/approvals/get.ts'
 import approvalsList from '../functions/approvals/list.ts'
 import approvalsListAll from '../functions/approvals/list-all.ts'
 import approvalsPush from '../functions/approvals/push.ts'
+import approvalsReject from '../functions/approvals/reject.ts'
+import approvalsWithdraw from '../functions/approvals/withdraw.ts'
 import auditEvents from '../functions/audit/events.ts'
 import auditEventsCsv from '../functions/audit/events-csv.ts'
 import auditLogHead from '../functions/audit/log-head.ts'
@@ -95,10 +99,14 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'alerts/resolve', definition: alertsResolve },
   { id: 'alerts/webhook-delivery', definition: alertsWebhookDelivery },
   { id: 'approvals/approve', definition: approvalsApprove },
+  { id: 'approvals/comment', definition: approvalsComment },
   { id: 'approvals/create', definition: approvalsCreate },
+  { id: 'approvals/get', definition: approvalsGet },
   { id: 'approvals/list', definition: approvalsList },
   { id: 'approvals/list-all', definition: approvalsListAll },
   { id: 'approvals/push', definition: approvalsPush },
+  { id: 'approvals/reject', definition: approvalsReject },
+  { id: 'approvals/withdraw', definition: approvalsWithdraw },
   { id: 'audit/events', definition: auditEvents },
   { id: 'audit/events-csv', definition: auditEventsCsv },
   { id: 'audit/log-head', definition: auditLogHead },

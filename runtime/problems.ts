@@ -82,6 +82,11 @@ export const PROBLEMS = {
   'login-limited': { status: 429, error: 'too many login attempts' },
   'method-not-allowed': { status: 405, error: 'method not allowed' },
   'no-rollback-target': { status: 409, code: 'no_rollback_target', error: 'no rollback target' },
+  'nothing-changes': {
+    status: 409,
+    code: 'nothing_changes',
+    error: 'the draft is the active config already',
+  },
   'not-found': { status: 404, error: 'not found' },
   'origin-refused': { status: 403, error: 'origin not allowed' },
   'password-mismatch': { status: 401, error: 'current password does not match' },

@@ -1,17 +1,20 @@
 import { string, type } from 'superstruct'
 import type { ApproveOutcome } from '../../lib/changes/approve-approval.ts'
+import type { CloseOutcome } from '../../lib/changes/close-approval.ts'
 import type { CreateOutcome } from '../../lib/changes/create-approval.ts'
 import type { PushApprovalOutcome } from '../../lib/changes/push-approval.ts'
-import type { Approval } from '../../lib/store/approvals.ts'
+import type { StoredApprovalStatus } from '../../lib/store/approvals.ts'
+import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
+import type { ShownApproval } from './approval-of.ts'
 
 /** The path parameters of one request. */
 export const approvalParams = type({ id: string(), approval_id: string() })
 
-type Refused = Exclude<CreateOutcome | ApproveOutcome | PushApprovalOutcome, { ok: true }>
+type Refused = Exclude<CreateOutcome | ApproveOutcome | PushApprovalOutcome | CloseOutcome, { ok: true }>
 
-/** The reply to a request that was not created, approved or pushed. */
+/** The reply to a request that was not created, approved, commented, ended or pushed. */
 export function refuseApproval(outcome: Refused): Reply {
   switch (outcome.code) {
     case 'audit-unavailable':
@@ -29,6 +32,21 @@ export function refuseApproval(outcome: Refused): Reply {
   }
 }
 
+/** Shown where no status is asked for: a retired request has a newer one in its place. */
+const LISTED: readonly StoredApprovalStatus[] = APPROVAL_STATUSES.filter((status) => status !== 'retired')
+
+/** The statuses that a list is asked for, separated by commas; null when one of them is unknown. */
+export function readStatuses(text: string | undefined): readonly StoredApprovalStatus[] | null {
+  if (text === undefined) return LISTED
+  const wanted = text.split(',')
+  const known = APPROVAL_STATUSES.filter((status) => wanted.includes(status))
+  return wanted.every((word) => known.some((status) => status === word)) ? known : null
+}
+
+/** The refusal of a list with an unknown status. */
+export const unknownStatus = (): Reply =>
+  problem('bad-request', { error: `unsupported status; use some of ${APPROVAL_STATUSES.join(', ')}` })
+
 /** How lists of requests are ordered and paged. */
 export const approvalOrder = {
   order: 'approvals.updated_at',
@@ -36,7 +54,8 @@ export const approvalOrder = {
 } as const
 
 /** The place of a request in a list. */
-export const approvalKey = (approval: Approval) => [approval.updatedAt.getTime(), approval.id] as const
+export const approvalKey = ({ approval }: ShownApproval) =>
+  [approval.updatedAt.getTime(), approval.id] as const
 
 /** The place that a cursor names. */
 export const readApprovalKey = (after: readonly (string | number)[] | null) =>

@@ -1,8 +1,8 @@
-import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { approveApproval } from '../../lib/changes/approve-approval.ts'
 import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
+import { readApproval } from './approval-of.ts'
 import { approvalParams, refuseApproval } from './approval-replies.ts'
 
 /** Approve a pending request. */
@@ -27,6 +27,6 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const request = { workloadId: params.id, approvalId: params.approval_id, comment: body.comment, actor }
     const outcome = await approveApproval(ctx, request)
-    return outcome.ok ? json(toApprovalRecord(outcome.approval)) : refuseApproval(outcome)
+    return outcome.ok ? json(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
   },
 })

@@ -1,9 +1,9 @@
-import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { createApproval } from '../../lib/changes/create-approval.ts'
 import { ApprovalCreateRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
+import { readApproval } from './approval-of.ts'
 import { refuseApproval } from './approval-replies.ts'
 
 /** Ask for a draft to be run on a workload. */
@@ -20,6 +20,7 @@ export default defineHttp({
     'bad-request',
     'workload-not-found',
     'remote-config-unsupported',
+    'nothing-changes',
     'configuration-invalid',
     'server-busy',
     'audit-unavailable',
@@ -30,6 +31,6 @@ export default defineHttp({
       ...{ targetGroup: body.target_group, targetEnv: body.target_env },
       prodConfirmation: body.prod_confirmation,
     })
-    return outcome.ok ? created(toApprovalRecord(outcome.approval)) : refuseApproval(outcome)
+    return outcome.ok ? created(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
   },
 })

@@ -2,11 +2,16 @@ import { array, optional, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
-import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
-import { problem } from '../../runtime/reply.ts'
-import { approvalKey, approvalOrder, readApprovalKey } from './approval-replies.ts'
+import { withSurroundings } from './approval-of.ts'
+import {
+  approvalKey,
+  approvalOrder,
+  readApprovalKey,
+  readStatuses,
+  unknownStatus,
+} from './approval-replies.ts'
 
 /** The requests of all workloads, the last changed first. */
 export default defineHttp({
@@ -20,17 +25,19 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
-    const status = APPROVAL_STATUSES.find((known) => known === query.status) ?? null
-    if (query.status !== undefined && status === null)
-      return problem('bad-request', {
-        error: `unsupported status; use one of ${APPROVAL_STATUSES.join(', ')}`,
-      })
+    const statuses = readStatuses(query.status)
+    if (statuses === null) return unknownStatus()
     return listReply(query, target, {
       ...approvalOrder,
-      fetch: ({ after, limit }) =>
-        listApprovals(ctx.db, { workloadId: null, status }, { after: readApprovalKey(after), limit }),
+      async fetch({ after, limit }) {
+        const filter = { workloadId: null, statuses }
+        return withSurroundings(
+          ctx,
+          await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit }),
+        )
+      },
       keyOf: approvalKey,
-      toWire: toApprovalRecord,
+      toWire: ({ approval, around }) => toApprovalRecord(approval, around),
     })
   },
 })

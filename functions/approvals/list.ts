@@ -1,4 +1,4 @@
-import { array, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
@@ -6,7 +6,14 @@ import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
-import { approvalKey, approvalOrder, readApprovalKey } from './approval-replies.ts'
+import { withSurroundings } from './approval-of.ts'
+import {
+  approvalKey,
+  approvalOrder,
+  readApprovalKey,
+  readStatuses,
+  unknownStatus,
+} from './approval-replies.ts'
 
 /** The requests of a workload, the last changed first. They hold drafts: only for those who may push. */
 export default defineHttp({
@@ -15,18 +22,21 @@ export default defineHttp({
   access: signedIn('workload:push_config'),
   gate: 'config_safety.approvals',
   params: workloadParams,
-  query: type(pageQuery),
+  query: type({ ...pageQuery, status: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: ['bad-request', 'workload-not-found'],
   handle({ params, query, target }, ctx) {
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
-    const filter = { workloadId: params.id, status: null }
+    const statuses = readStatuses(query.status)
+    if (statuses === null) return unknownStatus()
+    const filter = { workloadId: params.id, statuses }
     return listReply(query, target, {
       ...approvalOrder,
-      fetch: ({ after, limit }) => listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit }),
+      fetch: async ({ after, limit }) =>
+        withSurroundings(ctx, await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit })),
       keyOf: approvalKey,
-      toWire: toApprovalRecord,
+      toWire: ({ approval, around }) => toApprovalRecord(approval, around),
     })
   },
 })

@@ -1,10 +1,10 @@
-import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { pushApproval } from '../../lib/changes/push-approval.ts'
 import { describeStagesFault, ROLLOUT_GATES, type StagePlan } from '../../lib/fleet/decide/rollout.ts'
 import { ApprovalPushRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
+import { readApproval } from './approval-of.ts'
 import { approvalParams, refuseApproval } from './approval-replies.ts'
 
 const STAGES_GATE = 'config_safety.canary_rollout'
@@ -61,6 +61,6 @@ export default defineHttp({
       breakGlassReason: body.break_glass_reason,
       stages: stages === null ? null : stages.stages,
     })
-    return outcome.ok ? accepted(toApprovalRecord(outcome.approval)) : refuseApproval(outcome)
+    return outcome.ok ? accepted(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
   },
 })

@@ -46,8 +46,7 @@ export default defineHttp({
         const ids = pushes.map((push) => push.pushId)
         const groups = await listErrorGroups(ctx.db, ids, GROUP_INSTANCES_MAX)
         const failed = pushes.filter(({ status }) => status === 'failed').map(({ pushId }) => pushId)
-        const answers =
-          failed.length === 0 ? new Map<string, Push>() : await listRollbacksOf(ctx.db, workload.id, failed)
+        const answers = failed.length === 0 ? new Map<string, Push>() : await listRollbacksOf(ctx.db, failed)
         return pushes.map((push) => ({
           push,
           answer: answers.get(push.pushId) ?? null,

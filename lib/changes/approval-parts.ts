@@ -40,6 +40,22 @@ export const badRequest = (error: string): DraftRefusal => ({ ok: false, code: '
 /** PostgreSQL keeps no U+0000 and no half of a surrogate pair; neither belongs in a draft or a comment. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text)
 
+/** Longer ones belong into a document that the comment links to. */
+export const COMMENT_LENGTH_MAX = 4_000
+
+/** A comment without the blanks around it, where it may be stored. */
+export function readComment(
+  given: string,
+  { isRequired }: { isRequired: boolean },
+): { ok: true; text: string } | DraftRefusal {
+  const text = given.trim()
+  if (isRequired && text === '') return badRequest('comment is required')
+  if (text.length > COMMENT_LENGTH_MAX)
+    return badRequest(`the comment must have ${COMMENT_LENGTH_MAX} characters at most`)
+  if (!isStorable(text)) return badRequest('the comment must be Unicode text without null characters')
+  return { ok: true, text }
+}
+
 /** Run all checks on a draft for a workload as it stands now. */
 export async function checkDraft(
   parts: ApprovalParts,

@@ -1,10 +1,22 @@
-import type { Approval } from '../store/approvals.ts'
-import type { ApprovalRecord } from '../wire/approvals.ts'
+import type { Approval, ApprovalComment } from '../store/approvals.ts'
+import type { Push } from '../store/pushes.ts'
+import type { ApprovalOutcome, ApprovalRecord, ApprovalStep } from '../wire/approvals.ts'
 import type { HubFrame } from '../wire/hub.ts'
+import type { PushAftermath } from '../wire/revisions.ts'
+
+/** What a request's record is made of beside the request itself. */
+export interface ApprovalSurroundings {
+  comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
+  /** The push that it became, as it stands now; null for one that was not pushed. */
+  push: Push | null
+  /** What was done about that push where it failed. */
+  aftermath: PushAftermath | null
+}
 
 /** A request as the wire shows it to those who may push. It holds YAML. */
-export function toApprovalRecord(approval: Approval): ApprovalRecord {
+export function toApprovalRecord(approval: Approval, around: ApprovalSurroundings): ApprovalRecord {
   const { approver, approvalComment, approvedAt, pushComment, pushId, configHash, pushedAt } = approval
+  const { closedBy, closedAt, closeComment } = approval
   return {
     id: approval.id,
     workload_id: approval.workloadId,
@@ -15,8 +27,7 @@ export function toApprovalRecord(approval: Approval): ApprovalRecord {
     target_env: approval.targetEnv,
     requester: approval.requester,
     request_comment: approval.requestComment,
-    // A retired request is never shown.
-    status: approval.status as ApprovalRecord['status'],
+    status: approval.status,
     ...(approver === null ? {} : { approver, approved_by: approver }),
     ...(approvalComment === null ? {} : { approval_comment: approvalComment }),
     ...(approvedAt === null ? {} : { approved_at: approvedAt.toISOString() }),
@@ -30,9 +41,55 @@ export function toApprovalRecord(approval: Approval): ApprovalRecord {
     ...(configHash === null ? {} : { config_hash: configHash }),
     ...(pushId === null ? {} : { push_id: pushId }),
     ...(pushedAt === null ? {} : { pushed_at: pushedAt.toISOString() }),
+    ...(around.push === null ? {} : { outcome: toOutcome(around.push, around.aftermath) }),
+    ...(closedBy === null ? {} : { closed_by: closedBy }),
+    ...(closedAt === null ? {} : { closed_at: closedAt.toISOString() }),
+    ...(closeComment === null ? {} : { close_comment: closeComment }),
+    timeline: toTimeline(approval, around),
     created_at: approval.createdAt.toISOString(),
     updated_at: approval.updatedAt.toISOString(),
   }
+}
+
+function toOutcome(push: Push, aftermath: PushAftermath | null): ApprovalOutcome {
+  return {
+    status: push.status,
+    phase: push.phase,
+    target_count: push.counts.target,
+    applied_count: push.counts.applied,
+    failed_count: push.counts.failed,
+    ...(aftermath === null ? {} : { aftermath }),
+  }
+}
+
+function toTimeline(approval: Approval, { comments, push }: ApprovalSurroundings): ApprovalStep[] {
+  const steps: ApprovalStep[] = []
+  const add = (
+    what: ApprovalStep['what'],
+    at: Date | null,
+    who: string | null | undefined,
+    comment: string | null,
+  ) => {
+    if (at === null) return
+    steps.push({
+      ...{ at: at.toISOString(), what },
+      ...(who ? { who } : {}),
+      ...(comment === null || comment === '' ? {} : { comment }),
+    })
+  }
+  add('requested', approval.createdAt, approval.requester, approval.requestComment)
+  for (const { createdAt, author, body } of comments) add('commented', createdAt, author, body)
+  add('approved', approval.approvedAt, approval.approver, approval.approvalComment)
+  const { status, closedAt, closedBy, closeComment } = approval
+  if (status === 'rejected' || status === 'withdrawn' || status === 'retired')
+    add(status, closedAt, closedBy, closeComment)
+  add(
+    approval.breakGlass ? 'break_glass_pushed' : 'pushed',
+    approval.pushedAt,
+    push?.pushedBy,
+    approval.breakGlassReason ?? approval.pushComment,
+  )
+  return steps.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }
 
 /** What browsers are told of a request: neither its draft nor anybody's words. */

@@ -28,7 +28,7 @@ export interface ApprovalRequest {
 
 export type CreateOutcome =
   | { ok: true; approval: Approval }
-  | { ok: false; code: 'workload-not-found' | 'remote-config-unsupported' }
+  | { ok: false; code: 'workload-not-found' | 'remote-config-unsupported' | 'nothing-changes' }
   | DraftRefusal
   | AuditFailure
 
@@ -45,6 +45,10 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   const target = await parts.configTargets.find(request.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
+  const draftHash = configHash(request.draftYaml)
+  // One that failed may be tried again as it is.
+  const hasFailed = parts.fleet.workload(request.workloadId)?.quarantinedHashes.has(draftHash) === true
+  if (draftHash === target.activeConfigHash && !hasFailed) return { ok: false, code: 'nothing-changes' }
   const checked = await checkDraft(parts, request.draftYaml, target)
   if (!checked.ok) return checked
   const { labels, trustedLabels } = target
@@ -55,7 +59,7 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
     id: `car_${randomHex(16, parts.random)}`,
     workloadId: request.workloadId,
     draftYaml: request.draftYaml,
-    draftHash: configHash(request.draftYaml),
+    draftHash,
     baseConfigHash: target.activeConfigHash,
     ...{ targetGroup, targetEnv, requestComment: comment, prodTarget },
     requester: request.actor.email,
@@ -76,7 +80,8 @@ async function store(
   return recordAlongside(parts.audit, async (record) => {
     const stored = await parts.db.transaction(async (tx) => {
       if ((await lockWorkload(tx, wanted.workloadId)) === null) return null
-      const retired = await retirePendingApproval(tx, wanted.workloadId, wanted.targetGroup, wanted.createdAt)
+      const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
+      const retired = await retirePendingApproval(tx, wanted.workloadId, wanted.targetGroup, by)
       const approval = await insertApproval(tx, wanted)
       await record(tx, {
         ...{ action: 'config.approval.request', actor, resource: 'workload', resourceId: wanted.workloadId },

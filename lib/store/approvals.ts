@@ -1,6 +1,7 @@
+import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import type { Db } from './db.ts'
 
-export type StoredApprovalStatus = 'pending' | 'approved' | 'pushed' | 'retired'
+export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 
 /** A request to run a draft on a workload, with what became of it. */
 export interface Approval {
@@ -30,6 +31,10 @@ export interface Approval {
   prodDoubleConfirmed: boolean
   breakGlass: boolean
   breakGlassReason: string | null
+  /** Whoever rejected, withdrew or, with a newer one, retired it. */
+  closedBy: string | null
+  closedAt: Date | null
+  closeComment: string | null
   createdAt: Date
   updatedAt: Date
   pushedAt: Date | null
@@ -41,7 +46,8 @@ const COLUMNS = `id, workload_id as "workloadId", draft_yaml as "draftYaml", dra
   approver_id as "approverId", approval_comment as "approvalComment", approved_at as "approvedAt",
   push_comment as "pushComment", push_id as "pushId", config_hash as "configHash", prod_target as "prodTarget",
   prod_confirmation as "prodConfirmation", prod_double_confirmed as "prodDoubleConfirmed",
-  break_glass as "breakGlass", break_glass_reason as "breakGlassReason", created_at as "createdAt",
+  break_glass as "breakGlass", break_glass_reason as "breakGlassReason",
+  closed_by as "closedBy", closed_at as "closedAt", close_comment as "closeComment", created_at as "createdAt",
   updated_at as "updatedAt", pushed_at as "pushedAt"`
 
 /** A new request, as it is stored. */
@@ -94,12 +100,33 @@ export async function retirePendingApproval(
   tx: Db,
   workloadId: string,
   targetGroup: string,
-  now: Date,
+  by: { actor: string; actorId: string; now: Date },
 ): Promise<Approval | null> {
   const rows = await tx.query<Approval>(
-    `update approvals set status = 'retired', updated_at = $3
+    `update approvals set status = 'retired', updated_at = $3, closed_at = $3, closed_by = $4, closed_by_id = $5
      where workload_id = $1 and target_group = $2 and status = 'pending' returning ${COLUMNS}`,
-    [workloadId, targetGroup, now],
+    [workloadId, targetGroup, by.now, by.actor, by.actorId],
+  )
+  return rows[0] ?? null
+}
+
+/** End a request that nobody pushed; null when it had an end already. */
+export async function closeApproval(
+  tx: Db,
+  end: {
+    id: string
+    status: 'rejected' | 'withdrawn'
+    actor: string
+    actorId: string
+    comment: string | null
+    now: Date
+  },
+): Promise<Approval | null> {
+  const rows = await tx.query<Approval>(
+    `update approvals set status = $2, closed_by = $3, closed_by_id = $4, close_comment = $5, closed_at = $6,
+       updated_at = $6
+     where id = $1 and status in ('pending', 'approved') returning ${COLUMNS}`,
+    [end.id, end.status, end.actor, end.actorId, end.comment, end.now],
   )
   return rows[0] ?? null
 }
@@ -124,7 +151,7 @@ export async function findNewestApprovalOfDraft(
 ): Promise<Approval | null> {
   const rows = await db.query<Approval>(
     `select ${COLUMNS} from approvals
-     where workload_id = $1 and draft_hash = $2 and status <> 'retired'
+     where workload_id = $1 and draft_hash = $2 and status in ('pending', 'approved', 'pushed')
      order by (status = 'approved') desc, updated_at desc, id desc limit 1`,
     [workloadId, draftHash],
   )
@@ -189,17 +216,62 @@ export async function markPushed(
   return rows[0]!
 }
 
-/** Requests, the last changed first; those that were retired are left out. */
+/** Requests of these statuses, the last changed first. */
 export async function listApprovals(
   db: Db,
-  filter: { workloadId: string | null; status: 'pending' | 'approved' | 'pushed' | null },
+  filter: { workloadId: string | null; statuses: readonly StoredApprovalStatus[] },
   page: { after: { updatedAt: Date; id: string } | null; limit: number },
 ): Promise<Approval[]> {
   return db.query<Approval>(
     `select ${COLUMNS} from approvals
-     where status <> 'retired' and ($1::text is null or workload_id = $1) and ($2::text is null or status = $2)
+     where status = any($2::text[]) and ($1::text is null or workload_id = $1)
        and ($3::timestamptz is null or (updated_at, id) < ($3, $4))
      order by updated_at desc, id desc limit $5`,
-    [filter.workloadId, filter.status, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
+    [filter.workloadId, filter.statuses, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
+  )
+}
+
+/** What was said about a request while it waited. */
+export interface ApprovalComment {
+  approvalId: string
+  author: string
+  body: string
+  createdAt: Date
+}
+
+/** Add a comment to a request, whose row must be locked; the request as it is then. */
+export async function insertApprovalComment(
+  tx: Db,
+  comment: { approvalId: string; author: string; authorId: string; body: string; now: Date },
+): Promise<Approval> {
+  const rows = await tx.query<Approval>(
+    `update approvals set updated_at = $2 where id = $1 returning ${COLUMNS}`,
+    [comment.approvalId, comment.now],
+  )
+  await tx.execute(
+    `insert into approval_comments (approval_id, author, author_id, body, created_at) values ($1, $2, $3, $4, $5)`,
+    [comment.approvalId, comment.author, comment.authorId, comment.body, comment.now],
+  )
+  return rows[0]!
+}
+
+/** How many comments a request has. Its row should be locked. */
+export async function countApprovalComments(tx: Db, approvalId: string): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    `select count(*)::int as count from approval_comments where approval_id = $1`,
+    [approvalId],
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** The comments of these requests, the first one first. */
+export async function listApprovalComments(
+  db: Db,
+  approvalIds: readonly string[],
+): Promise<ApprovalComment[]> {
+  return db.query<ApprovalComment>(
+    `select approval_id as "approvalId", author, body, created_at as "createdAt" from approval_comments
+     where approval_id = any($1::text[]) order by approval_id, id`,
+    [approvalIds],
   )
 }

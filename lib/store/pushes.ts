@@ -336,15 +336,17 @@ export async function findRollbackOf(db: Db, pushId: string): Promise<Push | nul
   return rows[0] === undefined ? null : toPush(rows[0])
 }
 
+/** These pushes, in no particular order. */
+export async function listPushesById(db: Db, pushIds: readonly string[]): Promise<Push[]> {
+  const rows = await db.query<Row>(`select ${COLUMNS} from pushes where push_id = any($1::uuid[])`, [pushIds])
+  return rows.map(toPush)
+}
+
 /** The pushes that rolled these back, by the push that each took back. */
-export async function listRollbacksOf(
-  db: Db,
-  workloadId: string,
-  pushIds: readonly string[],
-): Promise<Map<string, Push>> {
+export async function listRollbacksOf(db: Db, pushIds: readonly string[]): Promise<Map<string, Push>> {
   const rows = await db.query<Row>(
-    `select ${COLUMNS} from pushes where workload_id = $1 and rollback_of_push_id = any($2::uuid[])`,
-    [workloadId, pushIds],
+    `select ${COLUMNS} from pushes where rollback_of_push_id = any($1::uuid[])`,
+    [pushIds],
   )
   return new Map(rows.map((row) => [row.rollback_of_push_id!, toPush(row)]))
 }

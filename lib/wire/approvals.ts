@@ -1,10 +1,37 @@
-import { array, boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
+import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { PushAftermath, RevisionPhase, RevisionStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { named, note, type Sent } from './structs.ts'
-import { APPROVAL_STATUSES } from './values.ts'
+import { APPROVAL_STATUSES, APPROVAL_STEPS } from './values.ts'
 
 export const ApprovalStatus = named('ApprovalStatus', '', enums(APPROVAL_STATUSES))
 export type ApprovalStatus = Infer<typeof ApprovalStatus>
+
+export const ApprovalStep = named(
+  'ApprovalStep',
+  'One thing that happened to a request.',
+  type({
+    at: string(),
+    who: note('E-mail; absent where it is not known any more.', optional(string())),
+    what: enums(APPROVAL_STEPS),
+    comment: optional(string()),
+  }),
+)
+export type ApprovalStep = Infer<typeof ApprovalStep>
+
+export const ApprovalOutcome = named(
+  'ApprovalOutcome',
+  'What became of the push of a request.',
+  type({
+    status: RevisionStatus,
+    phase: RevisionPhase,
+    target_count: number(),
+    applied_count: number(),
+    failed_count: number(),
+    aftermath: note('Only of a push that failed.', optional(PushAftermath)),
+  }),
+)
+export type ApprovalOutcome = Infer<typeof ApprovalOutcome>
 
 export const ApprovalRecord = named(
   'ApprovalRecord',
@@ -37,6 +64,11 @@ export const ApprovalRecord = named(
     config_hash: optional(string()),
     push_id: optional(string()),
     pushed_at: optional(string()),
+    outcome: note('Only of a request that was pushed.', optional(ApprovalOutcome)),
+    closed_by: note('Whoever rejected, withdrew or, with a newer request, retired it.', optional(string())),
+    closed_at: optional(string()),
+    close_comment: optional(string()),
+    timeline: note('What happened to it, the first thing first.', array(ApprovalStep)),
     created_at: string(),
     updated_at: string(),
   }),
@@ -62,6 +94,13 @@ export const ApprovalApproveRequest = named(
   type({ comment: defaulted(string(), '') }),
 )
 export type ApprovalApproveRequest = Sent<typeof ApprovalApproveRequest>
+
+export const ApprovalCommentRequest = named(
+  'ApprovalCommentRequest',
+  'Body of `POST …/reject`, `POST …/withdraw` and `POST …/comments`; only a withdrawal may do without the comment.',
+  type({ comment: defaulted(string(), '') }),
+)
+export type ApprovalCommentRequest = Sent<typeof ApprovalCommentRequest>
 
 export const ApprovalPushRequest = named(
   'ApprovalPushRequest',

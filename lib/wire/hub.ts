@@ -36,7 +36,7 @@ export type HubFrame =
       approval: {
         id: string
         workload_id: string
-        status: ApprovalStatus | 'retired'
+        status: ApprovalStatus
         target_group: string
         updated_at: string
       }

@@ -9,7 +9,26 @@ export const ALERT_RULES = [
   'version_outdated',
 ] as const
 
-export const APPROVAL_STATUSES = ['pending', 'approved', 'pushed'] as const
+export const APPROVAL_STATUSES = [
+  'pending',
+  'approved',
+  'pushed',
+  'rejected',
+  'withdrawn',
+  'retired',
+] as const
+
+/** What is told of a request, in the order in which it happened. */
+export const APPROVAL_STEPS = [
+  'requested',
+  'commented',
+  'approved',
+  'rejected',
+  'withdrawn',
+  'retired',
+  'pushed',
+  'break_glass_pushed',
+] as const
 
 export const DRIFT_STATUSES = [
   'remote_config_unsupported',

@@ -3,11 +3,12 @@ import { defineTexts } from './define.ts'
 export const approvalTexts = defineTexts({
   en: {
     title: 'Approvals',
-    tab: { pending: 'Waiting', approved: 'Approved, not pushed', pushed: 'Pushed' },
+    tab: { pending: 'Waiting', approved: 'Approved, not pushed', pushed: 'Pushed', closed: 'Closed' },
     none: {
       pending: 'Nothing waits for anybody.',
       approved: 'Nothing is approved and waiting for its push.',
       pushed: 'Nothing was pushed yet.',
+      closed: 'Nothing was rejected, withdrawn or retired.',
     },
     column: {
       change: 'Change',
@@ -21,11 +22,12 @@ export const approvalTexts = defineTexts({
   },
   fr: {
     title: 'Approbations',
-    tab: { pending: 'En attente', approved: 'Approuvées, à pousser', pushed: 'Poussées' },
+    tab: { pending: 'En attente', approved: 'Approuvées, à pousser', pushed: 'Poussées', closed: 'Closes' },
     none: {
       pending: 'Rien n’attend personne.',
       approved: 'Rien d’approuvé n’attend sa poussée.',
       pushed: 'Rien n’a encore été poussé.',
+      closed: 'Rien n’a été rejeté, retiré ou remplacé.',
     },
     column: {
       change: 'Modification',

@@ -14,6 +14,8 @@ export const pushTexts = defineTexts({
     failed: 'failed',
     counts: (applied: number, failed: number, applying: number, waiting: number) =>
       `${n(applied)} applied · ${n(failed)} failed · ${n(applying)} applying · ${n(waiting)} waiting`,
+    reached: (applied: number, failed: number, total: number) =>
+      `${n(applied)} applied, ${n(failed)} failed of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
     bar: 'How far it got',
     noAnswer: (count: number) => `${n(count)} without an answer`,
     silent: (count: number) => `${n(count)} ${plural(count, 'does', 'do')} not answer.`,
@@ -51,6 +53,8 @@ export const pushTexts = defineTexts({
     failed: 'échouées',
     counts: (applied: number, failed: number, applying: number, waiting: number) =>
       `${n(applied)} appliquées · ${n(failed)} échouées · ${n(applying)} en application · ${n(waiting)} en attente`,
+    reached: (applied: number, failed: number, total: number) =>
+      `${n(applied)} appliquées, ${n(failed)} échouées sur ${n(total)} ${plural(total, 'instance', 'instances')}.`,
     bar: 'Où elle en est',
     noAnswer: (count: number) => `${n(count)} sans réponse`,
     silent: (count: number) => `${n(count)} ${plural(count, 'ne répond', 'ne répondent')} pas.`,

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts } from '../i18n/approvals.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
@@ -15,11 +16,11 @@ import { hrefWith, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RiskMark } from './diff-summary.tsx'
-import { ApprovalMark } from './review.tsx'
+import { ApprovalMark, isOver } from './review-story.tsx'
 
 /** How risky the change is, against what is active now; what was pushed is not asked about any more. */
 function Risk({ approval }: { approval: ApprovalRecord }) {
-  const isAsked = approval.status !== 'pushed' && can('config_safety.policy_preview')
+  const isAsked = !isOver(approval) && can('config_safety.policy_preview')
   const plan = useResource(isAsked ? `plan:${approval.id}` : null, (abort) =>
     api.plan(approval.workload_id, approval.draft_yaml, abort),
   )
@@ -33,20 +34,26 @@ function Risk({ approval }: { approval: ApprovalRecord }) {
   )
 }
 
-const STATUSES = ['pending', 'approved', 'pushed'] as const
+const TABS = {
+  pending: 'pending',
+  approved: 'approved',
+  pushed: 'pushed',
+  closed: 'rejected,withdrawn,retired',
+} as const
+const TAB_IDS = Object.keys(TABS) as (keyof typeof TABS)[]
 
 /** Everything that waits for somebody, with age and risk. */
 export function ApprovalsPage() {
   const words = say(approvalTexts)
   const { column } = words
   const wanted = query.value.get('status')
-  const status = STATUSES.find((id) => id === wanted) ?? 'pending'
+  const status = TAB_IDS.find((id) => id === wanted) ?? 'pending'
   const only = query.value.get('workload')
   void fleetVersion.value
   const approvals = useResource(
     `approvals:${status}`,
-    (abort) => api.approvals(status, abort),
-    (frame) => frame.type === 'approval_update',
+    (abort) => api.approvals(TABS[status], abort),
+    (frame) => frame.type === 'approval_update' || (status === 'pushed' && frame.type === 'push_update'),
   )
   useEffect(() => {
     if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
@@ -56,7 +63,7 @@ export function ApprovalsPage() {
       <Head title={words.title} />
       <Tabs
         label={words.title}
-        tabs={STATUSES.map((id) => ({
+        tabs={TAB_IDS.map((id) => ({
           href: hrefWith({ status: id === 'pending' ? null : id }),
           text: words.tab[id],
           isCurrent: id === status,
@@ -112,8 +119,12 @@ export function ApprovalsPage() {
                       <td>
                         <Risk approval={approval} />
                       </td>
-                      <td>
-                        <ApprovalMark status={approval.status} />
+                      <td class="text">
+                        <ApprovalMark of={approval} />
+                        {approval.outcome?.aftermath && (
+                          <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
+                        )}
+                        {approval.close_comment && <span class="sub">{approval.close_comment}</span>}
                         {approval.break_glass && <span class="bad"> · {say(changeTexts).breakGlass}</span>}
                         {approval.self_approved && <span class="warn"> · {say(changeTexts).self}</span>}
                       </td>

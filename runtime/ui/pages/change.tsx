@@ -179,7 +179,12 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
     () => keepDraft(workload.id, draft.value === base.start ? null : draft.value),
     [draft.value, base],
   )
-  const blocker = validation.data && !validation.data.valid ? words.mustBeValid : null
+  const push = workload.current_config_push
+  // What is active and failed may be tried again as it is.
+  const mayRepeat = push?.status === 'failed' && push.config_hash === workload.active_config_hash
+  const changesNothing = base.active !== '' && draft.value === base.active && !mayRepeat
+  const isInvalid = validation.data !== null && !validation.data.valid
+  const blocker = changesNothing ? words.nothingChanges : isInvalid ? words.mustBeValid : null
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">

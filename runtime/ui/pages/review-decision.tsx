@@ -16,6 +16,7 @@ import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
+import { isOver } from './review-story.tsx'
 
 interface DecisionProps {
   workload: WorkloadRecord
@@ -30,6 +31,16 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const isBusy = useSignal(false)
   const reason =
     unless('workload:push_config') ?? (comment.value.trim() === '' ? words.approveNeedsComment : null)
+  const ask = async () => {
+    if (isBusy.value) return
+    isBusy.value = true
+    const result = await api.answerApproval(workload.id, approval.id, 'comments', comment.value.trim())
+    isBusy.value = false
+    if (!result.ok) return toastFailure(result)
+    comment.value = ''
+    toast(words.commented)
+    reload()
+  }
   const approve = async () => {
     if (reason !== null || isBusy.value) return
     isBusy.value = true
@@ -57,6 +68,14 @@ function Approve({ workload, approval, reload }: DecisionProps) {
       <div class="actions">
         <Action kind="primary" isSubmit reason={reason}>
           {words.approve}
+        </Action>
+        <Action
+          reason={
+            unless('workload:push_config') ?? (comment.value.trim() === '' ? words.changesNeedComment : null)
+          }
+          onClick={() => void ask()}
+        >
+          {words.askChanges}
         </Action>
       </div>
     </form>
@@ -249,11 +268,95 @@ function PushDialog({
   )
 }
 
+type Ending = 'reject' | 'withdraw'
+
+/** Ask why, then end a request. */
+function EndDialog({
+  workload,
+  approval,
+  ending,
+  reload,
+  onClose,
+}: Omit<DecisionProps, 'plan'> & { ending: Ending; onClose: () => void }) {
+  const words = say(changeTexts)
+  const comment = useSignal('')
+  const isBusy = useSignal(false)
+  const isReject = ending === 'reject'
+  const reason = isReject && comment.value.trim() === '' ? words.rejectNeedsComment : null
+  const end = async () => {
+    if (reason !== null || isBusy.value) return
+    isBusy.value = true
+    const result = await api.answerApproval(workload.id, approval.id, ending, comment.value.trim())
+    isBusy.value = false
+    if (!result.ok) return toastFailure(result)
+    toast(isReject ? words.rejected : words.withdrawn)
+    onClose()
+    reload()
+  }
+  return (
+    <Dialog title={words[ending]} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void end()
+        }}
+      >
+        <p>{isReject ? words.rejectLead : words.withdrawLead}</p>
+        <TextArea
+          label={words.endComment}
+          value={comment.value}
+          onValue={(value) => {
+            comment.value = value
+          }}
+        />
+        <div class="actions">
+          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
+          <Action kind={isReject ? 'danger primary' : 'primary'} isSubmit reason={reason}>
+            {words[ending]}
+          </Action>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** A request of which nothing can be decided any more. */
+function Closed({
+  workload,
+  approval,
+  onEdit,
+}: Omit<DecisionProps, 'plan' | 'reload'> & { onEdit: () => void }) {
+  const words = say(changeTexts)
+  const { status } = approval
+  const hash = approval.config_hash ?? approval.draft_hash
+  return (
+    <section class="pane stack">
+      {(status === 'rejected' || status === 'withdrawn' || status === 'retired') && (
+        <p>{words.over[status]}</p>
+      )}
+      <div class="actions">
+        {status === 'pushed' && (
+          <ActionLink
+            kind="primary"
+            href={`/workloads/${workload.id}/pushes/${hash}${approval.push_id ? `?push=${approval.push_id}` : ''}`}
+          >
+            {words.seePush}
+          </ActionLink>
+        )}
+        <Action reason={unless('workload:push_config')} onClick={onEdit}>
+          {words.editAgain}
+        </Action>
+      </div>
+    </section>
+  )
+}
+
 /** What can be decided about a request now. */
 export function ReviewDecision(props: DecisionProps) {
   const { workload, approval, plan } = props
   const words = say(changeTexts)
-  const open = useSignal<'push' | 'glass' | null>(null)
+  const open = useSignal<'push' | 'glass' | Ending | null>(null)
   const isProduction = approval.prod_target || plan?.prod_target === true
   const close = () => {
     open.value = null
@@ -262,22 +365,7 @@ export function ReviewDecision(props: DecisionProps) {
     keepDraft(workload.id, approval.draft_yaml)
     navigate(`/workloads/${workload.id}/change`)
   }
-  if (approval.status === 'pushed') {
-    const hash = approval.config_hash ?? approval.draft_hash
-    return (
-      <section class="pane actions">
-        <ActionLink
-          kind="primary"
-          href={`/workloads/${workload.id}/pushes/${hash}${approval.push_id ? `?push=${approval.push_id}` : ''}`}
-        >
-          {words.seePush}
-        </ActionLink>
-        <Action reason={unless('workload:push_config')} onClick={editAgain}>
-          {words.editAgain}
-        </Action>
-      </section>
-    )
-  }
+  if (isOver(approval)) return <Closed workload={workload} approval={approval} onEdit={editAgain} />
   const pushReason =
     unless('workload:push_config') ??
     (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
@@ -294,6 +382,12 @@ export function ReviewDecision(props: DecisionProps) {
         <Action reason={unless('workload:push_config')} onClick={editAgain}>
           {words.editAgain}
         </Action>
+        <Action reason={unless('workload:push_config')} onClick={() => (open.value = 'withdraw')}>
+          {words.withdraw}
+        </Action>
+        <Action reason={unless('workload:push_config')} onClick={() => (open.value = 'reject')}>
+          {words.reject}
+        </Action>
         {approval.status === 'pending' && (
           <Action
             kind="danger"
@@ -304,7 +398,16 @@ export function ReviewDecision(props: DecisionProps) {
           </Action>
         )}
       </div>
-      {open.value && (
+      {(open.value === 'reject' || open.value === 'withdraw') && (
+        <EndDialog
+          workload={workload}
+          approval={approval}
+          reload={props.reload}
+          ending={open.value}
+          onClose={close}
+        />
+      )}
+      {(open.value === 'push' || open.value === 'glass') && (
         <PushDialog
           workload={workload}
           approval={approval}

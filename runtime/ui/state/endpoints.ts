@@ -82,14 +82,22 @@ export const api = {
   diff: (request: DiffRequest, signal?: Signal) =>
     call<ConfigDiff>('POST', '/api/configs/diff', { signal, json: request }),
 
-  workloadApprovals: (id: string, signal?: Signal) =>
-    call<ApprovalRecord[]>('GET', `${w(id)}/config/approvals`, { signal }),
+  approval: (id: string, approval: string, signal?: Signal) =>
+    call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
   approvals: (status: string | undefined, signal?: Signal) =>
     call<ApprovalRecord[]>('GET', '/api/approvals', { signal, query: { status } }),
   requestApproval: (id: string, request: ApprovalCreateRequest) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals`, { json: request }),
   approve: (id: string, approval: string, comment: string) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/approve`, { json: { comment } }),
+  /** Say something about a request, or end it. */
+  answerApproval: (
+    id: string,
+    approval: string,
+    answer: 'comments' | 'reject' | 'withdraw',
+    comment: string,
+  ) =>
+    call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/${answer}`, { json: { comment } }),
   push: (id: string, approval: string, request: ApprovalPushRequest) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/push`, { json: request }),
 

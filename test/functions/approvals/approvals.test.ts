@@ -168,7 +168,7 @@ describe('reading', () => {
     const next = /<([^>]+)>/.exec(page.headers['Link']!)![1]!
     expect(groups(await list(next))).toEqual(['group-1'])
     expect(await list('/api/approvals?status=approved')).toEqual([])
-    expect(await invoke(ctx, 'GET /api/approvals?status=retired', { as: editor.token })).toMatchObject({
+    expect(await invoke(ctx, 'GET /api/approvals?status=gone', { as: editor.token })).toMatchObject({
       status: 400,
     })
     for (const path of [base(), '/api/approvals']) {
@@ -238,6 +238,175 @@ describe('approving', () => {
     const { id } = await requested()
     const answers = await Promise.all([approve(id), approve(id)])
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409])
+  })
+})
+
+describe('ending a request', () => {
+  const end = (id: string, how: 'reject' | 'withdraw' | 'comments', body: object = {}, as = admin) =>
+    post(`${base()}/${id}/${how}`, body, as)
+  const read = async (id: string) =>
+    (await invoke(ctx, `GET ${base()}/${id}`, { as: editor.token })).json as ApprovalRecord
+  const steps = async (id: string) =>
+    (await read(id)).timeline.map(({ what, who, comment }) => [what, who, comment])
+  const waiting = async () => {
+    const path = `GET /api/workloads/${agent.workloadId}`
+    return ((await invoke(ctx, path, { as: editor.token })).json as WorkloadRecord).waiting_approval_count
+  }
+
+  it('is rejected with a reason, which is recorded, told and kept in its timeline', async () => {
+    const { id } = await requested()
+    for (const body of [{}, { comment: ' ' }, { comment: 'a\u0000b' }, { comment: 'x'.repeat(4_001) }])
+      expect(await end(id, 'reject', body)).toMatchObject({ status: 400 })
+    expect(await waiting()).toBe(1)
+    ctx.frames.length = 0
+    expect(await end(id, 'reject', { comment: ' The limit is too low. ' })).toMatchObject({
+      status: 200,
+      json: { id, status: 'rejected', closed_by: admin.email, close_comment: 'The limit is too low.' },
+    })
+    expect((await audits())[0]).toMatchObject({
+      ...{ action: 'config.approval.reject', email: admin.email, detail: id },
+      configHash: configHash(configYaml()),
+    })
+    await ctx.advance(1_000)
+    expect(ctx.frames).toContainEqual({
+      type: 'approval_update',
+      approval: expect.objectContaining({ id, status: 'rejected' }),
+    })
+    expect(JSON.stringify(ctx.frames)).not.toContain('too low')
+    expect(await waiting()).toBe(0)
+    expect(await steps(id)).toEqual([
+      ['requested', editor.email, 'please'],
+      ['rejected', admin.email, 'The limit is too low.'],
+    ])
+  })
+
+  it('is withdrawn with or without a word, before and after its approval', async () => {
+    const first = await approved()
+    expect(await end(first.id, 'withdraw', {}, editor)).toMatchObject({
+      status: 200,
+      json: { status: 'withdrawn' },
+    })
+    const second = await requested()
+    expect(await end(second.id, 'withdraw', { comment: 'not needed' }, editor)).toMatchObject({
+      json: { status: 'withdrawn', close_comment: 'not needed' },
+    })
+    expect((await audits()).filter(({ action }) => action === 'config.approval.withdraw')).toHaveLength(2)
+  })
+
+  it('has one end: what is over is not approved, pushed, rejected, withdrawn or talked about', async () => {
+    const { id } = await approved()
+    await end(id, 'reject', { comment: 'no' })
+    for (const how of ['reject', 'withdraw', 'comments'] as const)
+      expect(await end(id, how, { comment: 'again' })).toMatchObject({
+        status: 409,
+        json: { code: 'approval_not_pending' },
+      })
+    expect(await approve(id)).toMatchObject({ status: 409, json: { code: 'approval_not_pending' } })
+    for (const body of [{}, { break_glass: true, break_glass_reason: 'now', comment: 'x' }])
+      expect(await push(id, body)).toMatchObject({
+        status: 409,
+        json: { code: 'approval_required', request_status: 'rejected' },
+      })
+    expect(await pushCount()).toBe(0)
+    const pushed = await approved()
+    await push(pushed.id)
+    expect(await end(pushed.id, 'withdraw')).toMatchObject({ status: 409 })
+  })
+
+  it('gathers what is said about it, up to a bound, and tells that something was', async () => {
+    const { id } = await requested()
+    expect(await end(id, 'comments', { comment: '' })).toMatchObject({ status: 400 })
+    expect(await end(id, 'comments', { comment: 'Please raise the limit first.' })).toMatchObject({
+      status: 201,
+      json: { status: 'pending' },
+    })
+    expect(await end(id, 'comments', { comment: 'Done in the next one.' }, editor)).toMatchObject({
+      status: 201,
+    })
+    expect((await audits())[0]).toMatchObject({ action: 'config.approval.comment', email: editor.email })
+    expect(await steps(id)).toEqual([
+      ['requested', editor.email, 'please'],
+      ['commented', admin.email, 'Please raise the limit first.'],
+      ['commented', editor.email, 'Done in the next one.'],
+    ])
+    await database.pool.execute(
+      `insert into approval_comments (approval_id, author, author_id, body, created_at)
+       select $1, 'a', 'a', 'b', now() from generate_series(1, 198)`,
+      [id],
+    )
+    expect(await end(id, 'comments', { comment: 'one more' })).toMatchObject({ status: 400 })
+    expect((await read(id)).timeline).toHaveLength(201)
+  })
+
+  it('is listed by how it ended, and retired ones only when asked for', async () => {
+    const retired = await requested()
+    const rejected = await requested()
+    ctx.clock.advance(1_000)
+    await end(rejected.id, 'reject', { comment: 'no' })
+    ctx.clock.advance(1_000)
+    const withdrawn = await requested()
+    await end(withdrawn.id, 'withdraw')
+    const ids = async (query: string, path = '/api/approvals') =>
+      (await list(path + query)).map(({ id }) => id)
+    for (const path of ['/api/approvals', base()]) {
+      expect(await ids('?status=rejected', path)).toEqual([rejected.id])
+      expect(await ids('?status=retired,withdrawn', path)).toEqual([withdrawn.id, retired.id])
+      expect(await ids('', path)).toEqual([withdrawn.id, rejected.id])
+      expect(await invoke(ctx, `GET ${path}?status=rejected,gone`, { as: editor.token })).toMatchObject({
+        status: 400,
+      })
+    }
+    expect(await steps(retired.id)).toEqual([
+      ['requested', editor.email, 'please'],
+      ['retired', editor.email, undefined],
+    ])
+  })
+
+  it('says what became of the push', async () => {
+    const { id } = await approved()
+    await push(id, { comment: 'go' })
+    await ctx.advance(300)
+    agent.fail('exit code 1')
+    await ctx.advance(1_000)
+    const record = await read(id)
+    expect(record.outcome).toEqual({
+      ...{ status: 'failed', phase: 'failed', target_count: 1, applied_count: 0, failed_count: 1 },
+      aftermath: { kind: 'nowhere_to_go', running_count: 0 },
+    })
+    expect(record.timeline.map(({ what }) => what)).toEqual(['requested', 'approved', 'pushed'])
+    expect((await list('/api/approvals?status=pushed'))[0]).toMatchObject({ id, outcome: record.outcome })
+  })
+
+  it('is not for those who may not push, nor by the path of another workload', async () => {
+    const { id } = await requested()
+    const other = await connect({ service: 'other' })
+    for (const how of ['reject', 'withdraw', 'comments'] as const) {
+      expect(await end(id, how, { comment: 'no' }, viewer)).toMatchObject({ status: 403 })
+      expect(await post(`${base(other.workloadId)}/${id}/${how}`, { comment: 'no' })).toMatchObject({
+        status: 404,
+      })
+    }
+    expect(await invoke(ctx, `GET ${base()}/${id}`, { as: viewer.token })).toMatchObject({ status: 403 })
+    expect(await invoke(ctx, `GET ${base(other.workloadId)}/${id}`, { as: editor.token })).toMatchObject({
+      status: 404,
+    })
+  })
+})
+
+describe('a draft that changes nothing', () => {
+  it('is refused, unless what is active has failed', async () => {
+    const { id } = await approved()
+    await push(id)
+    await ctx.advance(300)
+    agent.apply()
+    await ctx.advance(300)
+    expect(await create()).toMatchObject({ status: 409, json: { code: 'nothing_changes' } })
+    // Another text that means the same is another text.
+    expect(await create({ draft_yaml: `${configYaml()}\n` })).toMatchObject({ status: 201 })
+    agent.fail('exit code 1')
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(agent.workloadId)!.activeHash).toBe(configHash(configYaml()))
+    expect(await create()).toMatchObject({ status: 201 })
   })
 })
 

@@ -1,0 +1,32 @@
+import { endApproval } from '../../lib/changes/close-approval.ts'
+import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { readApproval } from './approval-of.ts'
+import { approvalParams, refuseApproval } from './approval-replies.ts'
+
+/** Reject a request that was not pushed, and say why. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/config/approvals/:approval_id/reject',
+  summary: 'Reject a config request.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.approvals',
+  params: approvalParams,
+  query: noQuery,
+  body: jsonBody(ApprovalCommentRequest, { invalidText: 'invalid approval body' }),
+  replies: [{ status: 200, description: 'The rejected request.', json: ApprovalRecord }],
+  errors: [
+    'bad-request',
+    'feature-disabled',
+    'approval-not-found',
+    'approval-not-pending',
+    'configuration-invalid',
+    'server-busy',
+    'audit-unavailable',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const about = { workloadId: params.id, approvalId: params.approval_id, comment: body.comment, actor }
+    const outcome = await endApproval(ctx, { ...about, status: 'rejected' })
+    return outcome.ok ? json(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
+  },
+})

@@ -1,0 +1,98 @@
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import { describeAftermath } from '../i18n/aftermath.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { say } from '../i18n/define.ts'
+import { pushTexts } from '../i18n/push.ts'
+import type { Tone } from '../logic/diagnosis.ts'
+import { Icon, type Shape } from '../parts/icons.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { Ago, Mark, PushMark } from '../parts/state.tsx'
+
+const LOOK: Record<ApprovalRecord['status'], readonly [Tone, Shape]> = {
+  pending: ['warn', 'triangle'],
+  approved: ['ok', 'tick'],
+  pushed: ['ok', 'full'],
+  rejected: ['bad', 'cross'],
+  withdrawn: ['idle', 'cross'],
+  retired: ['idle', 'dot'],
+}
+
+/** How far a request is; of one that was pushed, what became of it. */
+export function ApprovalMark({ of }: { of: Pick<ApprovalRecord, 'status' | 'outcome'> }) {
+  const [tone, shape] = LOOK[of.status]
+  const words = say(changeTexts)
+  // That it was pushed says little where the config then failed.
+  if (of.outcome && of.outcome.phase !== 'applied')
+    return (
+      <>
+        <PushMark state={of.outcome.phase} />
+        <span class="sr"> · {words.state.pushed}</span>
+      </>
+    )
+  return (
+    <Mark tone={tone} shape={shape}>
+      {of.outcome ? words.pushedApplied : words.state[of.status]}
+    </Mark>
+  )
+}
+
+/** Whether nothing more can be decided about a request. */
+export const isOver = ({ status }: ApprovalRecord): boolean => status !== 'pending' && status !== 'approved'
+
+const STEP_SHAPES: Record<ApprovalRecord['timeline'][number]['what'], Shape> = {
+  requested: 'ring',
+  commented: 'dot',
+  approved: 'tick',
+  rejected: 'cross',
+  withdrawn: 'cross',
+  retired: 'dot',
+  pushed: 'full',
+  break_glass_pushed: 'triangle',
+}
+
+/** What became of the push of a request, in one line. */
+export function Outcome({ approval }: { approval: ApprovalRecord }) {
+  const { outcome } = approval
+  if (!outcome) return null
+  return (
+    <p class="muted">
+      <PushMark state={outcome.phase} /> ·{' '}
+      {say(pushTexts).reached(outcome.applied_count, outcome.failed_count, outcome.target_count)}{' '}
+      {describeAftermath(outcome.aftermath)}
+    </p>
+  )
+}
+
+/** What happened to a request and what was said, the first thing first. */
+export function Story({ approval }: { approval: ApprovalRecord }) {
+  const words = say(changeTexts)
+  const facts: [string, string][] = [
+    [words.environment, approval.target_env],
+    [words.group, approval.target_group],
+  ]
+  const filled = facts.filter(([, value]) => value !== '')
+  return (
+    <section class="pane" aria-label={words.story}>
+      <h2>{words.story}</h2>
+      {filled.length > 0 && <Pairs of={filled} />}
+      <ol class="list story">
+        {approval.timeline.map((step) => (
+          <li key={`${step.at}${step.what}`}>
+            <Icon shape={STEP_SHAPES[step.what]} />
+            <div>
+              <b>{words.step[step.what]}</b>{' '}
+              <span class="muted">
+                {step.who && `${step.who} · `}
+                <Ago at={step.at} />
+              </span>
+              {step.comment && <p class="said">{step.comment}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+      <Outcome approval={approval} />
+      {approval.self_approved && <p class="warn">{words.self}</p>}
+      {approval.break_glass && <p class="bad">{words.wasBreakGlass}</p>}
+    </section>
+  )
+}

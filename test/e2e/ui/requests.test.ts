@@ -1,0 +1,122 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import {
+  GATEWAY,
+  GATEWAY_FASTER,
+  GATEWAY_KAFKA,
+  pushAndSettle,
+  SECRETIVE,
+  workloadId,
+} from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let agent: SimulatedAgent
+let seen: Visit
+let page: Page
+let id = ''
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  agent = connect(service, 'asked', 'asked-1', {
+    capabilities: SECRETIVE,
+    behaviour: { kind: 'apply', delayMs: 50 },
+  })
+  id = await workloadId(service, 'asked')
+  await pushAndSettle(service, id, GATEWAY)
+})
+
+beforeEach(async () => {
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+})
+
+afterEach(() => seen.context.close())
+
+afterAll(async () => {
+  await agent?.stop()
+  await browser?.close()
+  await service?.stop()
+})
+
+const approvals = () => `/api/workloads/${id}/config/approvals`
+const request = async (yaml = GATEWAY_FASTER, comment = 'Faster batches') =>
+  (await service.api.post(approvals(), { draft_yaml: yaml, comment }, 201)).id as string
+const open = (request: string) => page.goto(`/workloads/${id}/changes/${request}`)
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+const story = () => page.getByRole('region', { name: 'What happened' }).getByRole('listitem')
+
+describe('a request', () => {
+  test('is talked about and then rejected with a reason, which everybody finds again', async () => {
+    await open(await request())
+    expect(await button('Ask for changes').getAttribute('aria-disabled')).toBe('true')
+    await page.getByLabel('Your comment').fill('Please keep the debug exporter out.')
+    await button('Ask for changes').click()
+    await story().filter({ hasText: 'Please keep the debug exporter out.' }).waitFor()
+    await page.getByText('waiting for approval').waitFor()
+
+    await button('Reject').click()
+    const dialog = page.getByRole('dialog', { name: 'Reject' })
+    expect(await dialog.getByRole('button', { name: 'Reject' }).getAttribute('aria-disabled')).toBe('true')
+    await dialog.getByLabel('Why').fill('Monday is a freeze.')
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('This request was rejected. It cannot be pushed.').waitFor()
+    expect(await story().allTextContents()).toEqual([
+      expect.stringMatching(/^Requested.*Faster batches$/),
+      expect.stringMatching(/^Commented admin@example.com.*debug exporter out\.$/),
+      expect.stringMatching(/^Rejected admin@example.com.*Monday is a freeze\.$/),
+    ])
+    expect(await button('Approve').count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+    await page.goto('/approvals?status=closed')
+    await page.getByRole('row').filter({ hasText: 'Monday is a freeze.' }).getByText('rejected').waitFor()
+    expect(seen.complaints).toEqual([])
+  })
+
+  test('is withdrawn after its approval, and can be edited again', async () => {
+    const mine = await request()
+    await service.api.post(`${approvals()}/${mine}/approve`, { comment: 'fine' }, 200)
+    await open(mine)
+    await button('Withdraw').click()
+    await page.getByRole('dialog', { name: 'Withdraw' }).getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('This request was withdrawn. It cannot be pushed.').waitFor()
+    expect(await button('Push').count()).toBe(0)
+    await button('Edit as a new draft').click()
+    await page.getByRole('textbox', { name: 'Draft' }).getByText('timeout: 2s').waitFor()
+  })
+
+  test('that a newer one replaced is still there, and says so', async () => {
+    const first = await request()
+    await request(GATEWAY_FASTER.replace('400', '512'), 'More memory, too')
+    await open(first)
+    await page.getByText('A newer request of the same group took its place.').waitFor()
+    await page.goto('/approvals?status=closed')
+    await page.getByText('replaced by a newer one').first().waitFor()
+  })
+
+  test('that was pushed says what became of it', async () => {
+    const bad = await request(GATEWAY_KAFKA, 'To Kafka')
+    await service.api.post(`${approvals()}/${bad}/approve`, { comment: 'fine' }, 200)
+    await service.api.post(`${approvals()}/${bad}/push`, {}, 202)
+    await open(bad)
+    await page.getByText(/0 applied, 1 failed of 1 instance\. The automatic rollback went back to/).waitFor()
+    await page.goto('/approvals?status=pushed')
+    const row = page.getByRole('row').filter({ hasText: 'To Kafka' })
+    await row.getByText('failed', { exact: true }).waitFor()
+    await row.getByText(/The automatic rollback went back to/).waitFor()
+  })
+
+  test('is not made of a draft that changes nothing', async () => {
+    await page.goto(`/workloads/${id}/change`)
+    await page.getByRole('textbox', { name: 'Draft' }).waitFor()
+    const ask = button('Request approval')
+    await expect.poll(() => ask.getAttribute('title')).toBe('The draft is what is active already.')
+  })
+})
