@@ -142,6 +142,8 @@ describe('the rooms', () => {
   test('lib knows no HTTP, but for the one client that calls the alert webhook', () => {
     const rest = inRoom('lib/').filter(({ path }) => path !== 'lib/alerts/webhook-client.ts')
     expect(findCode(rest, /from '(node:http|node:https|node:http2|itty-router)'/)).toEqual([])
+    const isSpoken = ({ path }: SourceFile) => !path.startsWith('lib/wire/')
+    expect(findCode(rest.filter(isSpoken), /['"`]\/api\/|['"`](GET|POST|PUT|PATCH|DELETE)['"`]/)).toEqual([])
   })
 })
 

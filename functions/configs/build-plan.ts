@@ -31,6 +31,21 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
   const diff = compared?.diff ?? null
   return {
     ok: true,
-    plan: planPush({ draft, target, validation, required, diff, policy: judged.evaluation }),
+    plan: {
+      ...planPush({ draft, target, validation, required, diff, policy: judged.evaluation }),
+      export: exportOf(workloadId),
+    },
+  }
+}
+
+/** Where the plan is had as a file. */
+function exportOf(workloadId: string): ConfigPlan['export'] {
+  const endpoint = `/api/workloads/${encodeURIComponent(workloadId)}/config/plan/export?format=`
+  return {
+    supported: true,
+    formats: ['json', 'markdown'],
+    json_endpoint: `${endpoint}json`,
+    markdown_endpoint: `${endpoint}markdown`,
+    persisted_rollout: 'not_persisted',
   }
 }

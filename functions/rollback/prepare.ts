@@ -1,5 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import { prepareRollback } from '../../lib/changes/prepare-rollback.ts'
+import { type PreparedRollback, prepareRollback } from '../../lib/changes/prepare-rollback.ts'
 import { RollbackPrepare } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -46,6 +46,25 @@ export default defineHttp({
         retryable: false,
       })
     const outcome = await prepareRollback(ctx, { workloadId: params.id, hash: hash ?? null })
-    return outcome.ok ? json(outcome.prepared) : refuseRollback(outcome)
+    if (!outcome.ok) return refuseRollback(outcome)
+    const { action, target_ref: target } = outcome.prepared
+    return json({ ...outcome.prepared, action: actionOf(target.workload_id, target.target_hash, action) })
   },
 })
+
+/** What there is to press, and where that leads. */
+function actionOf(
+  workloadId: string,
+  hash: string,
+  action: PreparedRollback['action'],
+): RollbackPrepare['action'] {
+  return {
+    can_submit: action.can_submit,
+    submit_url: `/api/workloads/${workloadId}/configs/${hash}/rollback`,
+    method: 'POST',
+    requires_confirmation: true,
+    confirmation_label: action.warnings.length > 0 ? 'Confirm rollback with warnings' : 'Confirm rollback',
+    blocking_reasons: action.blocking_reasons,
+    warnings: action.warnings,
+  }
+}

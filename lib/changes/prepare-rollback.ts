@@ -16,8 +16,13 @@ const DIFF_MAX = 262_144
 const LABELLED_KNOWN_GOOD = /^known[-_ ]good$/i
 export const ROLLBACK_TIMEOUT_SECONDS = 30
 
+/** The rollback as it is shown, but for where and how it is done. */
+export type PreparedRollback = Omit<RollbackPrepare, 'action'> & {
+  action: Pick<RollbackPrepare['action'], 'can_submit' | 'blocking_reasons' | 'warnings'>
+}
+
 export type PrepareOutcome =
-  | { ok: true; prepared: RollbackPrepare }
+  | { ok: true; prepared: PreparedRollback }
   | {
       ok: false
       code:
@@ -76,7 +81,7 @@ export async function prepareRollback(
       target_config: wanted,
       diff: describeDiff(current, wanted),
       validation,
-      action: describeAction(workload.id, hash, validation),
+      action: describeAction(validation),
       status_context: {
         initial_remote_config_status: toWorkloadConfigStatus(workload, { withTexts: true }),
         timeout_seconds: ROLLBACK_TIMEOUT_SECONDS,
@@ -249,17 +254,8 @@ function unavailableComponents(
   }))
 }
 
-function describeAction(workloadId: string, hash: string, validation: Validation): RollbackPrepare['action'] {
+function describeAction(validation: Validation): PreparedRollback['action'] {
   const texts = (isBlocking: boolean) =>
     validation.findings.filter((finding) => finding.blocking === isBlocking).map(({ message }) => message)
-  const warnings = texts(false)
-  return {
-    can_submit: validation.can_confirm,
-    submit_url: `/api/workloads/${workloadId}/configs/${hash}/rollback`,
-    method: 'POST',
-    requires_confirmation: true,
-    confirmation_label: warnings.length > 0 ? 'Confirm rollback with warnings' : 'Confirm rollback',
-    blocking_reasons: texts(true),
-    warnings,
-  }
+  return { can_submit: validation.can_confirm, blocking_reasons: texts(true), warnings: texts(false) }
 }

@@ -20,7 +20,7 @@ export interface PlanFacts {
 }
 
 /** What a push of a draft to a workload would do, and what stands in its way. */
-export function planPush(facts: PlanFacts): ConfigPlan {
+export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
   const { draft, target, validation, required, diff, policy } = facts
   const planned = planTarget(facts)
   const isCollector = target.type === 'collector'
@@ -31,7 +31,6 @@ export function planPush(facts: PlanFacts): ConfigPlan {
     ...(validation.valid ? [] : ['validation_failed']),
     ...(policy.decision === 'block' ? ['config_policy_blocked'] : []),
   ]
-  const endpoint = `/api/workloads/${encodeURIComponent(target.workloadId)}/config/plan/export?format=`
   return {
     schema_version: 'config_application_plan.v1',
     workload_id: target.workloadId,
@@ -73,13 +72,6 @@ export function planPush(facts: PlanFacts): ConfigPlan {
     hard_failures: hardFailures,
     can_push: hardFailures.length === 0,
     apply_allowed: hardFailures.length === 0,
-    export: {
-      supported: true,
-      formats: ['json', 'markdown'],
-      json_endpoint: `${endpoint}json`,
-      markdown_endpoint: `${endpoint}markdown`,
-      persisted_rollout: 'not_persisted',
-    },
   }
 }
 

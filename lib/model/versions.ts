@@ -80,3 +80,19 @@ export function compareVersions(a: string, b: string): number | null {
   }
   return comparePreReleases(left.preRelease, right.preRelease)
 }
+
+/**
+ * Whether a version is older than the least that is allowed, by the same order. Numbers that are left out count as 0;
+ * what is no version at all cannot be shown to be new enough.
+ */
+export function isBelowMinimum(version: string, minimum: string): boolean {
+  const order = compareVersions(withThreeNumbers(version), withThreeNumbers(minimum))
+  return order === null ? isComparable(withThreeNumbers(minimum)) : order < 0
+}
+
+/** `0.150` as `0.150.0`. */
+function withThreeNumbers(version: string): string {
+  const [, core = '', rest = ''] = /^(v?\d{1,40}(?:\.\d{1,40}){0,2})(.*)$/s.exec(version.trim()) ?? []
+  const missing = 3 - core.split('.').length
+  return core === '' ? version : `${core}${'.0'.repeat(missing)}${rest}`
+}

@@ -3,10 +3,11 @@ import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { Clock } from '../../clock.ts'
+import { compareVersions, isBelowMinimum } from '../../model/versions.ts'
 import { redactText } from '../../redact/redact.ts'
 import type { ProgramRun } from './run-program.ts'
 import { FILES_FOLDER, namespaceSandbox, type Sandbox } from './sandbox.ts'
-import { compareVersions, type RuntimeCheck } from './validate.ts'
+import type { RuntimeCheck } from './validate.ts'
 import { buildCheck, type Check, type CheckMessage } from './validation-messages.ts'
 
 export interface RuntimeCheckSettings {
@@ -164,11 +165,11 @@ function versionFindings(version: string | null, target: string, minimum: string
     return [{ code: 'otelcol_version_unknown', severity: 'warning', message }]
   }
   const findings: Finding[] = []
-  if (minimum !== '' && compareVersions(version, minimum) < 0) {
+  if (minimum !== '' && isBelowMinimum(version, minimum)) {
     const message = `The collector binary has version ${version}, below the configured minimum ${minimum}.`
     findings.push({ code: 'otelcol_too_old', severity: 'warning', message })
   }
-  if (target !== '' && compareVersions(version, target) !== 0) {
+  if (target !== '' && (compareVersions(version, target) ?? (version === target ? 0 : 1)) !== 0) {
     const message = `The collector binary has version ${version}, the target ${target}.`
     findings.push({ code: 'otelcol_version_mismatch', severity: 'warning', message })
   }

@@ -1,3 +1,4 @@
+import { isBelowMinimum } from '../../model/versions.ts'
 import type { ValidationResult } from '../../wire/validation.ts'
 import { type LocatedConfig, type ParsedConfig, parseConfig } from '../yaml/parse.ts'
 import type { ReadConfig } from '../yaml/parse-memory.ts'
@@ -208,24 +209,9 @@ function versionCheck(about: ValidationTarget): { check: Check; targetVersion: s
   if (targetVersion === '') {
     return one('target_version_unknown', 'warning', 'The version of the target collector is not known.')
   }
-  if (minimum !== '' && compareVersions(targetVersion, minimum) < 0) {
+  if (minimum !== '' && isBelowMinimum(targetVersion, minimum)) {
     const text = `Target collector version ${targetVersion} is below the configured minimum ${minimum}.`
     return one('target_version_too_old', 'error', text)
   }
   return one('target_version_checked', 'info', `The target collector version is ${targetVersion}.`)
-}
-
-/** Compare two versions by their first three numbers; what is no number counts as 0. */
-export function compareVersions(a: string, b: string): number {
-  const left = versionNumbers(a)
-  const right = versionNumbers(b)
-  for (let i = 0; i < 3; i++) {
-    if (left[i] !== right[i]) return left[i]! < right[i]! ? -1 : 1
-  }
-  return 0
-}
-
-function versionNumbers(version: string): number[] {
-  const parts = version.trim().replace(/^v/, '').split('.')
-  return [0, 1, 2].map((i) => Number.parseInt(parts[i] ?? '', 10) || 0)
 }

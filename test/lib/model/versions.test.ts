@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareVersions, isComparable } from '../../../lib/model/versions.ts'
+import { compareVersions, isBelowMinimum, isComparable } from '../../../lib/model/versions.ts'
 
 /** Each is older than the next (semver.org, section 11, with numbers past 2^53). */
 const ASCENDING = [
@@ -72,5 +72,22 @@ describe('compareVersions', () => {
       }),
       { seed: 7, numRuns: 500 },
     )
+  })
+})
+
+describe('the least version allowed', () => {
+  it.each([
+    ['0.99.0', '0.100.0', true],
+    ['0.100.0', '0.100.0', false],
+    ['v0.100.1', '0.100.0', false],
+    // A pre-release comes before its release, in the check before a push as in the alert.
+    ['0.100.0-rc1', '0.100.0', true],
+    ['0.100', '0.100.0', false],
+    ['1', '0.100.0', false],
+    ['abc', '0.100.0', true],
+    ['', '0.100.0', true],
+    ['0.99.0', 'abc', false],
+  ])('%s is below %s: %s', (version, minimum, isBelow) => {
+    expect(isBelowMinimum(version, minimum)).toBe(isBelow)
   })
 })
