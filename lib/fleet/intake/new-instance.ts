@@ -48,5 +48,6 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     askedComponentsHash: null,
     awaySinceMs: null,
     hasDeparted: false,
+    departedOn: null,
   }
 }

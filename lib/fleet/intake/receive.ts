@@ -22,6 +22,9 @@ export const OUR_CAPABILITIES =
   SERVER_CAPABILITIES.offersRemoteConfig |
   SERVER_CAPABILITIES.acceptsEffectiveConfig
 
+/** How long after a goodbye something that was sent beside it may come. */
+const ECHO_MS = 10_000
+
 /** How long an agent that found no room is asked to wait; the protocol wants 30 s at least. */
 const NO_ROOM_RETRY_MS = 30_000
 
@@ -76,7 +79,8 @@ export class Receiver implements FleetPort {
     if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
     const known = this.#state.instances.get(report.uid)
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
-    if (known?.hasDeparted && isEcho(known, report)) return plain({ capabilities: OUR_CAPABILITIES })
+    if (known !== undefined && this.#isEcho(known, connection, report))
+      return plain({ capabilities: OUR_CAPABILITIES })
     const noRoom = this.#checkRoom(known, connection) ?? this.#checkWorkloadRoom(report)
     if (noRoom !== null) return plain(noRoom)
     const instance = known ?? this.#meet(report)
@@ -135,8 +139,23 @@ export class Receiver implements FleetPort {
       // What it says with its goodbye about a config still counts; its last health does not.
       if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
       this.#presence.leave(instance, 'goodbye')
+      instance.departedOn = connection.id
     }
     return plain({ capabilities: OUR_CAPABILITIES })
+  }
+
+  /**
+   * A beat that was sent beside the goodbye and came after it. An agent that starts again also begins with a bare
+   * message and a small number: on another socket, with a number far from the goodbye's, or later.
+   */
+  #isEcho(instance: Instance, { id, transport }: AgentConnection, report: AgentReport): boolean {
+    const { hasDeparted, departedOn, awaySinceMs, sequenceNum } = instance
+    if (!hasDeparted || awaySinceMs === null || sequenceNum === null || report.attributes !== null)
+      return false
+    if (transport === 'ws' && id !== departedOn) return false
+    const behind = sequenceNum - report.sequenceNum
+    if (behind !== 0 && behind !== 1) return false
+    return this.#deps.clock.monotonicMs() - awaySinceMs < ECHO_MS
   }
 
   #meet(report: AgentReport): Instance {
@@ -375,8 +394,3 @@ export class Receiver implements FleetPort {
 }
 
 const plain = (message: ServerMessage): Answer => ({ message, pendingOffer: null })
-
-/** A beat that was sent beside the goodbye and came after it. */
-function isEcho(instance: Instance, report: AgentReport): boolean {
-  return report.attributes === null && report.sequenceNum <= (instance.sequenceNum ?? -1)
-}

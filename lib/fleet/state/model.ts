@@ -112,8 +112,9 @@ export interface Instance {
   askedComponentsHash: string | null
   /** Set while it is away. */
   awaySinceMs: number | null
-  /** It said goodbye. */
+  /** It said goodbye, and on which connection. */
   hasDeparted: boolean
+  departedOn: number | null
 }
 
 /** A logical unit with zero or more instances: the stored record and what only this process knows. */
