@@ -4,26 +4,30 @@ import { listAlerts } from '../../lib/store/alerts.ts'
 import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { json } from '../../runtime/reply.ts'
 
-/** Active alerts, newest first; with `include_resolved=true` those that were resolved as well. */
+/** Active alerts, newest first, of all workloads or of one; with `include_resolved=true` resolved ones as well. */
 export default defineHttp({
   route: 'GET /api/alerts',
   summary: 'List the alerts.',
   access: signedIn(),
   gate: null,
   params: noParams,
-  query: type({ ...pageQuery, include_resolved: optional(string()) }),
+  query: type({ ...pageQuery, include_resolved: optional(string()), workload_id: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The alerts.', json: array(AlertRecord) }],
   errors: ['bad-request'],
   handle({ query, target }, ctx) {
     const includeResolved = query.include_resolved === 'true'
+    const workloadId = query.workload_id ?? null
+    // The database cannot look for U+0000, and nothing is called so.
+    if (workloadId?.includes('\0')) return json([])
     return listReply(query, target, {
       order: 'alerts.fired_at',
       key: ['number', 'string'],
       fetch({ after, limit }) {
         const position = after && { firedAt: new Date(Number(after[0])), id: String(after[1]) }
-        return listAlerts(ctx.db, { includeResolved, after: position, limit })
+        return listAlerts(ctx.db, { includeResolved, workloadId, after: position, limit })
       },
       keyOf: (alert) => [alert.firedAt.getTime(), alert.id],
       toWire: toAlertRecord,

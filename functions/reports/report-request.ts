@@ -46,6 +46,7 @@ export async function reportDeps(ctx: Context): Promise<ReportDeps> {
     turns: ctx.reportTurns,
     parts: ctx.edition.reports,
     minAgentVersion: ctx.config.minAgentVersion,
+    canRun: (workloadId, used) => ctx.fleet.canRun(workloadId, used),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { UsedComponent } from '../model/components.ts'
 import { encodeServerToAgent } from '../opamp/codec.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
@@ -17,7 +18,12 @@ import { OUR_CAPABILITIES, Receiver } from './intake/receive.ts'
 import { OfferEngine } from './offers/offer-engine.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './pushes/push-engine.ts'
 import { PushUndoing } from './pushes/push-undoing.ts'
-import { type FoundRollback, findRollback, findRolloutRollback } from './pushes/rollback-search.ts'
+import {
+  type FoundRollback,
+  findRollback,
+  findRolloutRollback,
+  isRunnable,
+} from './pushes/rollback-search.ts'
 import { TargetEnds } from './pushes/target-ends.ts'
 import { RolloutEngine } from './rollouts/rollout-engine.ts'
 import { ComponentLists } from './state/component-lists.ts'
@@ -343,6 +349,12 @@ export class Fleet implements FleetPort {
       this.#deps.notices.workloadChanged(workload)
       return { ok: true }
     })
+  }
+
+  /** Can at least one live instance run a config of these components, or does none live? */
+  canRun(id: string, used: readonly UsedComponent[]): boolean {
+    const workload = this.state.workloads.get(id)
+    return isRunnable(used, workload === undefined ? [] : this.state.liveInstances(workload), this.#deps)
   }
 
   /** What an operator's rollback without a named target goes back to; null when nothing fits. */

@@ -4,7 +4,6 @@ import {
   countReportActions,
   countReportRows,
   listReportAlerts,
-  listReportRollbacks,
   listReportUsers,
   listReportWorkloads,
   type ReportPeriod,
@@ -24,6 +23,7 @@ import { listReportPlans } from '../store/report-plans.ts'
 import { listReportPushes } from '../store/report-pushes.ts'
 import { nextTurn } from '../turns.ts'
 import type { NormalRequest } from './request.ts'
+import { type CanRun, listRollbackRows } from './rollback-rows.ts'
 import { fairCap, ROW_LIMITS } from './row-limits.ts'
 
 /** The material of a report: its rows as pages of bytes, the rest as it is. */
@@ -76,7 +76,7 @@ export async function gatherMaterial(
   db: Db,
   workloadIds: readonly string[],
   request: NormalRequest,
-  minAgentVersion: string,
+  { minAgentVersion, canRun }: { minAgentVersion: string; canRun: CanRun },
 ): Promise<GatheredMaterial> {
   const period = { since: toDate(request.scope.since), until: toDate(request.scope.until) }
   const { include } = request
@@ -89,7 +89,7 @@ export async function gatherMaterial(
         'currentPushes',
         await listReportPushes(db, { workloadIds: ids, perWorkload: 1 }, ALWAYS),
       )
-    if (include.rollback_readiness) await pages.add('rollbacks', await listReportRollbacks(db, ids))
+    if (include.rollback_readiness) await pages.add('rollbacks', await listRollbackRows(db, ids, canRun))
   }
   const extents = await gatherDated(db, workloadIds, request, period, pages)
   return {

@@ -10,6 +10,7 @@ import { type GatheredMaterial, gatherMaterial } from './gather.ts'
 import type { FramedPack, ReportJob, ReportJobResult } from './jobs.ts'
 import type { PackTarget, SignedAudit } from './pack.ts'
 import type { NormalRequest } from './request.ts'
+import type { CanRun } from './rollback-rows.ts'
 import { resolveReportScope } from './scope.ts'
 import type { ReportSigner } from './signer.ts'
 import type { ReportTurns } from './turns.ts'
@@ -32,6 +33,7 @@ export interface ReportDeps {
   parts: ReportParts
   /** `MIN_AGENT_VERSION`, empty when not set. */
   minAgentVersion: string
+  canRun: CanRun
 }
 
 /** A finished pack: its frame with the signatures, its sections as canonical bytes. */
@@ -94,7 +96,7 @@ function gather(
     await beginSnapshot(tx)
     const scope = await resolveReportScope(tx, request.scope)
     if (!scope.ok) return scope
-    const material = await gatherMaterial(tx, scope.workloadIds, request, deps.minAgentVersion)
+    const material = await gatherMaterial(tx, scope.workloadIds, request, deps)
     const head = await readAuditHead(tx)
     return { ok: true, material, auditHead: head.seq === 0 ? null : head }
   })

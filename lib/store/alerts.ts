@@ -67,15 +67,27 @@ export interface AlertPosition {
 /** Alerts, newest first; `after` is exclusive. */
 export async function listAlerts(
   db: Db,
-  filter: { includeResolved: boolean; after: AlertPosition | null; limit: number | null },
+  filter: {
+    includeResolved: boolean
+    /** Null for all. */
+    workloadId: string | null
+    after: AlertPosition | null
+    limit: number | null
+  },
 ): Promise<Alert[]> {
   // Said in the text and not by a parameter, so that the index of the open ones serves the short list.
   const which = filter.includeResolved ? '' : 'resolved_at is null and'
+  const whose = filter.workloadId === null ? '' : 'workload_id = $4 and'
   const rows = await db.query<Row>(
     `select ${COLUMNS} from alerts
-     where ${which} ($1::timestamptz is null or fired_at < $1 or (fired_at = $1 and id > $2))
+     where ${which} ${whose} ($1::timestamptz is null or fired_at < $1 or (fired_at = $1 and id > $2))
      order by fired_at desc, id limit $3`,
-    [filter.after?.firedAt ?? null, filter.after?.id ?? null, filter.limit],
+    [
+      filter.after?.firedAt ?? null,
+      filter.after?.id ?? null,
+      filter.limit,
+      ...(filter.workloadId === null ? [] : [filter.workloadId]),
+    ],
   )
   return rows.map(toAlert)
 }

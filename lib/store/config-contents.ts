@@ -51,6 +51,18 @@ export async function findActiveConfig(db: Db, hash: string): Promise<ActiveConf
   return rows[0] ?? null
 }
 
+/** The components that each of these configs uses. */
+export async function findUsedComponents(
+  db: Db,
+  hashes: readonly string[],
+): Promise<Map<string, readonly UsedComponent[]>> {
+  const rows = await db.query<Pick<ConfigContent, 'hash' | 'components'>>(
+    `select hash, components from config_contents where hash = any($1::text[])`,
+    [hashes],
+  )
+  return new Map(rows.map(({ hash, components }) => [hash, components]))
+}
+
 /** One config's text; null when there is none. */
 export async function findContent(db: Db, hash: string): Promise<ConfigContent | null> {
   return (await findContents(db, [hash]))[0] ?? null

@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import type { AlertRow, RollbackRow, WorkloadRow } from './report-material.ts'
+import type { AlertRow, WorkloadRow } from './report-material.ts'
 
 /** What a report's dated sections are bounded by, both ends included. */
 export interface ReportPeriod {
@@ -147,48 +147,47 @@ export async function readReportEvents(db: Db, slice: ReportSlice, period: Repor
   return row!.events
 }
 
-/** A hash that could be gone back to: not the present one, not quarantined, of components that are there. */
-const isTarget = (hash: string) => `
-  ${hash} is distinct from w.active_config_hash
-  and not exists (select 1 from quarantines q
-    where q.workload_id = w.id and q.config_hash = ${hash} and q.instance_uid = '')
-  and not exists (select 1 from config_contents content, jsonb_array_elements(content.components) as c
-    where content.hash = ${hash}
-      and not coalesce(w.available_components -> 'components' -> (c ->> 'category') ? (c ->> 'type'), true))`
+/** What a workload could go back to, from which the rule of rollbacks chooses. */
+export interface RollbackCandidates {
+  workloadId: string
+  activeHash: string | null
+  pinned: { hash: string; appliedAt: number | null } | null
+  /** Hashes that were applied, the newest first. */
+  applied: readonly { hash: string; appliedAt: number | null }[]
+  quarantinedHashes: string[]
+}
 
-/** Where each workload would go back to: the pinned revision, else the newest applied one that can be. */
-export async function listReportRollbacks(db: Db, workloadIds: readonly string[]): Promise<RollbackRow[]> {
+/** What each workload could go back to. */
+export async function listRollbackCandidates(
+  db: Db,
+  workloadIds: readonly string[],
+): Promise<RollbackCandidates[]> {
   const rows = await db.query<{
     id: string
-    target_kind: RollbackRow['targetKind']
-    target_hash: string | null
-    applied_at: Date | null
+    active_config_hash: string | null
+    pinned: string | null
+    pinned_at: Date | null
+    applied: { hash: string; at: string | null }[]
     quarantined: string[]
   }>(
-    `select w.id, coalesce(pinned.kind, former.kind) as target_kind,
-       coalesce(pinned.config_hash, former.config_hash) as target_hash,
-       case when pinned.config_hash is null then former.applied_at else pinned.applied_at end as applied_at,
+    `select w.id, w.active_config_hash, k.config_hash as pinned,
+       (select max(p.applied_at) from pushes p
+         where p.workload_id = w.id and p.config_hash = k.config_hash) as pinned_at,
+       (select coalesce(jsonb_agg(jsonb_build_object('hash', a.config_hash, 'at', a.applied_at) order by a.seq desc), '[]')
+         from (select p.config_hash, max(p.seq) as seq, max(p.applied_at) as applied_at from pushes p
+           where p.workload_id = w.id and p.status = 'applied' group by p.config_hash) as a) as applied,
        array(select q.config_hash from quarantines q where q.workload_id = w.id and q.instance_uid = ''
          order by q.config_hash) as quarantined
      from ${REPORT_SCOPE} join workloads w on w.id = scope.id
-     left join lateral (
-       select 'last_known_good' as kind, k.config_hash,
-         (select max(p.applied_at) from pushes p
-          where p.workload_id = w.id and p.config_hash = k.config_hash) as applied_at
-       from known_good_configs k where k.workload_id = w.id and ${isTarget('k.config_hash')}) as pinned on true
-     left join lateral (
-       select 'previous' as kind, p.config_hash, p.applied_at from pushes p
-       where p.workload_id = w.id and p.status = 'applied' and ${isTarget('p.config_hash')}
-       order by p.seq desc limit 1) as former on true
+     left join known_good_configs k on k.workload_id = w.id
      order by scope.n`,
     [workloadIds],
   )
   return rows.map((row) => ({
     workloadId: row.id,
-    targetKind: row.target_kind,
-    targetHash: row.target_hash,
-    targetAppliedAt: toMs(row.applied_at),
-    isContentAvailable: row.target_hash !== null,
+    activeHash: row.active_config_hash,
+    pinned: row.pinned === null ? null : { hash: row.pinned, appliedAt: toMs(row.pinned_at) },
+    applied: row.applied.map(({ hash, at }) => ({ hash, appliedAt: at === null ? null : Date.parse(at) })),
     quarantinedHashes: row.quarantined,
   }))
 }

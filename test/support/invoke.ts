@@ -142,7 +142,7 @@ export function createTestContext(database: TestDatabase, options: TestContextOp
     configs,
     openApi: () => OPEN_API_TEXT,
     // Without a fleet nothing waits to be written; see `createFleetContext` for a real one.
-    fleet: { writer: { flush: async () => {} } },
+    fleet: { writer: { flush: async () => {} }, canRun: () => true },
     ...options,
     ...{
       config,

@@ -16,10 +16,10 @@ export interface FoundRollback {
 }
 
 /** Can at least one live instance run a config that uses these components? */
-function isRunnable(
+export function isRunnable(
   used: readonly UsedComponent[] | null,
   live: readonly Instance[],
-  deps: FleetDeps,
+  deps: Pick<FleetDeps, 'isCompatible'>,
 ): boolean {
   if (used === null) return false
   const candidates = live.filter((instance) => !instance.isExcluded)

@@ -5,6 +5,7 @@ export const commonTexts = defineTexts({
   en: {
     firstOf: (shown: number, all: number) => `The first ${formatNumber(shown)} of ${formatNumber(all)}.`,
     showMore: 'Show more',
+    older: 'Older',
     findWorkload: 'name, label or key:value',
     skip: 'Skip to content',
     loading: 'Loading…',
@@ -73,6 +74,7 @@ export const commonTexts = defineTexts({
   fr: {
     firstOf: (shown: number, all: number) => `Les ${formatNumber(shown)} premiers sur ${formatNumber(all)}.`,
     showMore: 'En montrer plus',
+    older: 'Plus ancien',
     findWorkload: 'nom, étiquette ou clé:valeur',
     skip: 'Aller au contenu',
     loading: 'Chargement…',

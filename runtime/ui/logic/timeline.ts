@@ -50,3 +50,14 @@ export function mergeTimeline(parts: {
   ]
   return entries.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : a.key < b.key ? 1 : -1))
 }
+
+/**
+ * How far back the line is whole, where lists of it are read page by page: to the oldest entry of the list that was
+ * read least far. Null when everything was read.
+ */
+export function readSince(
+  lists: readonly { hasOlder: boolean; oldest: string | undefined }[],
+): string | null {
+  const ends = lists.flatMap(({ hasOlder, oldest }) => (hasOlder && oldest ? [oldest] : []))
+  return ends.sort().at(-1) ?? null
+}

@@ -157,7 +157,7 @@ const LABELS: Record<ReportFormat | 'json', string> = {
 /** Choose scope, period and sections; read the pack; keep it as a file. */
 export function ReportsPage() {
   const words = say(reportTexts)
-  const pack = useSignal<EvidencePack | null>(null)
+  const kept = useSignal<{ request: string; pack: EvidencePack; blob: Blob } | null>(null)
   const isBusy = useSignal(false)
   const request = readRequest()
   const reason = unless('reports:export') ?? (typeof request === 'string' ? request : null)
@@ -168,21 +168,28 @@ export function ReportsPage() {
         : (words.failed[failure.code ?? ''] ?? describeFailure(failure)),
       'bad',
     )
-  const preview = async () => {
-    if (typeof request === 'string' || isBusy.value) return
+  const read = async (wanted: ReportExportRequest) => {
     isBusy.value = true
-    const result = await api.evidencePack(request)
+    const result = await api.evidencePack(wanted)
     isBusy.value = false
-    if (result.ok) pack.value = result.value
-    else fail(result)
+    if (!result.ok) {
+      fail(result)
+      return null
+    }
+    kept.value = { request: JSON.stringify(wanted), ...result.value }
+    return kept.value
+  }
+  const preview = async () => {
+    if (typeof request !== 'string' && !isBusy.value) await read(request)
   }
   const download = async (format: ReportFormat | 'json') => {
-    if (typeof request === 'string') return
+    if (typeof request === 'string' || isBusy.value) return
     if (format === 'json') {
-      const result = await api.evidencePack(request)
-      if (!result.ok) return fail(result)
-      const blob = new Blob([`${JSON.stringify(result.value)}\n`], { type: 'application/json' })
-      return saveFile(blob, `evidence-pack-${result.value.inputs_hash.slice(0, 12)}.json`)
+      // What is shown is what is kept: another pack, however alike, has another hash.
+      const isShown = kept.value?.request === JSON.stringify(request)
+      const found = isShown ? kept.value : await read(request)
+      if (found) saveFile(found.blob, `evidence-pack-${found.pack.inputs_hash.slice(0, 12)}.json`)
+      return
     }
     const result = await api.exportPack(request, format)
     if (result.ok) saveFile(result.value.blob, result.value.name)
@@ -218,7 +225,7 @@ export function ReportsPage() {
             </div>
           </div>
         </form>
-        {pack.value ? <ReportView pack={pack.value} /> : <p class="empty">{words.empty}</p>}
+        {kept.value ? <ReportView pack={kept.value.pack} /> : <p class="empty">{words.empty}</p>}
       </div>
     </>
   )

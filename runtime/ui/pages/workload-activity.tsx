@@ -1,21 +1,25 @@
 import { useMemo } from 'preact/hooks'
-import type { EventStats, EventStatsWindow } from '../../../lib/wire/events.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
+import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { describeAction } from '../i18n/audit-actions.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { mergeTimeline, type TimelineEntry } from '../logic/timeline.ts'
+import { mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
 import type { ChartProps } from '../parts/chart.tsx'
-import { Select } from '../parts/controls.tsx'
+import { Action, Select } from '../parts/controls.tsx'
 import { Icon, type Shape } from '../parts/icons.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { PushMark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { may } from '../state/session.ts'
+import { usePages } from '../state/use-pages.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
@@ -127,25 +131,33 @@ export function ActivityTab({ workload, history }: TabProps) {
     (abort) => api.eventStats(workload.id, window, abort),
     (frame) => frame.type === 'workload_event' && touches(frame),
   )
-  const events = useResource(
-    `events:${workload.id}`,
-    (abort) => api.events(workload.id, 200, abort),
-    (frame) => frame.type === 'workload_event' && touches(frame),
-  )
-  const alerts = useResource(
-    'alerts:all',
-    (abort) => api.alerts(true, abort),
-    (frame) => frame.type === 'alert_update' && touches(frame),
-  )
-  const audit = useResource(may('audit:view') ? `audit:${workload.id}` : null, (abort) =>
-    api.audit({ workload_id: workload.id, limit: 100 }, abort),
-  )
-  const entries = mergeTimeline({
-    events: events.data ?? [],
-    pushes: history.data ?? [],
-    alerts: (alerts.data ?? []).filter((alert) => alert.workload_id === workload.id),
-    audit: audit.data?.events ?? [],
+  const events = usePages<WorkloadEventRecord>(`events:${workload.id}`, {
+    idOf: ({ id }) => String(id),
+    load: (address, abort) => api.events(workload.id, address, abort),
+    touches: (frame) => frame.type === 'workload_event' && touches(frame),
   })
+  const alerts = usePages<AlertRecord>(`alerts:${workload.id}`, {
+    idOf: ({ id }) => id,
+    load: (address, abort) => api.alertsOf(workload.id, address, abort),
+    touches: (frame) => frame.type === 'alert_update' && touches(frame),
+  })
+  const audit = usePages<AuditEventRecord>(may('audit:view') ? `audit:${workload.id}` : null, {
+    idOf: ({ id }) => String(id),
+    load: (address, abort) => api.auditOf(workload.id, address, abort),
+    touches: (frame) => frame.type === 'approval_update' && touches(frame),
+  })
+  const since = readSince([
+    { hasOlder: events.hasOlder, oldest: events.rows.at(-1)?.occurred_at },
+    { hasOlder: alerts.hasOlder, oldest: alerts.rows.at(-1)?.fired_at },
+    { hasOlder: audit.hasOlder, oldest: audit.rows.at(-1)?.occurred_at },
+  ])
+  const entries = mergeTimeline({
+    ...{ events: events.rows, alerts: alerts.rows, audit: audit.rows },
+    pushes: history.data ?? [],
+  }).filter(({ at }) => since === null || at >= since)
+  const older = () => {
+    for (const pages of [events, alerts, audit]) pages.older()
+  }
   const days = new Map<string, TimelineEntry[]>()
   for (const entry of entries) {
     const day = formatDay(entry.at)
@@ -176,6 +188,11 @@ export function ActivityTab({ workload, history }: TabProps) {
           </ul>
         </section>
       ))}
+      {since !== null && (
+        <div class="actions">
+          <Action onClick={older}>{say(commonTexts).older}</Action>
+        </div>
+      )}
     </div>
   )
 }

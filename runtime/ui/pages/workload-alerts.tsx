@@ -1,29 +1,34 @@
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { AlertTable } from '../parts/alert-table.tsx'
-import { Loaded } from '../parts/failure.tsx'
+import { Action } from '../parts/controls.tsx'
+import { FailureNotice } from '../parts/failure.tsx'
 import { api } from '../state/endpoints.ts'
-import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { usePages } from '../state/use-pages.ts'
+import { touchesWorkload } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
 /** The alerts of one workload, resolved ones too. */
 export function AlertsTab({ workload }: TabProps) {
   const touches = touchesWorkload(workload.id)
-  const alerts = useResource(
-    'alerts:all',
-    (abort) => api.alerts(true, abort),
-    (frame) => frame.type === 'alert_update' && touches(frame),
-  )
+  const alerts = usePages<AlertRecord>(`alerts:${workload.id}`, {
+    idOf: ({ id }) => id,
+    load: (address, abort) => api.alertsOf(workload.id, address, abort),
+    touches: (frame) => frame.type === 'alert_update' && touches(frame),
+  })
+  if (alerts.failure) return <FailureNotice failure={alerts.failure} retry={alerts.reload} />
+  if (alerts.rows.length === 0)
+    return alerts.isLoading ? null : <p class="empty">{say(historyTexts).noAlerts}</p>
   return (
-    <Loaded of={alerts}>
-      {(all) => {
-        const mine = all.filter((alert) => alert.workload_id === workload.id)
-        return mine.length === 0 ? (
-          <p class="empty">{say(historyTexts).noAlerts}</p>
-        ) : (
-          <AlertTable alerts={mine} reload={alerts.reload} />
-        )
-      }}
-    </Loaded>
+    <div class="stack">
+      <AlertTable alerts={alerts.rows} reload={alerts.reload} />
+      {alerts.hasOlder && (
+        <div class="actions">
+          <Action onClick={alerts.older}>{say(commonTexts).older}</Action>
+        </div>
+      )}
+    </div>
   )
 }

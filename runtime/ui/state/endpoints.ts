@@ -49,6 +49,9 @@ const w = (id: string) => `/api/workloads/${e(id)}`
 type Signal = AbortSignal | undefined
 
 /** Every call of the public API that the pages make, typed by the bodies the functions answer. */
+/** Rows of one page of a timeline. */
+const PAGE = 100
+
 export const api = {
   workload: (id: string, signal?: Signal) => call<WorkloadRecord>('GET', w(id), { signal }),
   topology: (id: string, signal?: Signal) => call<WorkloadTopology>('GET', `${w(id)}/topology`, { signal }),
@@ -56,8 +59,9 @@ export const api = {
     call<InstanceDetail>('GET', `${w(id)}/instances/${e(uid)}`, { signal }),
   archive: (id: string) => call<void>('POST', `${w(id)}/archive`),
   deleteWorkload: (id: string) => call<void>('DELETE', w(id)),
-  events: (id: string, limit: number, signal?: Signal) =>
-    call<WorkloadEventRecord[]>('GET', `${w(id)}/events`, { signal, query: { limit } }),
+  /** One page; `address` is that of an older one. */
+  events: (id: string, address: string | null, signal?: Signal) =>
+    call<WorkloadEventRecord[]>('GET', address ?? `${w(id)}/events?limit=${PAGE}`, { signal }),
   eventStats: (id: string, window: EventStatsWindow, signal?: Signal) =>
     call<EventStats>('GET', `${w(id)}/events/stats`, { signal, query: { window } }),
   setTrustedLabels: (id: string, labels: Record<string, string>) =>
@@ -122,6 +126,13 @@ export const api = {
       signal,
       query: { include_resolved: includeResolved || undefined },
     }),
+  /** One page of a workload's alerts, resolved ones too; `address` is that of an older one. */
+  alertsOf: (id: string, address: string | null, signal?: Signal) =>
+    call<AlertRecord[]>(
+      'GET',
+      address ?? `/api/alerts?include_resolved=true&workload_id=${e(id)}&limit=${PAGE}`,
+      { signal },
+    ),
   resolveAlert: (id: string) => call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`),
 
   templates: (signal?: Signal) => call<TemplateRecord[]>('GET', '/api/configs', { signal }),
@@ -156,12 +167,16 @@ export const api = {
   changePassword: (request: PasswordRequest) =>
     call<void>('PUT', '/api/me/password', { json: request, keepsSession: true }),
 
-  evidencePack: (request: ReportExportRequest, signal?: Signal) =>
-    call<EvidencePack>('POST', '/api/reports/evidence-pack', {
-      signal,
+  /** The pack with its bytes, which are what its hashes and signatures are about. */
+  evidencePack: async (request: ReportExportRequest) => {
+    const result = await download('POST', '/api/reports/evidence-pack', {
       json: request,
       limitMs: LONG_LIMIT_MS,
-    }),
+    })
+    if (!result.ok) return result
+    const { blob } = result.value
+    return { ok: true as const, value: { blob, pack: JSON.parse(await blob.text()) as EvidencePack } }
+  },
   exportPack: (request: ReportExportRequest, format: ReportFormat) =>
     download('POST', '/api/reports/evidence-pack/export', {
       json: request,
@@ -171,6 +186,15 @@ export const api = {
 
   audit: (query: Record<string, string | number | undefined>, signal?: Signal) =>
     call<AuditPage>('GET', '/api/audit/events', { signal, query }),
+  /** One page of what was done to a workload; `address` is that of an older one. */
+  auditOf: async (id: string, address: string | null, signal?: Signal) => {
+    const page = await call<AuditPage>(
+      'GET',
+      address ?? `/api/audit/events?workload_id=${e(id)}&limit=${PAGE}`,
+      { signal },
+    )
+    return page.ok ? { ...page, value: page.value.events } : page
+  },
   exportAudit: (query: Record<string, string | number | undefined>) =>
     download('GET', '/api/audit/events.csv', { query, limitMs: LONG_LIMIT_MS }),
   verifyAudit: () => call<AuditVerification>('GET', '/api/audit/verify', { limitMs: LONG_LIMIT_MS }),

@@ -136,6 +136,11 @@ describe('evidence', () => {
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('Hash of the report').waitFor()
     await page.getByRole('heading', { name: /^Workloads/ }).waitFor()
+    const kept = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'JSON' }).click()
+    // What is kept is what is shown, to the byte: its hashes and signatures are about those.
+    const text = await readFile(await (await kept).path(), 'utf8')
+    await page.getByText((JSON.parse(text) as { report_hash: string }).report_hash).waitFor()
     const coming = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Markdown' }).click()
     const file = await coming

@@ -47,6 +47,21 @@ async function outdated(service = 'edge'): Promise<FakeAgent> {
 }
 
 describe('GET /api/alerts', () => {
+  it('lists those of one workload, page by page', async () => {
+    const [mine] = [await outdated('mine'), await outdated('other')]
+    await down(mine!)
+    await runEngine()
+    const query = `?workload_id=${mine!.workloadId}&include_resolved=true&limit=1`
+    const first = await invoke(ctx, `GET /api/alerts${query}`, { as: viewer })
+    const next = /<([^>]+)>/.exec(first.headers['Link'] ?? '')![1]!
+    const second = await invoke(ctx, `GET ${next}`, { as: viewer })
+    const both = [first, second].flatMap(({ json }) => json as AlertRecord[])
+    expect(both.map(({ rule }) => rule).sort()).toEqual(['version_outdated', 'workload_down'])
+    expect(both.every(({ workload_id: id }) => id === mine!.workloadId)).toBe(true)
+    expect(await list('?workload_id=nobody')).toEqual([])
+    expect((await list()).length).toBeGreaterThan(2)
+  })
+
   it('is an empty array without alerts', async () => {
     expect(await list()).toEqual([])
   })

@@ -54,6 +54,7 @@ it.each(['json', 'pdf'] as const)(
         parts,
       },
       minAgentVersion: '',
+      canRun: () => true,
     }
     const { value, heldMs, tookMs } = await measure(async () => {
       const produced = await producePack(deps, request, target)

@@ -105,7 +105,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
 }
 
 const open = async (): Promise<Alert[]> =>
-  listAlerts(db, { includeResolved: false, after: null, limit: null })
+  listAlerts(db, { includeResolved: false, workloadId: null, after: null, limit: null })
 
 describe('workload_down', () => {
   it('fires when the grace has passed, once, and resolves when an instance comes back', async () => {

@@ -116,14 +116,14 @@ describe('listAlerts', () => {
       fired(1, 'w2', 'config_drift', 3),
     ])
     await resolveAlerts(db, [alertId(3)], at(5))
-    const everything = { includeResolved: true, after: null, limit: null }
+    const everything = { includeResolved: true, workloadId: null, after: null, limit: null }
     const all = await listAlerts(db, everything)
     expect(all.map((alert) => alert.id)).toEqual([1, 2, 3, 4, 5].map(alertId))
     const active = await listAlerts(db, { ...everything, includeResolved: false })
     expect(active.map((alert) => alert.id)).toEqual([1, 2, 4, 5].map(alertId))
     const paged: string[] = []
     for (let after = null as { firedAt: Date; id: string } | null; ; ) {
-      const [page] = await listAlerts(db, { includeResolved: true, after, limit: 1 })
+      const [page] = await listAlerts(db, { includeResolved: true, workloadId: null, after, limit: 1 })
       if (page === undefined) break
       paged.push(page.id)
       after = page

@@ -10,9 +10,11 @@ import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
 import { countFailing, listComponents } from '../../../runtime/ui/logic/health.ts'
 import { countValues } from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
+import { joinPage } from '../../../runtime/ui/logic/pages.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
+import { readSince } from '../../../runtime/ui/logic/timeline.ts'
 import {
   configStateOf,
   FLEET_FILTERS,
@@ -249,4 +251,30 @@ test('values are counted, the most common first', () => {
     { value: 'b', count: 2 },
     { value: 'a', count: 1 },
   ])
+})
+
+describe('a line of time that is read page by page', () => {
+  const id = (row: string) => row
+
+  test('goes on with an older page, and begins anew with what came meanwhile', () => {
+    const known = joinPage({ rows: ['e', 'd'], next: '/3' }, false, { rows: ['c', 'b'], next: '/5' }, id)
+    expect(known).toEqual({ rows: ['e', 'd', 'c', 'b'], next: '/5' })
+    expect(joinPage(known, true, { rows: ['f', 'e'], next: '/2' }, id)).toEqual({
+      rows: ['f', 'e', 'd', 'c', 'b'],
+      next: '/5',
+    })
+    // Nothing of what is known is in it: there is a gap, which nobody would see.
+    expect(joinPage(known, true, { rows: ['z', 'y'], next: '/2' }, id)).toEqual({
+      rows: ['z', 'y'],
+      next: '/2',
+    })
+  })
+
+  test('is whole as far back as the list that was read least far', () => {
+    const whole = { hasOlder: false, oldest: '2026-07-01T08:00:00.000Z' }
+    const events = { hasOlder: true, oldest: '2026-07-01T10:00:00.000Z' }
+    const alerts = { hasOlder: true, oldest: '2026-07-01T09:00:00.000Z' }
+    expect(readSince([whole, events, alerts])).toBe(events.oldest)
+    expect(readSince([whole, { hasOlder: false, oldest: undefined }])).toBeNull()
+  })
 })
