@@ -19,6 +19,8 @@ export interface ProcessLockOptions {
   pollMs?: number
   /** How long a standby waits after it has a new connection, so that the active process comes first. */
   standbyPatienceMs?: number
+  /** Waits, and throws the reason of an aborted signal; the simulation passes its own time. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 /** Makes one process of a database the active one; see `openProcessLock`. */
@@ -56,6 +58,7 @@ export function openProcessLock(options: ProcessLockOptions): ProcessLock {
 class AdvisoryProcessLock implements ProcessLock {
   readonly #options: ProcessLockOptions
   readonly #stop = new AbortController()
+  readonly #pause: NonNullable<ProcessLockOptions['pause']>
   #connection: Connection | null = null
   #isHeld = false
   #isLost = false
@@ -64,6 +67,7 @@ class AdvisoryProcessLock implements ProcessLock {
 
   constructor(options: ProcessLockOptions) {
     this.#options = options
+    this.#pause = options.pause ?? pause
   }
 
   async acquire(signal: AbortSignal, onStandby: () => void = () => undefined): Promise<void> {
@@ -79,11 +83,11 @@ class AdvisoryProcessLock implements ProcessLock {
         this.#options.log.warn({}, 'standby lost its database connection')
         connection = await this.#reopen(ended)
         // A restarted database has lost the active process's lock too; that one comes first.
-        await pause(this.#options.standbyPatienceMs ?? 10_000, ended)
+        await this.#pause(this.#options.standbyPatienceMs ?? 10_000, ended)
         continue
       }
       lastHolder = await this.#logHolder(connection, lastHolder)
-      await pause(this.#options.pollMs ?? 300, ended)
+      await this.#pause(this.#options.pollMs ?? 300, ended)
     }
   }
 
@@ -177,7 +181,7 @@ class AdvisoryProcessLock implements ProcessLock {
       if (holder?.pid === formerPid)
         await connection.query('SELECT pg_terminate_backend($1, 5000)', [formerPid])
       else if (holder) this.#loseToAnother()
-      await pause(this.#options.pollMs ?? 300, this.#stop.signal)
+      await this.#pause(this.#options.pollMs ?? 300, this.#stop.signal)
       return false
     }
     const epoch = await readEpoch(connection)
@@ -237,7 +241,7 @@ class AdvisoryProcessLock implements ProcessLock {
         if (attempt % 30 === 0) {
           this.#options.log.warn({ cause: (error as Error).message }, 'database is away, trying again')
         }
-        await pause(Math.min(1_000, 100 * 2 ** attempt), signal)
+        await this.#pause(Math.min(1_000, 100 * 2 ** attempt), signal)
       }
     }
   }

@@ -1,77 +1,73 @@
 import type { Connection } from '../../lib/store/connection.ts'
+import type { RealSessions } from './database/real-sessions.ts'
+import { planTrouble } from './plan-trouble.ts'
 import { World } from './world.ts'
 
 /** What came of one seed. */
 export interface SeedResult {
   seed: number
   problems: readonly string[]
+  /** Which kinds of trouble it had. */
+  troubles: readonly string[]
   trace: string
   pushes: number
   rollbacks: number
 }
 
 const TABLES = `workloads, config_contents, reported_configs, agent_workloads, workload_events, approvals, pushes,
-  push_targets, quarantines, revision_labels, known_good_configs, rollouts, rollout_members`
+  push_targets, quarantines, revision_labels, known_good_configs, rollouts, rollout_members, alerts`
+
+const TROUBLE_MS = 300_000
+/** In this time alerts have fired and what was asked has been asked again. */
+const REST_MS = 600_000
+/** The longest that anything may take to end: three repeats of an offer that is said to be under way. */
+const REST_MAX_MS = 1_800_000
+/** The slowest pollers need as long to be known by their rhythm. */
+const SLOW_REST_MAX_MS = 4_200_000
+const LOOK_MS = 60_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(
   seed: number,
-  connection: Connection,
+  sessions: RealSessions,
   watcher: Connection,
+  troubles: string | undefined = process.env['SIM_TROUBLES'],
 ): Promise<SeedResult> {
+  await sessions.open()
   await watcher.execute(`set session_replication_role = replica`)
   await watcher.execute(`truncate ${TABLES}, audit_events cascade`)
-  const world = new World(seed, connection, watcher)
-  const { dice, time } = world
-  const groups = 1 + dice.int(2)
-  const count = 2 + dice.int(5)
-  for (let i = 0; i < count; i++) world.addAgent(i, `host-${dice.int(groups)}`)
-  world.startService()
-  // Some are late: they join after the first pushes.
-  for (const agent of world.agents)
-    time.after(dice.chance(0.7) ? dice.between(0, 2_000) : dice.between(30_000, 200_000), () => agent.start())
-  const troubleMs = 300_000
-  if (dice.chance(0.3)) world.setLostCommits(0.05)
-  plan(world, troubleMs)
-  await world.run(troubleMs)
+  const world = new World(seed, sessions, watcher, troubles)
+  planTrouble(world, TROUBLE_MS)
+  await world.run(TROUBLE_MS)
   await rest(world)
-  await world.watch.checkAtRest()
-  const rows = await world.read<{ pushes: number; rollbacks: number }>(
+  await world.promises.checkAtRest()
+  const rows = await watcher.query<{ pushes: number; rollbacks: number }>(
     `select count(*)::int as pushes, (count(*) filter (where kind = 'auto-rollback'))::int as rollbacks from pushes`,
   )
-  await world.crashService(1e12)
-  return { seed, problems: world.watch.problems, trace: world.readTrace(), ...rows[0]! }
-}
-
-/** Throw the dice for everything that will happen. */
-function plan(world: World, untilMs: number): void {
-  const { dice, time } = world
-  const often = (times: number, act: () => void) => {
-    for (let i = 0; i < times; i++) time.after(dice.between(3_000, untilMs), act)
+  await world.end()
+  const had = Object.entries(world.troubles).flatMap(([trouble, isOn]) => (isOn ? [trouble] : []))
+  return {
+    ...{ seed, troubles: had, problems: world.promises.problems, trace: world.readTrace() },
+    ...rows[0]!,
   }
-  often(2 + dice.int(8), () => world.push())
-  often(dice.int(6), () => world.steer())
-  often(dice.int(4), () => void world.crashService(dice.between(100, 8_000)))
-  often(dice.int(3), () => {
-    world.setDatabaseAway(true)
-    time.after(dice.between(100, 15_000), () => world.setDatabaseAway(false))
-  })
-  often(dice.int(10), () => dice.pick(world.agents).lose())
-  often(dice.int(4), () => dice.pick(world.agents).restart(dice.between(10, 30_000)))
-  often(dice.int(3), () => {
-    const agent = dice.pick(world.agents)
-    agent.stop()
-    time.after(dice.between(100, 60_000), () => agent.start())
-  })
-  often(dice.int(5), () => dice.pick(world.agents).replay())
-  often(dice.int(3), () => dice.pick(world.agents).lie())
 }
 
 /** No more trouble: everyone is on, everything is there, and there is time for every repetition. */
 async function rest(world: World): Promise<void> {
   world.setDatabaseAway(false)
-  world.setLostCommits(0)
-  if (world.service() === null) await world.run(20_000)
-  for (const agent of world.agents) agent.start()
-  await world.run(1_100_000)
+  world.database.lostCommitChance = 0
+  world.database.refusalChance = 0
+  world.busyChance = 0
+  world.dropChance = 0
+  world.lossChance = 0
+  await world.run(60_000)
+  for (const agent of world.agents) {
+    agent.start()
+    if (!agent.isHealthy) agent.feel(true)
+  }
+  for (const browser of world.browsers) browser.isSlow = false
+  await world.run(REST_MS)
+  const most = world.agents.some(({ nature }) => nature.pollMs > 100_000) ? SLOW_REST_MAX_MS : REST_MAX_MS
+  for (let rested = REST_MS; rested < most && !(await world.isQuiet()); rested += LOOK_MS)
+    await world.run(LOOK_MS)
 }

@@ -1,55 +1,82 @@
-import { createHash } from 'node:crypto'
-import { noAuditSink, openAuditTrail } from '../../lib/audit/trail.ts'
-import { Fleet } from '../../lib/fleet/fleet.ts'
-import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
-import type { FleetDeps } from '../../lib/fleet/state/deps.ts'
-import { silentLog } from '../../lib/log.ts'
-import type { UsedComponent } from '../../lib/model/components.ts'
-import { AGENT_CAPABILITIES, type ServerMessage } from '../../lib/opamp/report.ts'
+import { openRuntimeCheck } from '../../lib/configs/check/runtime-check.ts'
+import { openConfigEngine } from '../../lib/configs/engine.ts'
 import type { Connection } from '../../lib/store/connection.ts'
-import type { Database } from '../../lib/store/db.ts'
-import { readServerFrame } from '../support/opamp-messages.ts'
-import { Watch } from './invariants.ts'
-import { Operator, type OperatorWorld, type SimConfig } from './operator.ts'
-import { type AgentNature, type AgentWorld, type Fate, SimAgent } from './sim-agent.ts'
-import { type Client, SimDatabase } from './sim-database.ts'
-import { Dice, VirtualTime } from './virtual-time.ts'
+import { TEST_CONFIG } from '../support/invoke.ts'
+import { makeNature } from './agents/agent-nature.ts'
+import type { AgentWorld } from './agents/link.ts'
+import { SimAgent } from './agents/sim-agent.ts'
+import { SimConfigs } from './agents/sim-configs.ts'
+import { Gateways } from './agents/socket.ts'
+import { SimBrowser } from './browser/sim-browser.ts'
+import type { RealSessions } from './database/real-sessions.ts'
+import { type Client, SimDatabase } from './database/sim-database.ts'
+import { hasOpenEnds } from './invariants/endings.ts'
+import { Promises, type WatchedWorld } from './invariants/promises.ts'
+import { InventoryOperator } from './operator/inventory.ts'
+import type { OperatorWorld } from './operator/operator-world.ts'
+import { PushingOperator } from './operator/pushes.ts'
+import { SimService } from './service/sim-service.ts'
+import { Dice } from './time/dice.ts'
+import { VirtualTime } from './time/virtual-time.ts'
+import { chooseTroubles, type Troubles } from './troubles.ts'
 
-const GRACE_MS = 20_000
-const CAPABLE =
-  AGENT_CAPABILITIES.reportsStatus |
-  AGENT_CAPABILITIES.acceptsRemoteConfig |
-  AGENT_CAPABILITIES.reportsRemoteConfig |
-  AGENT_CAPABILITIES.reportsEffectiveConfig |
-  AGENT_CAPABILITIES.reportsHealth
+/** The slowest rule of the alerts waits for so long, and a little more. */
+const STIR_MS = 360_000
+const TRACE_LINES = 400
+const MIN_AGENT_VERSION = '0.101.0'
 
-interface Service extends Client {
-  fleet: Fleet
-  isReady: boolean
-}
-
-/** A whole small world: a service that crashes, a database that goes away, agents of every kind, an operator. */
-export class World implements AgentWorld, OperatorWorld {
+/** A whole small world: services that crash, a database that goes away, agents of every kind, operators, browsers. */
+export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly time = new VirtualTime()
   readonly dice: Dice
-  readonly watch: Watch
+  readonly troubles: Troubles
+  readonly promises: Promises
   readonly agents: SimAgent[] = []
-  readonly #database: SimDatabase
+  readonly browsers: SimBrowser[] = []
+  readonly configs: SimConfigs
+  readonly database: SimDatabase
+  readonly pushing: PushingOperator
+  readonly inventory: InventoryOperator
+  readonly minAgentVersion = MIN_AGENT_VERSION
+  readonly #sessions: RealSessions
+  readonly #gateways: Gateways
   readonly #watcher: Connection
   readonly #lines: string[] = []
-  #service: Service | null = null
-  #connections = 0
-  #configs = 0
-  /** Bodies by hash, and how they fare. */
-  readonly bodies = new Map<string, string>()
   readonly #failed = new Set<string>()
-  readonly #operator = new Operator(this)
+  readonly #engine = openConfigEngine({
+    workers: {
+      run: async () => ({ ok: false, code: 'worker-busy', cause: 'the simulation has no threads' }),
+      load: () => ({ threads: 0, queued: 0 }),
+      close: async () => {},
+    },
+    runtimeCheck: openRuntimeCheck(TEST_CONFIG.runtimeValidation, this.time.clock),
+  })
+  /** Those that live, oldest first. */
+  #services: SimService[] = []
+  #serviceCount = 0
+  #connections = 0
+  #stirredAtMs = 0
+  busyChance = 0
+  dropChance = 0
+  lossChance = 0
 
-  constructor(seed: number, connection: Connection, watcher: Connection) {
+  constructor(seed: number, sessions: RealSessions, watcher: Connection, wanted: string | undefined) {
     this.dice = new Dice(seed)
-    this.#database = new SimDatabase(connection, this.time, this.dice)
+    this.troubles = chooseTroubles(this.dice, wanted)
+    this.#sessions = sessions
     this.#watcher = watcher
-    this.watch = new Watch(this, watcher)
+    this.database = new SimDatabase(sessions, this.time, this.dice)
+    this.configs = new SimConfigs(this.dice)
+    this.#gateways = new Gateways(this)
+    this.pushing = new PushingOperator(this, this.troubles.stages)
+    this.inventory = new InventoryOperator(this)
+    this.promises = new Promises(this, watcher)
+    this.database.observer = {
+      becameActive: (client) => this.promises.processes.becameActive(client),
+      wrote: (client, statement) => this.promises.processes.wrote(client, statement),
+      deletes: (workloadId) => this.inventory.deleted.add(workloadId),
+    }
+    sessions.onDeadlock = (text) => this.promises.report(`sessions waited for each other: ${text}`)
   }
 
   trace(line: string): void {
@@ -58,67 +85,61 @@ export class World implements AgentWorld, OperatorWorld {
 
   /** The last things that happened, for a failure's report. */
   readTrace(): string {
-    return this.#lines.slice(-400).join('\n')
+    return this.#lines.slice(-TRACE_LINES).join('\n')
   }
 
-  service(): Service | null {
-    return this.#service?.isReady === true && !this.#service.isDead ? this.#service : null
+  /** The service that takes connections: the newest that is up. */
+  service(): SimService | null {
+    return this.#services.findLast(({ isReady }) => isReady) ?? null
+  }
+
+  nameOf(client: Client): string {
+    return this.#services.find((service) => service.client === client)?.name ?? 'a dead service'
   }
 
   nextConnectionId(): number {
     return ++this.#connections
   }
 
-  readFrame(frame: Uint8Array): ServerMessage {
-    const plain = readServerFrame(frame) as {
-      flags?: number | string
-      remoteConfig?: { configHash: Uint8Array; config: { configMap: Record<string, { body: Uint8Array }> } }
-    }
-    const message: ServerMessage = { reportFullState: (Number(plain.flags ?? 0) & 1) !== 0 }
-    if (plain.remoteConfig != null) {
-      const body = plain.remoteConfig.config.configMap['']!.body
-      message.remoteConfig = { hash: plain.remoteConfig.configHash, body }
-    }
-    return message
+  offered(uid: string, hash: string): void {
+    this.trace(`offer ${hash.slice(0, 6)} -> ${uid.slice(0, 4)}`)
+    this.stirred()
+    this.promises.offers.frame(uid, hash)
   }
 
-  offered(agent: SimAgent, hash: string): void {
-    this.trace(`offer ${hash.slice(0, 6)} -> ${agent.nature.uid.slice(0, 4)}`)
-    this.watch.frames.push({ uid: agent.nature.uid, hash })
+  /** Somebody came or was offered something: what follows from that takes its time. */
+  stirred(): void {
+    this.#stirredAtMs = this.time.nowMs
   }
 
-  #deps(client: Client): FleetDeps {
-    const db = this.#database.openFor(client)
-    const trail = openAuditTrail({
-      db,
-      clock: this.time.clock,
-      random: this.dice,
-      log: silentLog,
-      sink: noAuditSink,
-      checkEpoch: async () => {},
-    })
-    return {
-      db,
-      clock: this.time.clock,
-      random: this.dice,
-      timers: this.time.timersOf(client),
-      log: {
-        ...silentLog,
-        error: (fields, message) => {
-          const { err } = fields as { err?: unknown }
-          if (!client.isDead)
-            this.watch.problem(`logged an error: ${message}: ${err instanceof Error ? err.stack : err}`)
-        },
-      },
+  body(hash: string): string {
+    return this.configs.body(hash)
+  }
+
+  async normalHash(text: string): Promise<string | null> {
+    const read = await this.#engine.normalForm(text)
+    return read.ok ? (read.form?.hash ?? null) : null
+  }
+
+  isDeleted(workloadId: string): boolean {
+    return this.inventory.deleted.has(workloadId)
+  }
+
+  /** Start a process that becomes the active one as soon as nobody else is. */
+  startService(): void {
+    const name = `service ${++this.#serviceCount}`
+    const service: SimService = new SimService(name, {
+      ...{ database: this.database, time: this.time, dice: this.dice, configs: this.#engine },
+      minAgentVersion: MIN_AGENT_VERSION,
+      busyChance: () => this.busyChance,
+      loggedError: (_, message) => this.promises.report(`logged an error: ${message}`),
+      lostLock: (lost) => void this.#stopService(lost, 'lost the lock'),
+      trace: (line) => this.trace(line),
       notices: {
-        workloadChanged() {},
-        workloadRemoved() {},
-        eventStored() {},
-        configStatusReported() {},
         pushChanged: (workload, push) => {
           if (push.status === 'failed' && !this.#failed.has(push.pushId)) {
             this.#failed.add(push.pushId)
-            this.watch.failed(workload, push)
+            this.promises.pushes.failed(workload, push)
           }
           const counts = JSON.stringify(push.counts)
           this.trace(`push #${push.seq} ${push.hash.slice(0, 6)} ${push.status}/${push.phase} ${counts}`)
@@ -126,179 +147,147 @@ export class World implements AgentWorld, OperatorWorld {
         autoRolledBack: ({ fromHash, toHash }) =>
           this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
       },
-      mayOffer: () => true,
-      async checkEpoch() {},
-      recordAudit: async (tx, event) => void (await trail.record(tx, event)),
-      classifyError: (raw) => ({ cause: 'exited', title: 'Agent exited', parameters: {}, text: raw }),
-      isCompatible: (used, available) =>
-        available === null || used.every((c) => available.get(c.category)?.includes(c.type)),
-      normalise: async () => null,
-      graceMs: GRACE_MS,
-      agentLimits: AGENT_LIMITS,
+    })
+    this.#services.push(service)
+    service.fleet.offers.observer = {
+      sent: (instance, offer, cause) =>
+        this.promises.offers.sent(name, instance, offer, cause, this.time.nowMs),
     }
-  }
-
-  /** Start a service that takes over from what is stored. */
-  startService(): void {
-    const client: Client = { isDead: false, onDeath: [] }
-    const deps = this.#deps(client)
-    const fleet = new Fleet(deps)
-    const service: Service = Object.assign(client, { fleet, isReady: false })
-    fleet.offers.observer = {
-      sent: (instance, offer, cause) => this.watch.sent(instance, offer, cause, this.time.nowMs),
-    }
-    this.#service = service
-    this.trace('service starts')
-    fleet.start().then(
-      () => {
-        service.isReady = true
-        this.trace('service ready')
-      },
-      () => {
+    this.trace(`${name} starts`)
+    service.start().then(
+      () => this.trace(`${name} is up`),
+      (error) => {
         if (service.isDead) return
-        this.trace('service could not start')
-        void this.crashService(500)
+        this.trace(`${name} could not start: ${error}`)
+        this.#kill(service)
+        this.#startLater(500)
       },
     )
   }
 
-  /** Kill the service between any two steps; another one starts after a while. */
-  async crashService(downMs: number): Promise<void> {
-    const service = this.#service
-    if (service === null || service.isDead) return
-    this.trace('service killed')
-    this.#service = null
-    await this.#database.bury(service)
-    for (const agent of this.agents) this.time.after(this.dice.between(1, 50), () => agent.lose())
-    this.time.after(downMs, () => this.startService())
+  #startLater(delayMs: number): void {
+    this.time.after(delayMs, () => this.startService())
+  }
+
+  /** Kill the active process between any two steps; another one starts after a while. */
+  crashService(downMs: number): void {
+    const service = this.service()
+    if (service === null) return
+    this.trace(`${service.name} killed`)
+    this.#kill(service)
+    this.#startLater(downMs)
+  }
+
+  #kill(service: SimService): void {
+    this.database.bury(service.client)
+    service.isReady = false
+    this.#services = this.#services.filter((other) => other !== service)
+    for (const socket of this.#gateways.all())
+      if (socket.service === service) this.time.after(this.dice.between(1, 50), () => socket.lose())
+  }
+
+  async #stopService(service: SimService, reason: string): Promise<void> {
+    this.trace(`${service.name} ${reason} and stops`)
+    service.isReady = false
+    await service.stop().catch((error) => this.promises.report(`a stop failed: ${error}`))
+    if (service.isDead) return
+    this.#kill(service)
+    this.#startLater(1_000)
+  }
+
+  /** Stop the active process in good order, as an upgrade does. */
+  upgradeService(): void {
+    const service = this.service()
+    if (service !== null) void this.#stopService(service, 'is asked to stop')
+  }
+
+  /** The machine of the active process stands still: the database gives its sessions up, agents turn away. */
+  suspendService(forMs: number): void {
+    const service = this.service()
+    if (service === null) return
+    this.trace(`${service.name} is suspended`)
+    service.client.pausedUntilMs = this.time.nowMs + forMs
+    this.time.after(Math.min(20_000, forMs / 2), () => this.database.cutClient(service.client))
+    this.time.after(Math.min(15_000, forMs / 2), () => {
+      service.isReady = false
+      for (const socket of this.#gateways.all()) if (socket.service === service) socket.lose()
+    })
+    this.time.after(forMs, () => {
+      if (service.isDead) return
+      this.trace(`${service.name} goes on`)
+      service.isReady = true
+    })
   }
 
   setDatabaseAway(isAway: boolean): void {
     this.trace(isAway ? 'database away' : 'database back')
-    this.#database.isAway = isAway
+    this.database.isAway = isAway
+    if (isAway) this.database.cutAll()
   }
 
-  setLostCommits(chance: number): void {
-    this.#database.lostCommitChance = chance
-  }
-
-  addAgent(index: number, group: string): SimAgent {
-    const { dice } = this
-    const isReadOnly = dice.chance(0.1)
-    const isMute = !isReadOnly && dice.chance(0.08)
-    const isSmall = dice.chance(0.15)
-    const nature: AgentNature = {
-      uid: Buffer.from([index + 1, ...dice.bytes(15)]).toString('hex'),
-      attributes: new Map([
-        ['service.name', 'otelcol'],
-        ['service.version', `0.${100 + dice.int(3)}.0`],
-        ['host.name', group],
-      ]),
-      capabilities: isReadOnly
-        ? AGENT_CAPABILITIES.reportsStatus
-        : isMute
-          ? CAPABLE & ~AGENT_CAPABILITIES.reportsRemoteConfig
-          : CAPABLE,
-      components:
-        dice.chance(0.5) || isSmall
-          ? new Map([['exporters', isSmall ? ['debug'] : ['debug', 'otlp']]])
-          : null,
-      isTerse: dice.chance(0.6),
-      fateOf: (body) => fateOf(body, index),
-    }
-    const agent = new SimAgent(nature, this)
+  addAgent(index: number, host: string): SimAgent {
+    const uid = Buffer.from([index + 1, ...this.dice.bytes(15)]).toString('hex')
+    const nature = makeNature(index, host, this.dice, this.troubles)
+    const agent = new SimAgent(nature, uid, this, this.#gateways)
     this.agents.push(agent)
     return agent
   }
 
-  /** Make up a config: most are good, some are bad for all or for one, some crash or hang their agents. */
-  makeConfig(): SimConfig {
-    const { dice } = this
-    if (this.bodies.size > 0 && dice.chance(0.25)) {
-      const [hash, body] = dice.pick([...this.bodies])
-      return { hash, body, used: usedIn(body) }
-    }
-    const kind = dice.next()
-    const fate =
-      kind < 0.55
-        ? 'good'
-        : kind < 0.7
-          ? 'bad=all'
-          : kind < 0.82
-            ? `bad=${dice.int(this.agents.length)}`
-            : kind < 0.9
-              ? 'crash=all'
-              : kind < 0.95
-                ? `hang=${dice.int(this.agents.length)}`
-                : `crash=${dice.int(this.agents.length)}`
-    const body = `config ${++this.#configs} ${fate} uses=${dice.chance(0.3) ? 'otlp' : 'debug'}`
-    const hash = createHash('sha256').update(body).digest('hex')
-    this.bodies.set(hash, body)
-    return { hash, body, used: usedIn(body) }
+  /** One more agent with the uid of another, as a machine that was cloned. */
+  addTwin(of: SimAgent): SimAgent {
+    const nature = { ...of.nature, index: this.agents.length, gateway: this.agents.length, asksForUid: false }
+    const agent = new SimAgent(nature, of.uid, this, this.#gateways)
+    this.agents.push(agent)
+    return agent
   }
 
-  /** An operator looks at the rollouts and does something about one. */
-  steer(): void {
-    const service = this.service()
-    if (service === null) return
-    const open = [...service.fleet.state.rollingOut].filter((workload) => workload.rollout !== null)
-    if (open.length === 0) return
-    const workload = this.dice.pick(open)
-    const { id } = workload.rollout!.stored
-    const act = this.dice.pick(['continue', 'continue', 'abort', 'rollBack'] as const)
-    this.trace(`operator: ${act} ${id} (${workload.rollout!.stored.status})`)
-    service.fleet.rollouts[act](workload.id, id, { userId: 'u', email: 'operator@example.com' }).then(
-      (outcome) => this.trace(`${act} answered ${outcome.ok ? outcome.rollout.status : outcome.code}`),
-      () => this.trace(`${act} answered: database unavailable`),
-    )
+  addBrowser(): SimBrowser {
+    const browser = new SimBrowser(this)
+    this.browsers.push(browser)
+    return browser
   }
 
-  operated(): { fleet: Fleet; db: Database; isDead: boolean } | null {
-    const service = this.service()
-    if (service === null) return null
-    return Object.assign(service, { db: this.#database.openFor(service) })
-  }
-
-  /** An operator has a config approved for some workload and pushes it. */
-  push(config = this.makeConfig()): void {
+  /** Some workload that the active service knows; null when it knows none. */
+  pickWorkload(): string | null {
     const ids = [...(this.service()?.fleet.state.workloads.keys() ?? [])]
-    if (ids.length > 0) void this.#operator.push(this.dice.pick(ids), config)
+    return ids.length === 0 ? null : this.dice.pick(ids)
   }
 
-  /** Let virtual time pass; after each event everything real has ended and the invariants are looked at. */
+  /** The hash of some push of a workload. */
+  async pickHash(workloadId: string): Promise<string | null> {
+    const rows = await this.#watcher.query<{ config_hash: string }>(
+      `select distinct config_hash from pushes where workload_id = $1 order by config_hash`,
+      [workloadId],
+    )
+    return rows.length === 0 ? null : this.dice.pick(rows).config_hash
+  }
+
+  async pickAlert(): Promise<string | null> {
+    const rows = await this.#watcher.query<{ id: string }>(
+      `select id from alerts where resolved_at is null order by id`,
+    )
+    return rows.length === 0 ? null : this.dice.pick(rows).id
+  }
+
+  /** Let virtual time pass; after each event everything real has ended and the promises are looked at. */
   async run(ms: number): Promise<void> {
     const untilMs = this.time.nowMs + ms
     while (this.time.step(untilMs)) {
-      await this.#settle()
-      await this.watch.afterStep()
+      await this.#sessions.settle()
+      await this.promises.afterStep()
     }
   }
 
-  async #settle(): Promise<void> {
-    do {
-      await new Promise((resolve) => setImmediate(resolve))
-    } while (this.#database.busy > 0)
+  /** Whether nothing is under way any more that would end by itself. */
+  async isQuiet(): Promise<boolean> {
+    if (this.time.nowMs - this.#stirredAtMs < STIR_MS) return false
+    if (!this.agents.every(({ isSettled }) => isSettled)) return false
+    return !(await hasOpenEnds(this.#watcher))
   }
 
-  /** What the database says, apart from the service. */
-  read<Row extends object>(text: string, params: unknown[] = []): Promise<Row[]> {
-    return this.#watcher.query<Row>(text, params)
+  /** Nobody lives on: what they had open is given back. */
+  async end(): Promise<void> {
+    for (const service of [...this.#services]) this.#kill(service)
+    await this.#sessions.settle()
   }
-}
-
-function usedIn(body: string): UsedComponent[] {
-  const type = /uses=(\w+)/.exec(body)![1]!
-  return [{ category: 'exporters', type, id: type, path: 'service.pipelines.traces.exporters[0]' }]
-}
-
-function fateOf(body: string, index: number): Fate {
-  for (const [word, fate] of [
-    ['bad', 'fails'],
-    ['crash', 'crashes'],
-    ['hang', 'hangs'],
-  ] as const) {
-    const whom = new RegExp(`${word}=(\\w+)`).exec(body)?.[1]
-    if (whom === 'all' || whom === String(index)) return fate
-  }
-  return 'works'
 }

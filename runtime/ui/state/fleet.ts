@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { applyFrame } from '../logic/fleet-frames.ts'
 import { compareNames } from '../logic/workloads.ts'
 import { call, type Failure, nextPage } from './api.ts'
 import { onFrame, resyncCount } from './hub.ts'
@@ -89,7 +90,7 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
     address = nextPage(page.headers)
   }
   for (const id of workloads.keys()) if (!seen.has(id)) workloads.delete(id)
-  for (const frame of meanwhile ?? []) apply(frame)
+  for (const frame of meanwhile ?? []) applyFrame(workloads, frame, { withArchived })
   meanwhile = null
   fleetFailure.value = null
   fleetLoading.value = false
@@ -97,46 +98,9 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
   fleetVersion.value++
 }
 
-function mergeUpdate(frame: Extract<HubFrame, { type: 'workload_update' }>): void {
-  const before = workloads.get(frame.workload.id)
-  const merged: Record<string, unknown> = { ...before }
-  // A null in a frame is a field that was cleared.
-  for (const [key, value] of Object.entries(frame.workload)) {
-    if (value === null) delete merged[key]
-    else merged[key] = value
-  }
-  merged['connected_instance_count'] = frame.connected_instance_count
-  merged['drifted_instance_count'] = frame.drifted_instance_count
-  const workload = merged as unknown as WorkloadRecord
-  if (workload.archived_at !== undefined && !withArchived) workloads.delete(workload.id)
-  else workloads.set(workload.id, workload)
-}
-
-function patch(id: string, change: (workload: WorkloadRecord) => Partial<WorkloadRecord>): void {
-  const workload = workloads.get(id)
-  if (workload !== undefined) workloads.set(id, { ...workload, ...change(workload) })
-}
-
-/** Take a frame into the list; false when it says nothing of it. */
-function apply(frame: HubFrame): boolean {
-  if (frame.type === 'workload_update') mergeUpdate(frame)
-  else if (frame.type === 'workload_removed') {
-    if (frame.reason === 'deleted' || !withArchived) workloads.delete(frame.workload_id)
-  } else if (frame.type === 'workload_config_status')
-    patch(frame.workload_id, () => ({ remote_config_status: frame.status }))
-  else if (frame.type === 'auto_rollback_applied')
-    patch(frame.workload_id, () => ({ active_config_hash: frame.to_hash }))
-  else if (frame.type === 'push_update')
-    patch(frame.workload_id, (workload) =>
-      (workload.current_config_push?.seq ?? 0) > frame.push.seq ? {} : { current_config_push: frame.push },
-    )
-  else return false
-  return true
-}
-
 function handleFrame(frame: HubFrame): void {
   if (!fleetLoaded.value && !fleetLoading.value) return
-  if (!apply(frame)) return
+  if (!applyFrame(workloads, frame, { withArchived })) return
   meanwhile?.push(frame)
   publishSoon()
 }

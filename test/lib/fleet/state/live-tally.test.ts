@@ -4,7 +4,7 @@ import { LiveTally } from '../../../../lib/fleet/state/live-tally.ts'
 import type { Instance } from '../../../../lib/fleet/state/model.ts'
 import type { ComponentList } from '../../../../lib/model/components.ts'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
-import { Dice } from '../../../sim/virtual-time.ts'
+import { Dice } from '../../../sim/time/dice.ts'
 import { tallyFault } from '../../../support/recount.ts'
 
 const HASH = 'a'.repeat(64)

@@ -1,9 +1,11 @@
-import type { Clock } from '../../lib/clock.ts'
-import type { Timers } from '../../lib/fleet/state/timers.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Timers } from '../../../lib/fleet/state/timers.ts'
 
-/** Whatever scheduled something: what it scheduled does not happen after its death. */
+/** Whatever scheduled something: what it scheduled does not happen after its death, nor while it stands still. */
 export interface Mortal {
   isDead: boolean
+  /** Stands still until then, as a machine that was suspended does. */
+  pausedUntilMs: number
 }
 
 interface Event {
@@ -18,10 +20,11 @@ const START_MS = Date.parse('2026-07-01T08:00:00.000Z')
 /** Time that moves from event to event, the same way for the same seed. */
 export class VirtualTime {
   #nowMs = 1_000
+  #wallOffsetMs = 0
   #order = 0
-  #events: Event[] = []
+  readonly #events: Event[] = []
   readonly clock: Clock = {
-    now: () => new Date(START_MS + Math.floor(this.#nowMs)),
+    now: () => new Date(START_MS + Math.floor(this.#nowMs + this.#wallOffsetMs)),
     monotonicMs: () => this.#nowMs,
   }
 
@@ -29,9 +32,22 @@ export class VirtualTime {
     return this.#nowMs
   }
 
+  /** Move the wall clock alone, as an administrator or NTP does. */
+  jumpWall(ms: number): void {
+    this.#wallOffsetMs += ms
+  }
+
   /** Run something later; returns how to take it back. */
   after(delayMs: number, run: () => void, owner: Mortal | null = null): () => void {
     const event: Event = { atMs: this.#nowMs + delayMs, order: this.#order++, owner, run }
+    this.#insert(event)
+    return () => {
+      const index = this.#events.indexOf(event)
+      if (index !== -1) this.#events.splice(index, 1)
+    }
+  }
+
+  #insert(event: Event): void {
     // A binary search keeps the list sorted; simulations hold a few hundred events.
     let low = 0
     let high = this.#events.length
@@ -41,10 +57,6 @@ export class VirtualTime {
       else high = middle
     }
     this.#events.splice(low, 0, event)
-    return () => {
-      const index = this.#events.indexOf(event)
-      if (index !== -1) this.#events.splice(index, 1)
-    }
   }
 
   timersOf(owner: Mortal): Timers {
@@ -60,50 +72,13 @@ export class VirtualTime {
     }
     this.#events.shift()
     this.#nowMs = Math.max(this.#nowMs, next.atMs)
-    if (next.owner?.isDead !== true) next.run()
+    const { owner } = next
+    if (owner?.isDead === true) return true
+    if (owner !== null && owner.pausedUntilMs > this.#nowMs)
+      this.#insert({ ...next, atMs: owner.pausedUntilMs })
+    else next.run()
     return true
   }
 }
 
 const isBefore = (a: Event, b: Event) => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
-
-/** A small repeatable generator of choices. */
-export class Dice {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = (seed * 2_654_435_761) >>> 0 || 1
-  }
-
-  /** 0 ≤ x < 1. */
-  next(): number {
-    // xorshift32
-    let x = this.#state
-    x ^= x << 13
-    x >>>= 0
-    x ^= x >>> 17
-    x ^= x << 5
-    this.#state = x >>> 0
-    return this.#state / 4_294_967_296
-  }
-
-  chance(probability: number): boolean {
-    return this.next() < probability
-  }
-
-  between(low: number, high: number): number {
-    return low + this.next() * (high - low)
-  }
-
-  int(below: number): number {
-    return Math.floor(this.next() * below)
-  }
-
-  pick<T>(items: readonly T[]): T {
-    return items[this.int(items.length)]!
-  }
-
-  bytes(count: number): Uint8Array {
-    return Uint8Array.from({ length: count }, () => this.int(256))
-  }
-}

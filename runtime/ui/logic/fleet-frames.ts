@@ -1,0 +1,60 @@
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { RemoteConfigStatus, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+
+function mergeUpdate(
+  workloads: Map<string, WorkloadRecord>,
+  frame: Extract<HubFrame, { type: 'workload_update' }>,
+  withArchived: boolean,
+): void {
+  const before = workloads.get(frame.workload.id)
+  const merged: Record<string, unknown> = { ...before }
+  const { remote_config_status: status } = frame.workload
+  // A null in a frame is a field that was cleared.
+  for (const [key, value] of Object.entries(frame.workload)) {
+    if (value === null) delete merged[key]
+    else merged[key] = value
+  }
+  if (status != null) merged['remote_config_status'] = withoutPush(status)
+  merged['connected_instance_count'] = frame.connected_instance_count
+  merged['drifted_instance_count'] = frame.drifted_instance_count
+  const workload = merged as unknown as WorkloadRecord
+  if (workload.archived_at !== undefined && !withArchived) workloads.delete(workload.id)
+  else workloads.set(workload.id, workload)
+}
+
+function patch(
+  workloads: Map<string, WorkloadRecord>,
+  id: string,
+  change: (workload: WorkloadRecord) => Partial<WorkloadRecord>,
+): void {
+  const workload = workloads.get(id)
+  if (workload !== undefined) workloads.set(id, { ...workload, ...change(workload) })
+}
+
+/** Other clients look for the push in a status; here it has its own frame and field, which are the newer ones. */
+function withoutPush({ push_status: _, ...status }: RemoteConfigStatus): RemoteConfigStatus {
+  return status
+}
+
+/** Take a frame into the list of workloads; false when it says nothing of it. */
+export function applyFrame(
+  workloads: Map<string, WorkloadRecord>,
+  frame: HubFrame,
+  { withArchived }: { withArchived: boolean },
+): boolean {
+  if (frame.type === 'workload_update') mergeUpdate(workloads, frame, withArchived)
+  else if (frame.type === 'workload_removed') {
+    if (frame.reason === 'deleted' || !withArchived) workloads.delete(frame.workload_id)
+  } else if (frame.type === 'workload_config_status')
+    patch(workloads, frame.workload_id, () => ({
+      remote_config_status: withoutPush(frame.status),
+    }))
+  else if (frame.type === 'auto_rollback_applied')
+    patch(workloads, frame.workload_id, () => ({ active_config_hash: frame.to_hash }))
+  else if (frame.type === 'push_update')
+    patch(workloads, frame.workload_id, (workload) =>
+      (workload.current_config_push?.seq ?? 0) > frame.push.seq ? {} : { current_config_push: frame.push },
+    )
+  else return false
+  return true
+}

@@ -1,0 +1,120 @@
+import type { AgentReport } from '../../../lib/opamp/report.ts'
+import type { AgentWorld, Hearer, Link } from './link.ts'
+import { encodeReport, readServerWords } from './server-words.ts'
+
+const TIMEOUT_MS = 5_000
+const EAGER_MS = 50
+
+/** An agent that asks over HTTP: one request at a time, at its own rhythm, and again when no answer came. */
+export class Poller implements Link {
+  readonly #world: AgentWorld
+  readonly #agent: Hearer
+  readonly #source: string
+  readonly #pollMs: number
+  readonly #isEager: boolean
+  /** Makes the report of a poll that has nothing new to say. */
+  readonly #bare: () => AgentReport
+  #waiting: AgentReport | null = null
+  #isUnderWay = false
+  #round = 0
+  #requests = 0
+  isOpen = true
+  /** Polls that were answered in a row. */
+  answered = 0
+
+  constructor(parts: {
+    world: AgentWorld
+    agent: Hearer
+    source: string
+    pollMs: number
+    isEager: boolean
+    bare: () => AgentReport
+  }) {
+    this.#world = parts.world
+    this.#agent = parts.agent
+    this.#source = parts.source
+    this.#pollMs = parts.pollMs
+    this.#isEager = parts.isEager
+    this.#bare = parts.bare
+    this.#schedule(parts.world.dice.between(1, 50))
+  }
+
+  /** What is to be said goes with the next poll, the newest of each part. */
+  say(report: AgentReport): void {
+    this.#waiting = this.#waiting === null ? report : merge(this.#waiting, report)
+    if (this.#isEager || report.isDisconnect) this.#schedule(EAGER_MS)
+  }
+
+  stop(): void {
+    this.isOpen = false
+  }
+
+  #schedule(delayMs: number): void {
+    const round = ++this.#round
+    this.#world.time.after(delayMs, () => {
+      if (this.isOpen && round === this.#round) this.#poll()
+    })
+  }
+
+  #poll(): void {
+    if (this.#isUnderWay) {
+      this.#schedule(EAGER_MS)
+      return
+    }
+    this.#isUnderWay = true
+    const report = this.#waiting ?? this.#bare()
+    this.#waiting = null
+    this.#request(encodeReport(report), report)
+  }
+
+  /** Send one body, and again after a while until it is answered. */
+  #request(body: Uint8Array, report: AgentReport): void {
+    const { time, dice, lossChance } = this.#world
+    const request = ++this.#requests
+    time.after(TIMEOUT_MS, () => {
+      if (!this.isOpen || request !== this.#requests || !this.#isUnderWay) return
+      this.answered = 0
+      this.#request(body, report)
+    })
+    const isRequestLost = lossChance > 0 && dice.chance(lossChance / 2)
+    const isAnswerLost = lossChance > 0 && dice.chance(lossChance / 2)
+    const service = this.#world.service()
+    if (service === null || isRequestLost) return
+    const arrive = () => {
+      service.exchange.answerBody(body, this.#source).then((answer) => {
+        if (isAnswerLost || service.isDead) return
+        time.after(dice.between(0.5, 30), () => {
+          if (request === this.#requests && this.#isUnderWay) this.#take(answer, report)
+        })
+      })
+    }
+    time.after(dice.between(0.5, 30), arrive, service.client)
+  }
+
+  #take(answer: Uint8Array, report: AgentReport): void {
+    this.#isUnderWay = false
+    this.answered++
+    if (!this.isOpen) return
+    if (report.isDisconnect) {
+      this.isOpen = false
+      return
+    }
+    this.#schedule(this.#waiting !== null && this.#isEager ? EAGER_MS : this.#pollMs)
+    const { uid, message } = readServerWords(answer)
+    if (message.remoteConfig !== undefined)
+      this.#world.offered(uid, Buffer.from(message.remoteConfig.hash).toString('hex'))
+    this.#agent.hear(message)
+  }
+}
+
+/** Two reports that go out as one: the later words count. */
+function merge(before: AgentReport, after: AgentReport): AgentReport {
+  return {
+    ...after,
+    attributes: after.attributes ?? before.attributes,
+    health: after.health ?? before.health,
+    effectiveConfig: after.effectiveConfig ?? before.effectiveConfig,
+    remoteConfigStatus: after.remoteConfigStatus ?? before.remoteConfigStatus,
+    components: after.components ?? before.components,
+  }
+}

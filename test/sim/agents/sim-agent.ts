@@ -1,0 +1,398 @@
+import {
+  AGENT_CAPABILITIES,
+  type AgentReport,
+  type HealthNode,
+  type ServerMessage,
+} from '../../../lib/opamp/report.ts'
+import type { AgentNature } from './agent-nature.ts'
+import type { AgentWorld, Hearer, Link } from './link.ts'
+import { Poller } from './poller.ts'
+import { effectiveOf, fateOf } from './sim-configs.ts'
+import { type Gateways, Rider } from './socket.ts'
+
+interface Status {
+  hash: string
+  status: 'unset' | 'applied' | 'applying' | 'failed'
+}
+
+/** A config as it came. */
+interface Offered {
+  hash: string
+  body: string
+}
+
+const HEALTHY: HealthNode = {
+  healthy: true,
+  status: 'StatusOK',
+  lastError: '',
+  startTimeMs: null,
+  statusTimeMs: null,
+  children: new Map(),
+}
+const ILL: HealthNode = {
+  ...HEALTHY,
+  healthy: false,
+  status: 'StatusRecoverableError',
+  lastError: 'no route',
+}
+
+/** After so many times somebody takes the config away from it by hand. */
+const CRASHES_MAX = 6
+const BEAT_MS = 30_000
+const MADE_UP = 'made up'
+const EXITED = 'Agent exited unexpectedly with exit code 1'
+
+/** An agent that behaves like a supervisor, well or badly. Its storage outlives its process. */
+export class SimAgent implements Hearer {
+  readonly nature: AgentNature
+  readonly #world: AgentWorld
+  readonly #gateways: Gateways
+  uid: string
+  #link: Link | null = null
+  #linkedAtMs = 0
+  #sequence = 0
+  #status: Status = { hash: '', status: 'unset' }
+  /** What it runs, and what it ran before; '' for its own default. */
+  #running: Offered = { hash: '', body: '' }
+  #before: Offered = { hash: '', body: '' }
+  #isOn = false
+  #isEverStarted = false
+  #applying = 0
+  #lastOffer: Offered | null = null
+  #beats = 0
+  /** How often its last offer ended its process. */
+  #crashes = 0
+  #health = HEALTHY
+  #unsentStatus: (() => void) | null = null
+  /** It left this config by itself, or never took it: the server cannot know better than what it says. */
+  readonly leftByItself = new Set<string>()
+
+  constructor(nature: AgentNature, uid: string, world: AgentWorld, gateways: Gateways) {
+    this.nature = nature
+    this.uid = uid
+    this.#world = world
+    this.#gateways = gateways
+  }
+
+  /** Connected, and long enough for its first words to have arrived. */
+  get isSettled(): boolean {
+    if (this.#link === null || this.#asksUid) return false
+    if (this.#link instanceof Poller) return this.#link.answered >= 5
+    return this.#world.time.nowMs - this.#linkedAtMs > 1_000
+  }
+
+  get running(): string {
+    return this.#running.hash
+  }
+
+  get status(): Status {
+    return this.#status
+  }
+
+  get isHealthy(): boolean {
+    return this.#health.healthy
+  }
+
+  get effective(): string | null {
+    const reports = (this.nature.capabilities & AGENT_CAPABILITIES.reportsEffectiveConfig) !== 0
+    // Its port is another one each time its process is.
+    return reports ? effectiveOf(this.#running.body, this.uid, 4_000 + this.#beats) : null
+  }
+
+  start(): void {
+    if (this.#isOn) return
+    this.#isOn = true
+    this.#asksUid = this.nature.asksForUid && !this.#isEverStarted
+    this.#isEverStarted = true
+    this.#connect(0)
+  }
+
+  /** It has no uid of its own yet, and asked for one. */
+  #asksUid = false
+
+  /** Stop in good order, with a goodbye. */
+  stop(): void {
+    if (!this.#isOn) return
+    this.#isOn = false
+    this.#applying++
+    const link = this.#link
+    if (link === null) return
+    this.#say({ isDisconnect: true })
+    this.#link = null
+    if (link instanceof Rider) this.#world.time.after(40, () => link.leave())
+  }
+
+  /** Be killed and come back after a while as a new process with the same storage. */
+  restart(delayMs: number): void {
+    this.#applying++
+    this.#sequence = 0
+    this.#unsentStatus = null
+    this.#isOn = true
+    const link = this.#link
+    this.#link = null
+    if (link instanceof Rider) link.leave()
+    if (link instanceof Poller) link.stop()
+    this.#connect(delayMs)
+  }
+
+  /** The connection breaks. */
+  loseConnection(): void {
+    if (this.#link instanceof Rider) this.#link.socket.lose()
+  }
+
+  linkLost(link: Link): void {
+    if (this.#link !== link) return
+    this.#link = null
+    if (this.#isOn) this.#connect(this.#world.dice.between(10, 3_000), false)
+  }
+
+  /** Go on over another socket; what it said over the former may still be under way. */
+  move(gateway: number): void {
+    const link = this.#link
+    if (!(link instanceof Rider)) return
+    const next = this.#gateways.connect(gateway, this)
+    if (next === null) return
+    this.#link = next
+    this.#linkedAtMs = this.#world.time.nowMs
+    this.#world.time.after(this.#world.dice.between(0, 2_000), () => link.leave())
+    this.#say(this.nature.isTerse ? {} : this.#fullReport())
+  }
+
+  /** Say the same words again, as an agent does that reads them from its disk. */
+  replay(): void {
+    this.#say(this.#fullReport())
+  }
+
+  /** Its last word about its config was a lie. */
+  hasLied = false
+
+  /** Claim to run something that nobody ever offered. */
+  lie(): void {
+    this.hasLied = true
+    this.#say({ remoteConfigStatus: { hash: 'f'.repeat(64), status: 'failed', errorMessage: MADE_UP } })
+  }
+
+  /** Somebody on its machine put back the config from before. */
+  revert(): void {
+    if (this.#running.hash === '' || this.#before.hash === '' || this.#before.hash === this.#running.hash)
+      return
+    this.#applying++
+    this.leftByItself.add(this.#running.hash)
+    ;[this.#running, this.#before] = [this.#before, this.#running]
+    this.#report({ hash: this.#running.hash, status: 'applied' })
+  }
+
+  /** Turn ill or well again. */
+  feel(isHealthy: boolean): void {
+    this.#health = isHealthy ? HEALTHY : ILL
+    this.#say({ health: this.#health })
+  }
+
+  /** It can do other things from now on, and says so with its next words. */
+  change(next: Partial<AgentNature>): void {
+    Object.assign(this.nature, next)
+    this.#say(this.#fullReport())
+  }
+
+  #connect(delayMs: number, isNewProcess = true): void {
+    this.#world.time.after(delayMs, () => {
+      if (!this.#isOn || this.#link !== null) return
+      const link = this.#open()
+      if (link === null) {
+        this.#connect(this.#world.dice.between(200, 2_000), isNewProcess)
+        return
+      }
+      this.#link = link
+      this.#world.stirred()
+      this.#linkedAtMs = this.#world.time.nowMs
+      this.#beats++
+      this.#say(isNewProcess || !this.nature.isTerse ? this.#fullReport() : {})
+      if (link instanceof Rider) this.#beat(this.#beats)
+      // A new process takes up what the former one was applying.
+      const isInterrupted = isNewProcess && this.#status.status === 'applying' && this.#lastOffer !== null
+      if (isInterrupted && this.#crashes < CRASHES_MAX) this.#apply(this.#lastOffer!)
+    })
+  }
+
+  #open(): Link | null {
+    const { nature } = this
+    if (nature.transport === 'socket') return this.#gateways.connect(nature.gateway, this)
+    if (this.#world.service() === null) return null
+    return new Poller({
+      ...{ world: this.#world, agent: this, source: `10.0.0.${nature.index}` },
+      ...{ pollMs: nature.pollMs, isEager: nature.isEager },
+      bare: () => this.#makeReport({}),
+    })
+  }
+
+  #beat(round: number): void {
+    this.#world.time.after(BEAT_MS, () => {
+      if (round !== this.#beats || this.#link === null) return
+      this.#say({})
+      this.#beat(round)
+    })
+  }
+
+  #fullReport(): Partial<AgentReport> {
+    const { attributes, capabilities } = this.nature
+    const reportsConfig = (capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
+    return {
+      attributes,
+      health: this.#health,
+      remoteConfigStatus: reportsConfig ? { ...this.#status, errorMessage: this.#errorMessage() } : null,
+      components: this.#announce(this.nature.tells === 'at-once'),
+      effectiveConfig: this.#effectiveConfig(),
+    }
+  }
+
+  #effectiveConfig(): AgentReport['effectiveConfig'] {
+    const text = this.effective
+    if (text === null) return null
+    return { files: new Map([['', { body: Buffer.from(text), contentType: 'text/yaml' }]]) }
+  }
+
+  /** Its components, or only the hash of them. */
+  #announce(isList: boolean): AgentReport['components'] {
+    const { components } = this.nature
+    if (components === null) return null
+    const names = [...components].map(([category, types]) => `${category}=${types.join('+')}`)
+    const hash = Buffer.from(names.join(';')).toString('hex').padEnd(64, '0').slice(0, 64)
+    return { hash, components: isList ? components : null }
+  }
+
+  #errorMessage(): string {
+    return this.#status.status === 'failed' ? EXITED : ''
+  }
+
+  #makeReport(part: Partial<AgentReport>): AgentReport {
+    return {
+      uid: this.uid,
+      uidOnWire: Buffer.from(this.uid, 'hex'),
+      sequenceNum: this.#sequence++,
+      capabilities: this.nature.capabilities,
+      hasCapabilities: true,
+      requestsInstanceUid: this.#asksUid,
+      isDisconnect: false,
+      attributes: null,
+      health: null,
+      effectiveConfig: null,
+      remoteConfigStatus: null,
+      components: null,
+      ...part,
+    }
+  }
+
+  #say(part: Partial<AgentReport>): void {
+    if (this.#link === null) return
+    if (part.remoteConfigStatus != null && part.remoteConfigStatus.errorMessage !== MADE_UP)
+      this.hasLied = false
+    this.#link.say(this.#makeReport(part))
+  }
+
+  hear(message: ServerMessage): void {
+    if (!this.#isOn) return
+    if (message.newInstanceUid !== undefined) this.#takeUid(message.newInstanceUid)
+    if (message.reportFullState === true) this.#say(this.#fullReport())
+    if (message.reportAvailableComponents === true && this.nature.tells !== 'never')
+      this.#world.time.after(this.#world.dice.between(1, 5_000), () =>
+        this.#say({ components: this.#announce(true) }),
+      )
+    if (message.remoteConfig === undefined) return
+    const { hash, body } = message.remoteConfig
+    this.#apply({
+      hash: Buffer.from(hash).toString('hex'),
+      body: Buffer.from(body).toString('utf8'),
+    })
+  }
+
+  #takeUid(uid: Uint8Array): void {
+    this.#asksUid = false
+    const next = Buffer.from(uid).toString('hex')
+    this.#world.trace(`${this.uid.slice(0, 6)} is ${next.slice(0, 6)}${next.slice(-4)} from now on`)
+    this.uid = next
+    this.#say(this.#fullReport())
+  }
+
+  #apply(offered: Offered): void {
+    const { time, dice } = this.#world
+    const { hash, body } = offered
+    const fate = fateOf(body, this.nature.index)
+    const wasApplying = this.#status.status === 'applying' ? this.#lastOffer : null
+    const round = ++this.#applying
+    const settle = (status: 'applied' | 'failed') => {
+      if (round !== this.#applying) return
+      if (status === 'applied') this.#run(offered)
+      this.#report({ hash, status })
+    }
+    if (this.#lastOffer?.hash !== hash) this.#crashes = 0
+    this.#lastOffer = offered
+    const isRunning = this.#status.hash === hash && this.#status.status === 'applied'
+    const failsAtOnce = fate === 'fails' && dice.chance(0.3)
+    if (isRunning || failsAtOnce) {
+      settle(isRunning ? 'applied' : 'failed')
+      return
+    }
+    if (!this.nature.skipsApplying) this.#report({ hash, status: 'applying' })
+    if (this.nature.isRacy && wasApplying !== null && wasApplying.hash !== hash) {
+      this.#finishLate(wasApplying, offered)
+      return
+    }
+    if (fate === 'hangs') return
+    const delayMs = dice.between(20, 6_000)
+    time.after(delayMs, () => {
+      if (round !== this.#applying) return
+      if (fate === 'crashes') this.#crash()
+      else if (fate === 'reverts') this.#refuse(hash)
+      else settle(fate === 'works' ? 'applied' : 'failed')
+    })
+  }
+
+  #crash(): void {
+    this.#crashes++
+    this.restart(this.#world.dice.between(100, 5_000))
+  }
+
+  /** The config that was under way takes the place of the one that came after it, and nothing more is said of that. */
+  #finishLate(former: Offered, offered: Offered): void {
+    const { time, dice } = this.#world
+    const round = ++this.#applying
+    time.after(dice.between(5, 500), () => {
+      if (round !== this.#applying) return
+      this.leftByItself.add(offered.hash)
+      this.#run(former)
+      this.#report({ hash: former.hash, status: 'applied' })
+    })
+  }
+
+  /** It goes on with what it ran, and says that it applied that. */
+  #refuse(hash: string): void {
+    this.leftByItself.add(hash)
+    this.#report({ hash: this.#running.hash, status: this.#running.hash === '' ? 'unset' : 'applied' })
+  }
+
+  #run(offered: Offered): void {
+    this.leftByItself.delete(offered.hash)
+    if (this.#running.hash !== offered.hash) this.#before = this.#running
+    this.#running = offered
+  }
+
+  #report(status: Status): void {
+    const hasNewConfig = status.status === 'applied'
+    this.#status = status
+    const say = () => {
+      this.#unsentStatus = null
+      const reports = (this.nature.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
+      this.#say({
+        remoteConfigStatus: reports ? { ...this.#status, errorMessage: this.#errorMessage() } : null,
+        effectiveConfig: hasNewConfig ? this.#effectiveConfig() : null,
+      })
+    }
+    if (this.nature.coalesceMs === 0) {
+      say()
+      return
+    }
+    if (this.#unsentStatus !== null) return
+    this.#unsentStatus = say
+    this.#world.time.after(this.nature.coalesceMs, () => this.#unsentStatus?.())
+  }
+}

@@ -1,0 +1,145 @@
+import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
+import type { AgentReport, ServerMessage } from '../../../lib/opamp/report.ts'
+import type { AgentsService, AgentWorld, Hearer, Link } from './link.ts'
+import { readServerWords } from './server-words.ts'
+
+/** One WebSocket. It may carry several agents, as those of a gateway do. */
+export class SimSocket implements AgentConnection {
+  readonly id: number
+  readonly transport = 'ws' as const
+  readonly service: AgentsService
+  readonly #world: AgentWorld
+  readonly #riders = new Set<Rider>()
+  isOpen = true
+  /** Frames keep their order in both directions. */
+  #arriveAtMs = 0
+  #reachAtMs = 0
+
+  constructor(world: AgentWorld, service: AgentsService) {
+    this.#world = world
+    this.id = world.nextConnectionId()
+    this.service = service
+  }
+
+  /** An agent's link over this socket. */
+  carry(agent: Hearer): Link {
+    const rider = new Rider(this, agent)
+    this.#riders.add(rider)
+    return rider
+  }
+
+  /** An agent leaves; the last one takes the socket with it. */
+  leave(rider: Rider): void {
+    this.#riders.delete(rider)
+    if (this.#riders.size === 0) this.lose()
+  }
+
+  /** The connection breaks, for all that it carries. The server hears of it a little later, or is dead anyhow. */
+  lose(): void {
+    if (!this.isOpen) return
+    this.isOpen = false
+    const { time, dice } = this.#world
+    const { service } = this
+    time.after(
+      dice.between(1, 400),
+      () => {
+        if (!service.isDead) service.fleet.connectionClosed(this)
+      },
+      service.client,
+    )
+    for (const rider of this.#riders) rider.lost()
+  }
+
+  drop(): void {
+    this.lose()
+  }
+
+  /** A frame of the service; whoever it is for takes it. */
+  send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped' {
+    if (!this.isOpen) return 'dropped'
+    if (this.#world.dropChance > 0 && this.#world.dice.chance(this.#world.dropChance)) return 'dropped'
+    const { uid, message } = readServerWords(frame.subarray(1))
+    this.#deliver(uid, message)
+    return 'sent'
+  }
+
+  #deliver(uid: string, message: ServerMessage): void {
+    const { time, dice } = this.#world
+    this.#reachAtMs = Math.max(this.#reachAtMs, time.nowMs + dice.between(0.5, 30))
+    if (message.remoteConfig !== undefined)
+      this.#world.offered(uid, Buffer.from(message.remoteConfig.hash).toString('hex'))
+    time.after(this.#reachAtMs - time.nowMs, () => {
+      if (!this.isOpen) return
+      for (const { agent } of this.#riders) if (agent.uid === uid) agent.hear(message)
+    })
+  }
+
+  say(rider: Rider, report: AgentReport): void {
+    const { time, dice } = this.#world
+    const { service } = this
+    this.#arriveAtMs = Math.max(this.#arriveAtMs, time.nowMs + dice.between(0.5, 30))
+    const arrive = () => {
+      if (!this.isOpen || service.isDead) return
+      const { message } = service.fleet.receive(this, report, {})
+      if (this.#riders.has(rider)) this.#deliver(report.uid, message)
+    }
+    time.after(this.#arriveAtMs - time.nowMs, arrive, service.client)
+  }
+}
+
+export class Rider implements Link {
+  readonly #socket: SimSocket
+  readonly agent: Hearer
+  isOpen = true
+
+  constructor(socket: SimSocket, agent: Hearer) {
+    this.#socket = socket
+    this.agent = agent
+  }
+
+  get socket(): SimSocket {
+    return this.#socket
+  }
+
+  say(report: AgentReport): void {
+    if (this.isOpen) this.#socket.say(this, report)
+  }
+
+  lost(): void {
+    if (!this.isOpen) return
+    this.isOpen = false
+    this.agent.linkLost(this)
+  }
+
+  /** The agent goes, and the socket stays for the others. */
+  leave(): void {
+    this.isOpen = false
+    this.#socket.leave(this)
+  }
+}
+
+/** The open sockets of a world, by what shares them. */
+export class Gateways {
+  readonly #world: AgentWorld
+  readonly #open = new Map<number, SimSocket>()
+
+  constructor(world: AgentWorld) {
+    this.#world = world
+  }
+
+  /** The link of an agent over this gateway's socket, opened when there is none; null while nobody listens. */
+  connect(gateway: number, agent: Hearer): Rider | null {
+    const service = this.#world.service()
+    if (service === null) return null
+    let socket = this.#open.get(gateway)
+    if (socket === undefined || !socket.isOpen) {
+      socket = new SimSocket(this.#world, service)
+      this.#open.set(gateway, socket)
+    }
+    return socket.carry(agent) as Rider
+  }
+
+  all(): SimSocket[] {
+    return [...this.#open.values()].filter(({ isOpen }) => isOpen)
+  }
+}

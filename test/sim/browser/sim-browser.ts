@@ -1,0 +1,143 @@
+import { sightOf } from '../../../lib/fleet/views/fleet-views.ts'
+import type { HubClient } from '../../../lib/hub/browser-queue.ts'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { applyFrame } from '../../../runtime/ui/logic/fleet-frames.ts'
+import { differences } from '../invariants/differences.ts'
+import type { SimService } from '../service/sim-service.ts'
+import type { Dice } from '../time/dice.ts'
+import type { VirtualTime } from '../time/virtual-time.ts'
+
+/** What a browser needs of the world. */
+export interface BrowserWorld {
+  time: VirtualTime
+  dice: Dice
+  service(): SimService | null
+}
+
+const SIGHT = sightOf(new Set())
+const WITHOUT_ARCHIVED = { withArchived: false }
+const FAR = new Date('2100-01-01T00:00:00Z')
+
+/** The list as the server tells it now. */
+export function listOf({ fleet, views }: SimService): Map<string, WorkloadRecord> {
+  const list = new Map<string, WorkloadRecord>()
+  for (const workload of fleet.state.workloadsByName()) {
+    if (workload.archivedAt !== null) continue
+    const record = JSON.parse(views.workloadBytes(workload, SIGHT).toString('utf8')) as WorkloadRecord
+    list.set(record.id, record)
+  }
+  return list
+}
+
+/** A browser that shows the fleet's list: it fetches it once and follows the frames, as `runtime/ui` does. */
+export class SimBrowser {
+  readonly #world: BrowserWorld
+  readonly workloads = new Map<string, WorkloadRecord>()
+  #run = 0
+  #meanwhile: HubFrame[] | null = null
+  #isLoaded = false
+  #reachAtMs = 0
+  #service: SimService | null = null
+
+  constructor(world: BrowserWorld) {
+    this.#world = world
+    this.#connect()
+  }
+
+  /** It reads slowly: what waits for it is read a while later. */
+  isSlow = false
+
+  #connect(): void {
+    const { time, dice } = this.#world
+    const service = this.#world.service()
+    if (service === null) {
+      time.after(dice.between(500, 3_000), () => this.#connect())
+      return
+    }
+    this.#service = service
+    const client: HubClient = {
+      send: (frames) => this.#send(client, service, frames),
+      close: () => {},
+      drop: () => {
+        service.hub.remove(client)
+        this.#reconnect(service)
+      },
+    }
+    service.hub.add(client, { sessionId: 's', expiresAt: FAR })
+    void this.#load()
+    this.#watch(service)
+  }
+
+  /** Its socket ends with the service. */
+  #watch(service: SimService): void {
+    this.#world.time.after(1_000, () => {
+      if (this.#service !== service) return
+      if (service.isDead || !service.isReady) this.#reconnect(service)
+      else this.#watch(service)
+    })
+  }
+
+  #reconnect(service: SimService): void {
+    if (this.#service !== service) return
+    this.#service = null
+    this.#world.time.after(this.#world.dice.between(500, 3_000), () => this.#connect())
+  }
+
+  #send(client: HubClient, service: SimService, frames: readonly Uint8Array[]): number {
+    const { time, dice } = this.#world
+    const taken = this.isSlow ? Math.min(1, frames.length) : frames.length
+    this.#reachAtMs = Math.max(this.#reachAtMs, time.nowMs + dice.between(1, 60))
+    for (const frame of frames.slice(0, taken)) {
+      const parsed = JSON.parse(Buffer.from(frame).toString('utf8')) as HubFrame
+      time.after(this.#reachAtMs - time.nowMs, () => {
+        if (this.#service === service) this.#take(parsed)
+      })
+    }
+    if (taken < frames.length)
+      time.after(dice.between(50, 2_000), () => service.hub.drained(client), service.client)
+    return taken
+  }
+
+  #take(frame: HubFrame): void {
+    if (frame.type === 'resync') {
+      this.#load()
+      return
+    }
+    if (!this.#isLoaded && this.#meanwhile === null) return
+    if (applyFrame(this.workloads, frame, WITHOUT_ARCHIVED)) this.#meanwhile?.push(frame)
+  }
+
+  #load(): void {
+    const { time, dice } = this.#world
+    const run = ++this.#run
+    const service = this.#service
+    this.#meanwhile = []
+    const askedMs = dice.between(1, 200)
+    const answeredMs = askedMs + dice.between(1, 400)
+    let list: Map<string, WorkloadRecord> | null = null
+    time.after(askedMs, () => {
+      if (service !== null && !service.isDead) list = listOf(service)
+    })
+    time.after(answeredMs, () => {
+      if (run !== this.#run) return
+      if (list === null) {
+        this.#meanwhile = null
+        return
+      }
+      for (const [id, record] of list) this.workloads.set(id, record)
+      for (const id of this.workloads.keys()) if (!list.has(id)) this.workloads.delete(id)
+      for (const frame of this.#meanwhile ?? []) applyFrame(this.workloads, frame, WITHOUT_ARCHIVED)
+      this.#meanwhile = null
+      this.#isLoaded = true
+    })
+  }
+
+  /** Where its picture is not the server's; times at which a workload was heard of are told seldom. */
+  differences(service: SimService): string[] {
+    return differences(withoutSeen(this.workloads), withoutSeen(listOf(service)))
+  }
+}
+
+const withoutSeen = (list: ReadonlyMap<string, WorkloadRecord>): Record<string, unknown> =>
+  Object.fromEntries([...list].map(([id, { last_seen_at: _, ...record }]) => [id, record]))

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import type { Connection } from '../../lib/store/connection.ts'
+import { createTestDatabase, openTestConnection, type TestDatabase } from '../support/postgres.ts'
+import { RealSessions } from './database/real-sessions.ts'
+import { runSeed, type SeedResult } from './run-seed.ts'
+
+/** A database for worlds to live in, one after the other; call it in a `describe`. A world that fails fails the test. */
+export function useWorlds(): (seed: number) => Promise<SeedResult> {
+  let database: TestDatabase
+  let watcher: Connection
+  let sessions: RealSessions
+  beforeAll(async () => {
+    database = await createTestDatabase()
+    watcher = await openTestConnection(database.dsn)
+    sessions = new RealSessions(database.dsn, watcher)
+  })
+  afterAll(async () => {
+    await sessions.close()
+    await watcher.close()
+    await database.drop()
+  })
+  return async (seed) => {
+    const result = await runSeed(seed, sessions, watcher)
+    if (result.problems.length > 0)
+      expect.fail(
+        `seed ${seed} (${result.troubles.join(', ')}):\n${result.problems.join('\n')}\n\nwhat happened:\n${result.trace}`,
+      )
+    return result
+  }
+}
+
+const SEEDS = Number(process.env['SIM_SEEDS'] ?? 40)
+const FIRST = Number(process.env['SIM_FIRST'] ?? 1)
+/** Files that share the seeds, so that they run beside each other. */
+const SHARES = 2
+
+/** This file's share of the seeds that were asked for. */
+export function seedsOf(share: number): number[] {
+  const all = Array.from({ length: SEEDS }, (_, index) => FIRST + index)
+  return all.filter((_, index) => index % SHARES === share)
+}
+
+/** Run many seeds; all that fail are named, with what the first of them found. */
+export async function checkMany(
+  check: (seed: number) => Promise<SeedResult>,
+  seeds: readonly number[],
+): Promise<void> {
+  let pushes = 0
+  let rollbacks = 0
+  const faults: string[] = []
+  const before = process.cpuUsage()
+  for (const seed of seeds) {
+    try {
+      const result = await check(seed)
+      pushes += result.pushes
+      rollbacks += result.rollbacks
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      faults.push(faults.length === 0 ? text : text.split('\n\n')[0]!)
+    }
+  }
+  const { user, system } = process.cpuUsage(before)
+  console.info(
+    `${seeds.length} seeds took ${((user + system) / 1e6 / seeds.length).toFixed(2)} s of a core each, PostgreSQL apart`,
+  )
+  if (faults.length > 0) expect.fail(`${faults.length} of ${seeds.length} seeds failed\n${faults.join('\n')}`)
+  // The trouble must be real for the promises to mean something.
+  expect(pushes).toBeGreaterThanOrEqual(seeds.length)
+  expect(rollbacks).toBeGreaterThanOrEqual(Math.floor(seeds.length / 20))
+}

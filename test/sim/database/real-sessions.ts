@@ -1,0 +1,173 @@
+import type { Connection } from '../../../lib/store/connection.ts'
+import { openTestConnection } from '../../support/postgres.ts'
+
+/** One session of the real PostgreSQL that the simulation uses. */
+export interface RealSession {
+  connection: Connection
+  pid: number
+}
+
+/** A statement that was sent and has not been answered to the simulation yet. */
+interface Call {
+  order: number
+  session: RealSession
+  /** Gives the answer to whoever waits; null until it is there. */
+  deliver: (() => void) | null
+  /** It waits for a lock of another session: nothing will come of it before virtual time goes on. */
+  isBlocked: boolean
+}
+
+const LOOK_AFTER_MS = 3
+const SESSIONS = 16
+
+/**
+ * The real sessions under the simulated database. Virtual time stands still while statements run; one that waits for
+ * a lock of another session is left to wait. Answers are given in the order in which statements were sent, so that
+ * the same seed always takes the same course.
+ */
+export class RealSessions {
+  readonly #dsn: string
+  readonly #watcher: Connection
+  readonly #calls = new Set<Call>()
+  readonly #idle: RealSession[] = []
+  #order = 0
+  /** Real work beside the statements. */
+  #underWay = 0
+  #wake: () => void = () => {}
+  /** Called when sessions wait for each other in a circle: PostgreSQL ends one of them. */
+  onDeadlock: (statement: string) => void = () => {}
+  /** Whether sessions could wait for each other at all. */
+  mayBlock: () => boolean = () => true
+
+  constructor(dsn: string, watcher: Connection) {
+    this.#dsn = dsn
+    this.#watcher = watcher
+  }
+
+  /** Open as many as worlds may need at once; those that broke are replaced. */
+  async open(count = SESSIONS): Promise<void> {
+    while (this.#idle.length < count) this.#idle.push(await this.#connect())
+  }
+
+  async #connect(): Promise<RealSession> {
+    const connection = await openTestConnection(this.#dsn, 'muster-sim')
+    const [row] = await connection.query<{ pid: number }>(
+      `select pg_backend_pid() as pid, set_config('deadlock_timeout', '20ms', false),
+         set_config('idle_in_transaction_session_timeout', '0', false)`,
+    )
+    return { connection, pid: row!.pid }
+  }
+
+  /** A session that nobody uses: the one unused for longest, so that a new session is another one. */
+  take(): RealSession {
+    for (let idle = this.#idle.shift(); idle !== undefined; idle = this.#idle.shift())
+      if (!idle.connection.isBroken) return idle
+    throw new Error('the simulation has no session left: something keeps them')
+  }
+
+  /** Nobody uses it any more; what it locked must have been freed. */
+  give(session: RealSession): void {
+    if (!session.connection.isBroken) this.#idle.push(session)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.map(({ connection }) => connection.close()))
+  }
+
+  /** Run something real; the answer comes while `settle` runs. */
+  run<T>(session: RealSession, work: (connection: Connection) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const call: Call = { order: this.#order++, session, deliver: null, isBlocked: false }
+      this.#calls.add(call)
+      work(session.connection).then(
+        (value) => this.#answer(call, () => resolve(value)),
+        (error) => {
+          if (codeOf(error) === '40P01') this.onDeadlock(String((error as Error).message))
+          this.#answer(call, () => reject(error))
+        },
+      )
+    })
+  }
+
+  #answer(call: Call, deliver: () => void): void {
+    call.deliver = deliver
+    this.#wake()
+  }
+
+  /** End what a session has open, as the server does when its client is gone. */
+  async end(session: RealSession): Promise<void> {
+    const isBlocked = [...this.#calls].some((call) => call.session === session && call.isBlocked)
+    if (isBlocked) await this.#cancel(session)
+    const rollBack = () => this.run(session, (connection) => connection.execute('ROLLBACK'))
+    // A cancellation may come late and hit the rollback instead.
+    await rollBack().catch(rollBack)
+  }
+
+  async #cancel(session: RealSession): Promise<void> {
+    this.#underWay++
+    await this.#watcher.query('select pg_cancel_backend($1)', [session.pid])
+    this.#underWay--
+    for (const call of this.#calls) call.isBlocked = false
+    this.#wake()
+  }
+
+  /** Resolves when every statement is answered or waits for a lock, and all that follows at once has followed. */
+  async settle(): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (this.#calls.size === 0 && this.#underWay === 0) return
+      const open = [...this.#calls].filter((call) => call.deliver === null && !call.isBlocked)
+      if (open.length > 0 || this.#underWay > 0) {
+        if (!(await this.#isAnsweredSoon()) && this.mayBlock()) await this.#findBlocked(open)
+        continue
+      }
+      const answered = [...this.#calls].filter((call) => call.deliver !== null)
+      if (answered.length === 0) return
+      const next = answered.reduce((a, b) => (a.order < b.order ? a : b))
+      this.#calls.delete(next)
+      // What it held may be free now: whoever waited is looked at again.
+      for (const call of this.#calls) call.isBlocked = false
+      next.deliver!()
+    }
+  }
+
+  #isAnsweredSoon(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), LOOK_AFTER_MS)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+    })
+  }
+
+  async #findBlocked(open: readonly Call[]): Promise<void> {
+    const pids = [...this.#calls].filter(({ deliver }) => deliver === null).map(({ session }) => session.pid)
+    const rows = await this.#watcher.query<{ pid: number; by: number[] }>(
+      'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid',
+      [pids],
+    )
+    const blockers = new Map(rows.map(({ pid, by }) => [pid, by]))
+    for (const call of open) if (call.deliver === null) call.isBlocked = isWaiting(call.session.pid, blockers)
+  }
+}
+
+/** Does this session wait for another one, and not in a circle that PostgreSQL is about to break? */
+function isWaiting(pid: number, blockers: ReadonlyMap<number, readonly number[]>): boolean {
+  const first = blockers.get(pid) ?? []
+  if (first.length === 0) return false
+  const seen = new Set<number>()
+  const next = [...first]
+  for (let other = next.pop(); other !== undefined; other = next.pop()) {
+    if (other === pid) return false
+    if (seen.has(other)) continue
+    seen.add(other)
+    next.push(...(blockers.get(other) ?? []))
+  }
+  return true
+}
+
+function codeOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: string } }
+  return cause?.code ?? (error as { code?: string }).code ?? ''
+}

@@ -1,0 +1,235 @@
+import type { Connection } from '../../../lib/store/connection.ts'
+import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../../../lib/store/db.ts'
+import type { Dice } from '../time/dice.ts'
+import type { Mortal, VirtualTime } from '../time/virtual-time.ts'
+import { ControlSession } from './control-session.ts'
+import type { RealSession, RealSessions } from './real-sessions.ts'
+
+/** A process that uses the database, and may die while it does. */
+export interface Client extends Mortal {
+  leases: Set<Lease>
+  controls: Set<ControlSession>
+  /** Callers that wait for one of the process's sessions. */
+  waiters: (() => void)[]
+  /** Called when it is not known whether a transaction was committed. */
+  onCommitInDoubt(): void
+}
+
+export const newClient = (): Client => ({
+  isDead: false,
+  pausedUntilMs: 0,
+  leases: new Set(),
+  controls: new Set(),
+  waiters: [],
+  onCommitInDoubt() {},
+})
+
+/** Who is told what processes do with the database. */
+export interface DatabaseObserver {
+  becameActive(client: Client): void
+  wrote(client: Client, statement: string): void
+  /** Somebody tries to delete a workload. */
+  deletes(workloadId: string): void
+}
+
+/** A session while one statement or transaction of a process uses it. */
+interface Lease {
+  client: Client
+  real: RealSession
+  /** The server has ended it: what was open is rolled back, and every further word fails. */
+  isCut: boolean
+  /** What its transaction changed first; '' for nothing. */
+  written: string
+}
+
+const SESSIONS_PER_PROCESS = 3
+const CHANGES = /^\s*(insert|update|delete|with)\b/i
+
+/**
+ * The real PostgreSQL, slowed down to virtual time and made to fail on demand: statements take a while, sessions
+ * break, the database goes away, a commit's answer gets lost. Transactions overlap as they do in the real service.
+ */
+export class SimDatabase {
+  readonly #sessions: RealSessions
+  readonly #time: VirtualTime
+  readonly #dice: Dice
+  readonly #leases = new Set<Lease>()
+  readonly #controls = new Set<ControlSession>()
+  /** Sessions that the server is just ending. */
+  #ending = 0
+  isAway = false
+  /** The chance that a commit goes through and its answer gets lost, or that it never arrives. */
+  lostCommitChance = 0
+  /** The chance that a statement is refused for now: no room, a time-out. */
+  refusalChance = 0
+  observer: DatabaseObserver = { becameActive() {}, wrote() {}, deletes() {} }
+
+  constructor(sessions: RealSessions, time: VirtualTime, dice: Dice) {
+    this.#sessions = sessions
+    this.#time = time
+    this.#dice = dice
+    sessions.mayBlock = () => this.#leases.size + this.#ending > 1 || this.#controls.size > 1
+  }
+
+  openFor(client: Client): Database {
+    const alone = <T>(text: string, work: (connection: Connection) => Promise<T>) =>
+      this.#borrow(client, async (lease) => {
+        const value = await this.#say(lease, text, work)
+        if (lease.written !== '') this.observer.wrote(client, text)
+        return value
+      })
+    return {
+      query: (text, params) => alone(text, (connection) => connection.query(text, params)),
+      execute: (text, params) => alone(text, (connection) => connection.execute(text, params)),
+      transaction: (work) => this.#borrow(client, (lease) => this.#transaction(lease, work)),
+    }
+  }
+
+  /** A session of its own, for the process lock. */
+  async openControl(client: Client): Promise<Connection> {
+    await this.pass(client)
+    const session = new ControlSession(this.#sessions.take(), this.#sessions, client, this)
+    client.controls.add(session)
+    this.#controls.add(session)
+    return session
+  }
+
+  /** Resolves after a while of virtual time; never for the dead, with a fault while the database is away. */
+  pass(client: Client): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#time.after(
+        this.#dice.between(0.2, 4),
+        () => (this.isAway ? reject(new DatabaseUnavailable('database is away')) : resolve()),
+        client,
+      )
+    })
+  }
+
+  /** One statement: its way there, what it does, and its answer. */
+  async #say<T>(lease: Lease, text: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    await this.pass(lease.client)
+    refuseCut(lease)
+    if (this.refusalChance > 0 && this.#dice.chance(this.refusalChance))
+      throw new DatabaseUnavailable('database unavailable during query: canceling statement due to time-out')
+    const value = await this.#real(lease, work)
+    if (lease.written === '' && CHANGES.test(text)) lease.written = text
+    return value
+  }
+
+  async #real<T>(lease: Lease, work: (connection: Connection) => Promise<T>): Promise<T> {
+    try {
+      return await this.#sessions.run(lease.real, work)
+    } finally {
+      // The answer reaches a process that stands still when it goes on.
+      if (lease.client.isDead || lease.client.pausedUntilMs > this.#time.nowMs)
+        await this.pass(lease.client).catch(() => {})
+      refuseCut(lease)
+    }
+  }
+
+  async #borrow<T>(client: Client, use: (lease: Lease) => Promise<T>): Promise<T> {
+    while (client.leases.size >= SESSIONS_PER_PROCESS)
+      await new Promise<void>((resolve) => client.waiters.push(resolve))
+    const lease: Lease = { client, real: this.#sessions.take(), isCut: false, written: '' }
+    client.leases.add(lease)
+    this.#leases.add(lease)
+    try {
+      return await use(lease)
+    } finally {
+      this.#leases.delete(lease)
+      client.leases.delete(lease)
+      if (!lease.isCut) this.#sessions.give(lease.real)
+      client.waiters.shift()?.()
+    }
+  }
+
+  async #transaction<T>(lease: Lease, work: (tx: Db) => Promise<T>): Promise<T> {
+    await this.pass(lease.client)
+    refuseCut(lease)
+    await this.#real(lease, (connection) => connection.execute('BEGIN'))
+    let value: T
+    try {
+      value = await work({
+        query: (text, params) => this.#say(lease, text, (connection) => connection.query(text, params)),
+        execute: (text, params) => {
+          if (/^\s*delete from workloads\b/i.test(text)) this.observer.deletes(String(params?.[0]))
+          return this.#say(lease, text, (connection) => connection.execute(text, params))
+        },
+      })
+    } catch (error) {
+      await this.#rollBack(lease)
+      throw error
+    }
+    await this.#commit(lease)
+    return value
+  }
+
+  async #rollBack(lease: Lease): Promise<void> {
+    if (lease.isCut) return
+    await this.#real(lease, (connection) => connection.execute('ROLLBACK')).catch(() => {})
+  }
+
+  async #commit(lease: Lease): Promise<void> {
+    const { client } = lease
+    const isLost = this.lostCommitChance > 0 && this.#dice.chance(this.lostCommitChance)
+    let isCommitted = false
+    try {
+      await this.pass(client)
+      refuseCut(lease)
+      // Lost on its way there, or its answer on the way back.
+      if (isLost && this.#dice.chance(0.3)) throw new DatabaseUnavailable('connection lost before commit')
+      await this.#real(lease, (connection) => connection.execute('COMMIT'))
+      isCommitted = true
+      if (lease.written !== '') this.observer.wrote(client, lease.written)
+      await this.pass(client)
+      if (isLost) throw new DatabaseUnavailable('connection lost at commit')
+    } catch (error) {
+      if (!isCommitted) await this.#rollBack(lease)
+      if (!(error instanceof DatabaseUnavailable)) throw error
+      client.onCommitInDoubt()
+      throw new CommitInDoubt(error.message)
+    }
+  }
+
+  /** End a session as the server does when its client is gone: what it had open is rolled back. */
+  async #cut(lease: Lease): Promise<void> {
+    if (lease.isCut) return
+    lease.isCut = true
+    this.#leases.delete(lease)
+    this.#ending++
+    await this.#sessions.end(lease.real)
+    this.#ending--
+    this.#sessions.give(lease.real)
+  }
+
+  /** Every session ends at once. */
+  cutAll(): void {
+    for (const lease of this.#leases) void this.#cut(lease)
+    for (const control of this.#controls) control.cut()
+  }
+
+  /** One session that is in use ends. */
+  cutOne(): void {
+    const [lease] = [...this.#leases].filter(({ isCut }) => !isCut)
+    if (lease !== undefined) void this.#cut(lease)
+  }
+
+  /** The network between a process and the server is gone for good, or the process is: its sessions end. */
+  cutClient(client: Client): void {
+    for (const lease of client.leases) void this.#cut(lease)
+    for (const control of client.controls) control.cut()
+  }
+
+  bury(client: Client): void {
+    client.isDead = true
+    this.cutClient(client)
+  }
+
+  forget(control: ControlSession): void {
+    this.#controls.delete(control)
+  }
+}
+
+function refuseCut(lease: Lease): void {
+  if (lease.isCut) throw new DatabaseUnavailable('database connection is closed')
+}

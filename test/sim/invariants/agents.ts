@@ -1,0 +1,94 @@
+import { canReport, isCapable } from '../../../lib/fleet/decide/abilities.ts'
+import type { Instance } from '../../../lib/fleet/state/model.ts'
+import { assignmentOf, isQuarantined } from '../../../lib/fleet/state/state.ts'
+import type { SimAgent } from '../agents/sim-agent.ts'
+import { fateOf } from '../agents/sim-configs.ts'
+import type { SimService } from '../service/sim-service.ts'
+import type { Report } from './finding.ts'
+
+/** What a check of the agents needs of the world. */
+export interface AgentsAtRest {
+  agents: readonly SimAgent[]
+  body(hash: string): string
+  /** The hash of the normal form of an effective config. */
+  normalHash(text: string): Promise<string | null>
+}
+
+/** Every agent that is there is known as it is, and runs what it is assigned unless there is a reason why it cannot. */
+export async function checkAgents(world: AgentsAtRest, service: SimService, report: Report): Promise<void> {
+  const { instances } = service.fleet.state
+  const uids = new Map<string, SimAgent>()
+  for (const agent of world.agents) {
+    if (!agent.isSettled) {
+      report(`agent ${agent.nature.index} never settled`)
+      continue
+    }
+    const twin = uids.get(agent.uid)
+    if (twin !== undefined)
+      report(`agents ${twin.nature.index} and ${agent.nature.index} both go by ${agent.uid}`)
+    uids.set(agent.uid, agent)
+    const instance = instances.get(agent.uid)
+    if (instance?.connection == null || instance.workload === null) {
+      report(`${agent.uid} is connected and not known`)
+      continue
+    }
+    await checkWords(world, agent, instance, report)
+    checkConfig(world, agent, service, instance, report)
+  }
+  for (const instance of instances.values())
+    if (instance.connection !== null && instance.isDescribed && !uids.has(instance.uid))
+      report(`${instance.uid} is listed as connected and nobody goes by it`)
+}
+
+/** What is kept of an agent is what it last said. */
+async function checkWords(
+  world: AgentsAtRest,
+  agent: SimAgent,
+  instance: Instance,
+  report: Report,
+): Promise<void> {
+  const say = (what: string, known: unknown, real: unknown) => {
+    if (JSON.stringify(known) !== JSON.stringify(real))
+      report(`${agent.uid} ${what} ${JSON.stringify(real)} and is known with ${JSON.stringify(known)}`)
+  }
+  const { nature } = agent
+  say('has capabilities', instance.capabilities, nature.capabilities)
+  if (instance.attributes !== null)
+    say('has attributes', [...instance.attributes].sort(), [...nature.attributes].sort())
+  if (instance.health !== null) say('is healthy:', instance.health.healthy, agent.isHealthy)
+  if (nature.components !== null && nature.tells !== 'never')
+    say('was built with', [...(instance.components?.components ?? [])], [...nature.components])
+  if (!agent.hasLied && canReport(instance) && instance.reported.isKnown && agent.status.status !== 'unset') {
+    const { hash, status } = instance.reported
+    say('reported', { hash, status }, agent.status)
+  }
+  if (agent.effective !== null)
+    say('runs the effective config', instance.reportedConfigHash, await world.normalHash(agent.effective))
+}
+
+function checkConfig(
+  world: AgentsAtRest,
+  agent: SimAgent,
+  service: SimService,
+  instance: Instance,
+  report: Report,
+): void {
+  const followed = assignmentOf(instance)
+  if (followed === null || !isCapable(instance)) return
+  const { hash } = followed.push
+  const target = followed.targets.get(instance.uid)
+  const isExcused =
+    isQuarantined(instance.workload!, hash, instance.uid) ||
+    !service.fleet.offers.isCompatible(instance, followed) ||
+    agent.leftByItself.has(hash) ||
+    fateOf(world.body(hash), agent.nature.index) !== 'works'
+  if (isExcused) return
+  if (agent.running !== hash)
+    report(
+      `${instance.uid} runs ${agent.running.slice(0, 6)}, is assigned ${hash.slice(0, 6)}; ` +
+        `reported ${JSON.stringify(instance.reported)} offer ${JSON.stringify(instance.offer)} ` +
+        `target ${target?.state} frozen ${instance.workload!.isFrozen}`,
+    )
+  else if (canReport(instance) && target?.state !== 'applied' && followed.scope === null)
+    report(`${instance.uid} runs ${hash.slice(0, 6)} and is counted as ${target?.state}`)
+}

@@ -1,0 +1,50 @@
+import { isDrifted } from '../../../lib/fleet/decide/drift.ts'
+import type { Workload } from '../../../lib/fleet/state/model.ts'
+import { assignmentOf } from '../../../lib/fleet/state/state.ts'
+import { compareVersions } from '../../../lib/model/versions.ts'
+import type { Connection } from '../../../lib/store/connection.ts'
+import type { SimService } from '../service/sim-service.ts'
+import type { Report } from './finding.ts'
+
+/** At rest the alerts that are open say what is so, and what is so has its alert, unless an operator resolved it. */
+export async function checkAlerts(
+  service: SimService,
+  watcher: Connection,
+  minAgentVersion: string,
+  report: Report,
+): Promise<void> {
+  const rows = await watcher.query<{ workload_id: string; rule: string; is_open: boolean }>(
+    `select workload_id, rule, resolved_at is null as is_open from alerts
+     where resolved_at is null or quiet`,
+  )
+  const { fleet } = service
+  for (const workload of fleet.state.workloads.values()) {
+    const current = rows.filter((row) => row.workload_id === workload.id)
+    const causes: Record<string, boolean> =
+      workload.archivedAt !== null
+        ? { workload_down: false, config_drift: false, version_outdated: false }
+        : {
+            workload_down: workload.status === 'disconnected',
+            version_outdated: isBelow(workload.version, minAgentVersion),
+            ...(workload.live.count === 0 ? {} : { config_drift: hasDrift(service, workload) }),
+          }
+    for (const [rule, isCause] of Object.entries(causes)) {
+      const alert = current.find((row) => row.rule === rule)
+      if (isCause && alert === undefined) report(`workload ${workload.id} has no alert ${rule}`)
+      if (!isCause && alert?.is_open === true)
+        report(`workload ${workload.id} has an alert ${rule} for nothing`)
+    }
+  }
+  for (const { workload_id, rule } of rows)
+    if (fleet.workload(workload_id) === null) report(`alert ${rule} is about ${workload_id}, which is gone`)
+}
+
+function hasDrift({ fleet }: SimService, workload: Workload): boolean {
+  for (const instance of workload.live.instances()) {
+    const assigned = assignmentOf(instance)
+    if (isDrifted(instance, assigned, (one, of) => fleet.offers.isCompatible(one, of))) return true
+  }
+  return false
+}
+
+const isBelow = (version: string, least: string) => (compareVersions(version, least) ?? 0) < 0

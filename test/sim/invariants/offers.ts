@@ -1,0 +1,79 @@
+import {
+  APPLYING_MS,
+  NO_STATUS_MS,
+  type Offer,
+  type OfferCause,
+  SENDS_MAX,
+} from '../../../lib/fleet/decide/offer.ts'
+import type { Instance } from '../../../lib/fleet/state/model.ts'
+import type { Connection } from '../../../lib/store/connection.ts'
+import type { Report } from './finding.ts'
+
+interface Sent {
+  pushId: string
+  generation: number
+  atMs: number
+  connectionId: number
+  count: number
+}
+
+/** Offers are stored before they go out, go out once a generation but for a stated cause, and never of a bad config. */
+export class OfferPromises {
+  readonly #report: Report
+  readonly #watcher: Connection
+  /** Frames with a config since the last look. */
+  readonly #frames: { uid: string; hash: string }[] = []
+  readonly #sent = new Map<string, Sent>()
+
+  constructor(watcher: Connection, report: Report) {
+    this.#watcher = watcher
+    this.#report = report
+  }
+
+  /** The engine of one process says that an offer went out. */
+  sent(process: string, instance: Instance, offer: Offer, cause: OfferCause, nowMs: number): void {
+    const key = `${process}/${instance.uid}/${instance.workload?.id}`
+    const last = this.#sent.get(key)
+    // A rollout that ended sends its members back to the generation before: that is an assignment of its own.
+    const isRepeat = last?.generation === offer.generation && last.pushId === offer.pushId
+    const before = isRepeat ? last : undefined
+    const connectionId = instance.connection!.id
+    const isSame = before?.connectionId === connectionId
+    if (before !== undefined && isSame) {
+      const silentMs = nowMs - before.atMs
+      const isStated =
+        (cause === 'no-status' && silentMs >= NO_STATUS_MS) ||
+        (cause === 'applying-too-long' && silentMs >= APPLYING_MS) ||
+        cause === 'send-dropped' ||
+        cause === 'poll-repeated'
+      if (!isStated)
+        this.#report(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
+      if (before.count >= SENDS_MAX) this.#report(`${instance.uid} was offered more than ${SENDS_MAX} times`)
+    }
+    const count = isSame ? before!.count + 1 : 1
+    const { pushId, generation } = offer
+    this.#sent.set(key, { pushId, generation, atMs: nowMs, connectionId, count })
+  }
+
+  /** A config is on its way to an agent. */
+  frame(uid: string, hash: string): void {
+    this.#frames.push({ uid, hash })
+  }
+
+  /** Every config frame has its stored offer, and none is of a config that failed. */
+  async check(): Promise<void> {
+    for (const { uid, hash } of this.#frames.splice(0)) {
+      const [found] = await this.#watcher.query<{ has_offer: boolean; is_quarantined: boolean }>(
+        `select exists (select from push_targets t join pushes p using (push_id)
+                        where t.instance_uid = $1 and p.config_hash = $2) as has_offer,
+                exists (select from quarantines q join workloads w on w.id = q.workload_id
+                        join pushes p on p.push_id in (w.active_push_id, w.rollout_push_id)
+                        join push_targets t on t.push_id = p.push_id and t.instance_uid = $1
+                        where q.config_hash = $2 and q.instance_uid in ('', $1)) as is_quarantined`,
+        [uid, hash],
+      )
+      if (!found!.has_offer) this.#report(`${uid} was offered ${hash} before the offer was stored`)
+      if (found!.is_quarantined) this.#report(`${uid} was offered ${hash}, which is quarantined`)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import type { Connection } from '../../../lib/store/connection.ts'
+import type { SimAgent } from '../agents/sim-agent.ts'
+import type { SimBrowser } from '../browser/sim-browser.ts'
+import type { Client } from '../database/sim-database.ts'
+import type { SimService } from '../service/sim-service.ts'
+import { type AgentsAtRest, checkAgents } from './agents.ts'
+import { checkAlerts } from './alerts.ts'
+import { checkEndings } from './endings.ts'
+import { checkMemory, checkTallies } from './memory.ts'
+import { OfferPromises } from './offers.ts'
+import { ProcessPromises } from './processes.ts'
+import { PushPromises } from './pushes.ts'
+
+/** What the promises are checked against. */
+export interface WatchedWorld {
+  agents: readonly SimAgent[]
+  browsers: readonly SimBrowser[]
+  minAgentVersion: string
+  service(): SimService | null
+  body(hash: string): string
+  normalHash: AgentsAtRest['normalHash']
+  isDeleted(workloadId: string): boolean
+  nameOf(client: Client): string
+  trace(line: string): void
+}
+
+const TALLIES_EVERY = 8
+const PUSHES_EVERY = 400
+
+/** Everything that the fleet promises: looked at as a world goes on, and once it has come to rest. */
+export class Promises {
+  readonly #world: WatchedWorld
+  readonly #watcher: Connection
+  readonly problems: string[] = []
+  readonly offers: OfferPromises
+  readonly pushes: PushPromises
+  readonly processes: ProcessPromises
+  #steps = 0
+
+  constructor(world: WatchedWorld, watcher: Connection) {
+    this.#world = world
+    this.#watcher = watcher
+    this.offers = new OfferPromises(watcher, this.report)
+    this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
+    this.processes = new ProcessPromises(this.report, (client) => world.nameOf(client))
+  }
+
+  readonly report = (problem: string): void => {
+    this.#world.trace(`PROBLEM ${problem}`)
+    this.problems.push(problem)
+  }
+
+  async afterStep(): Promise<void> {
+    this.#steps++
+    const service = this.#world.service()
+    if (service !== null && this.#steps % TALLIES_EVERY === 0) checkTallies(service, this.report)
+    await this.offers.check()
+    if (this.#steps % PUSHES_EVERY === 0) await this.pushes.check()
+  }
+
+  /** What must hold once the world has come to rest. */
+  async checkAtRest(): Promise<void> {
+    const world = this.#world
+    const service = world.service()
+    if (service === null) {
+      this.report('no service is running at the end')
+      return
+    }
+    await this.pushes.checkAtRest()
+    await checkEndings(this.#watcher, this.report)
+    await checkMemory(service, this.#watcher, this.report)
+    await checkAgents(world, service, this.report)
+    await checkAlerts(service, this.#watcher, world.minAgentVersion, this.report)
+    for (const browser of world.browsers)
+      for (const difference of browser.differences(service)) this.report(`a browser shows ${difference}`)
+  }
+}

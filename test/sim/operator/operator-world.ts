@@ -1,0 +1,38 @@
+import type { SimService } from '../service/sim-service.ts'
+import type { Dice } from '../time/dice.ts'
+import type { VirtualTime } from '../time/virtual-time.ts'
+
+/** What operators need of the world. */
+export interface OperatorWorld {
+  time: VirtualTime
+  dice: Dice
+  /** The service that answers now; null while there is none. */
+  service(): SimService | null
+  trace(line: string): void
+}
+
+/** Who asks, and who approves: where somebody else has to approve, the author's own approval would not do. */
+export const AUTHOR = { userId: '01980000-0000-7000-8000-000000000001', email: 'author@example.com' }
+export const APPROVER = { userId: '01980000-0000-7000-8000-000000000002', email: 'approver@example.com' }
+
+/** Do something with the service that answers now, and note its answer; null when none was given. */
+export async function ask<Answer extends { ok: boolean }>(
+  world: OperatorWorld,
+  what: string,
+  work: (service: SimService) => Promise<Answer>,
+): Promise<Answer | null> {
+  const service = world.service()
+  if (service === null) return null
+  world.trace(`operator: ${what}`)
+  try {
+    const answer = await work(service)
+    const { code } = answer as { code?: string }
+    world.trace(`${what}: ${answer.ok ? 'done' : code}`)
+    return answer
+  } catch (error) {
+    world.trace(`${what}: ${error instanceof Error ? error.name : error}`)
+    if (!(error instanceof Error) || !/^(DatabaseUnavailable|CommitInDoubt|EpochLost)$/.test(error.name))
+      throw error
+    return null
+  }
+}

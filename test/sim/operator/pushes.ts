@@ -1,0 +1,106 @@
+import { approveApproval } from '../../../lib/changes/approve-approval.ts'
+import { createApproval } from '../../../lib/changes/create-approval.ts'
+import { rollBackToDefault, rollBackToHash } from '../../../lib/changes/perform-rollback.ts'
+import { pushApproval } from '../../../lib/changes/push-approval.ts'
+import { ROLLOUT_GATES, type StagePlan } from '../../../lib/fleet/decide/rollout.ts'
+import { APPROVER, AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
+
+const RETRIES = 3
+
+/** Requests, approves and pushes as people do: twice when in doubt, and again when the answer was an error. */
+export class PushingOperator {
+  readonly #world: OperatorWorld
+  readonly #hasStages: boolean
+
+  constructor(world: OperatorWorld, hasStages: boolean) {
+    this.#world = world
+    this.#hasStages = hasStages
+  }
+
+  /** Have a config approved for a workload, and push it. */
+  async push(workloadId: string, body: string): Promise<void> {
+    const { dice, time } = this.#world
+    const approvalId = await this.#approve(workloadId, body)
+    if (approvalId === null) return
+    const stages = this.#makeStages()
+    void this.#attempt(workloadId, approvalId, stages, RETRIES)
+    // An impatient hand: the same button once more.
+    if (dice.chance(0.2))
+      time.after(dice.between(0, 40), () => void this.#attempt(workloadId, approvalId, stages, 0))
+  }
+
+  async #approve(workloadId: string, draftYaml: string): Promise<string | null> {
+    const words = draftYaml.slice(2, draftYaml.indexOf('\n'))
+    // Two groups: a new request retires the one before it that waits in the same group.
+    const targetGroup = this.#world.dice.pick(['', 'edge'])
+    const created = await ask(this.#world, `request ${words} for ${workloadId.slice(0, 4)}`, ({ parts }) =>
+      createApproval(parts, {
+        ...{ workloadId, draftYaml, targetGroup, targetEnv: 'staging', comment: 'please' },
+        ...{ actor: AUTHOR, prodConfirmation: false },
+      }),
+    )
+    if (created?.ok !== true) return null
+    const approvalId = created.approval.id
+    const approved = await ask(this.#world, `approve ${approvalId.slice(4, 8)}`, ({ parts }) =>
+      approveApproval(parts, { workloadId, approvalId, comment: 'fine', actor: APPROVER }),
+    )
+    return approved?.ok === true ? approvalId : null
+  }
+
+  async #attempt(
+    workloadId: string,
+    approvalId: string,
+    stages: StagePlan[] | null,
+    retries: number,
+  ): Promise<void> {
+    const { dice, time } = this.#world
+    const answer = await ask(this.#world, `push ${approvalId.slice(4, 8)}`, ({ parts }) =>
+      pushApproval(parts, {
+        ...{ workloadId, approvalId, actor: AUTHOR, comment: '', stages },
+        ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: '' },
+      }),
+    )
+    // Whether it went through is not known: the next try finds out.
+    if (answer !== null || retries === 0) return
+    time.after(
+      dice.between(500, 5_000),
+      () => void this.#attempt(workloadId, approvalId, stages, retries - 1),
+    )
+  }
+
+  /** Sometimes it is to be seen on some first. */
+  #makeStages(): StagePlan[] | null {
+    const { dice } = this.#world
+    if (!this.#hasStages || !dice.chance(0.4)) return null
+    const gates = ROLLOUT_GATES.filter(() => dice.chance(0.8))
+    const dwell = () => ({ dwellMs: dice.between(0, 30_000), gates })
+    const stages: StagePlan[] = [{ count: 1, ...dwell() }]
+    if (dice.chance(0.5)) stages.push({ percentage: 60, ...dwell() })
+    if (dice.chance(0.9)) stages.push({ percentage: 100, ...dwell() })
+    return stages
+  }
+
+  /** Go back to an earlier config, to a named one or to what fits. */
+  async rollBack(workloadId: string, hash: string | null): Promise<void> {
+    const name = hash === null ? 'the default' : hash.slice(0, 6)
+    await ask(this.#world, `roll ${workloadId.slice(0, 4)} back to ${name}`, ({ parts }) =>
+      hash === null
+        ? rollBackToDefault(parts, { workloadId, actor: AUTHOR })
+        : rollBackToHash(parts, { workloadId, hash, actor: AUTHOR }),
+    )
+  }
+
+  /** Look at the rollouts and do something about one. */
+  async steer(): Promise<void> {
+    const service = this.#world.service()
+    if (service === null) return
+    const open = [...service.fleet.state.rollingOut].filter((workload) => workload.rollout !== null)
+    if (open.length === 0) return
+    const workload = this.#world.dice.pick(open)
+    const { id, status } = workload.rollout!.stored
+    const act = this.#world.dice.pick(['continue', 'continue', 'abort', 'rollBack'] as const)
+    await ask(this.#world, `${act} ${id} (${status})`, ({ fleet }) =>
+      fleet.rollouts[act](workload.id, id, AUTHOR),
+    )
+  }
+}

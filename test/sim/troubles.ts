@@ -1,0 +1,52 @@
+import type { Dice } from './time/dice.ts'
+
+/**
+ * The kinds of trouble that a world can have, and how likely each is. One that `lib` is known not to survive yet is
+ * switched off with 0 and the reason.
+ */
+const LIKELIHOODS = {
+  // Of the service and its database.
+  crashes: 0.6,
+  outages: 0.5,
+  brokenSessions: 0.3,
+  refusedStatements: 0.25,
+  lostCommits: 0.35,
+  standby: 0.3,
+  /** A machine that stands still while another process takes over, and comes back. */
+  suspensions: 0.2,
+  clockJumps: 0.25,
+  // Of the agents.
+  pollers: 0,
+  /** Two agents with one uid. */
+  twins: 0,
+  newUids: 0.2,
+  sharedSockets: 0.3,
+  /** Agents that go from one socket to another that is open beside it. */
+  moves: 0.25,
+  droppedSends: 0.25,
+  changingNatures: 0,
+  componentsByHash: 0.3,
+  effectiveConfigs: 0.5,
+  busyWorkers: 0.2,
+  badHealth: 0.3,
+  coalescing: 0,
+  selfRollbacks: 0,
+  // Of the operators.
+  stages: 0.7,
+  rollbacks: 0.4,
+  inventory: 0.35,
+  browsers: 0.5,
+} as const
+
+export type Trouble = keyof typeof LIKELIHOODS
+export type Troubles = Readonly<Record<Trouble, boolean>>
+
+/** Which kinds of trouble this world has. `SIM_TROUBLES=a,b` asks for these and no others. */
+export function chooseTroubles(dice: Dice, wanted: string | undefined): Troubles {
+  const named = wanted === undefined ? null : new Set(wanted.split(','))
+  const chosen = Object.entries(LIKELIHOODS).map(([trouble, likelihood]) => {
+    const isChosen = dice.fork(trouble).chance(likelihood)
+    return [trouble, named === null ? isChosen : named.has(trouble)]
+  })
+  return Object.fromEntries(chosen) as Troubles
+}
