@@ -43,6 +43,8 @@ export interface PushFacts {
   isSuperseded: boolean
   /** Held open until a last stage ends. */
   isStaged: boolean
+  /** It takes the members of a rollout back to what others run. */
+  isScoped: boolean
   hasSent: boolean
   counts: TargetCounts
   /** After a loss, at least one lost target came back or an instance joined. */
@@ -82,6 +84,7 @@ export function decidePush(facts: PushFacts): PushVerdict {
       ? { status: 'failed', phase: 'failed', cause: null }
       : { status: 'applied', phase: 'applied', cause: null }
   }
+  if (facts.isScoped) return decideScoped(facts)
   if (counts.failed > counts.lostOut) return { status: 'failed', phase: 'failed', cause: null }
   if (isLost(facts)) return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
   const isDecided = counts.applied + counts.straggler + counts.gone + counts.lostOut === counts.targets
@@ -93,6 +96,22 @@ export function decidePush(facts: PushFacts): PushVerdict {
   if (isDecided && counts.applied === 0) return { status: 'pending', phase: 'no_status', cause: null }
   if (counts.applying + counts.applied > 0) return { status: 'pending', phase: 'applying', cause: null }
   return { status: 'pending', phase: facts.hasSent ? 'sent' : 'submitted', cause: null }
+}
+
+/**
+ * One instance that fails what others run says something of the instance and nothing of the config: the way back is
+ * open until each of its targets has ended, and has failed only where nobody took it.
+ */
+function decideScoped({ counts, hasSent }: PushFacts): PushVerdict {
+  const pending = (phase: PushPhase): PushVerdict => ({ status: 'pending', phase, cause: null })
+  if (counts.applied + counts.failed + counts.straggler + counts.gone < counts.targets)
+    return pending(
+      counts.applying + counts.applied + counts.failed > 0 ? 'applying' : hasSent ? 'sent' : 'submitted',
+    )
+  if (counts.applied > 0) return { status: 'applied', phase: 'applied', cause: null }
+  if (counts.failed === 0) return pending('no_status')
+  const cause = counts.failed === counts.lostOut ? 'lost_while_applying' : null
+  return { status: 'failed', phase: 'failed', cause }
 }
 
 /** A revision that a rollback could go back to. */

@@ -94,6 +94,8 @@ export class PushUndoing {
     workload.isFrozen = true
     await this.#writer.flush()
     const { error } = undoing
+    // Who could not be taken back to what others run is kept from it, each alone; the others run it on.
+    const isAboutConfig = followed.scope === null
     const now = this.#deps.clock.now()
     try {
       const rollback = await this.#deps.db.transaction(async (tx) => {
@@ -106,7 +108,8 @@ export class PushUndoing {
         if (waiting.length > 0) await updateTargets(tx, waiting)
         await updatePushProgress(tx, [followed.push])
         if (!(await failPush(tx, pushId, error, now))) return null
-        await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
+        if (isAboutConfig)
+          await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
         return this.#rollBack(tx, workload, row, followed, undoing)
       })
       followed.push = {
@@ -118,7 +121,7 @@ export class PushUndoing {
         error,
       }
       if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
-      workload.quarantinedHashes.add(followed.push.hash)
+      if (isAboutConfig) workload.quarantinedHashes.add(followed.push.hash)
       this.#pushes.stats.failed++
       this.#deps.notices.pushChanged(workload, followed.push)
       if (rollback === null) {

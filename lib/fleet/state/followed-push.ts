@@ -196,6 +196,7 @@ export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boo
     status: push.status,
     isSuperseded: followed.isSuperseded,
     isStaged: followed.isStaged,
+    isScoped: followed.scope !== null,
     hasSent: push.sentAt !== null,
     counts: {
       targets: counts.target,

@@ -10,6 +10,7 @@ const decide = (counts: Partial<typeof COUNTS>, facts: Partial<PushFacts> = {}) 
     status: 'pending',
     isSuperseded: false,
     isStaged: false,
+    isScoped: false,
     hasSent: true,
     counts: { ...COUNTS, ...counts },
     hasReturned: false,
@@ -32,6 +33,15 @@ describe('a pending push', () => {
     expect(decide({ applied: 1, straggler: 2, gone: 1 })).toBe('applied/applied')
     expect(decide({ applied: 0, straggler: 2, gone: 2 })).toBe('pending/no_status')
     expect(decide({ applied: 0, targets: 0 })).toBe('pending/no_status')
+  })
+
+  it('waits for all its targets where it takes members back, and fails only when nobody took it', () => {
+    const scoped = { isScoped: true }
+    expect(decide({ failed: 1, applying: 3 }, scoped)).toBe('pending/applying')
+    expect(decide({ failed: 3, applied: 1 }, scoped)).toBe('applied/applied')
+    expect(decide({ failed: 1, gone: 3 }, scoped)).toBe('failed/failed')
+    expect(decide({ failed: 1, lostOut: 1, gone: 3 }, scoped)).toBe('failed/failed (lost_while_applying)')
+    expect(decide({ gone: 4 }, scoped)).toBe('pending/no_status')
   })
 
   it('fails with its first failed target', () => {

@@ -116,3 +116,45 @@ it('takes its members back to what was applied before, where the active config h
   expect(workload.live.newestPush).toMatchObject({ kind: 'auto-rollback', hash: config(1).hash })
   expect(workload.offered[0]).toBe(1)
 })
+
+describe('an instance that fails also what it is taken back to', () => {
+  it('is kept from it alone: the others run it, and who joins is offered it', async () => {
+    const workload = await begin('abc')
+    await workload.settle(1)
+    await workload.stage(2, STAGES)
+    const [a] = workload.agents
+    a!.fail('exit code 1')
+    await ctx.advance(1_000)
+    a!.fail('port 1 is in use')
+    await ctx.advance(1_000)
+    const rollback = workload.live.newestPush!
+    expect(await workload.stored(rollback.pushId)).toMatchObject({ status: 'failed', hash: config(1).hash })
+    expect(workload.live.activeHash).toBe(config(1).hash)
+    workload.join('d')
+    await ctx.advance(1_000)
+    expect(workload.offered).toEqual([1, 1, 1, 1])
+    expect(a!.offered()).toEqual([config(1).hash, config(2).hash, config(1).hash])
+    await workload.settle(3)
+    await workload.push(4)
+    a!.fail('exit code 1')
+    await ctx.advance(1_000)
+    expect(workload.offered).toEqual([3, 3, 3, 3])
+  })
+
+  it('does not keep the other members from going back', async () => {
+    const workload = await begin('abc')
+    await workload.settle(1)
+    await workload.stage(2, [{ count: 2, dwellMs: 0, gates: GATES }, STAGES[1]!])
+    const [a, b] = workload.agents
+    b!.apply()
+    a!.fail('exit code 1')
+    await ctx.advance(1_000)
+    a!.fail('exit code 1')
+    await ctx.advance(1_000)
+    b!.apply()
+    await ctx.advance(1_000)
+    const rollback = workload.live.newestPush!
+    expect(await workload.stored(rollback.pushId)).toMatchObject({ status: 'applied', counts: { failed: 1 } })
+    expect(await workload.ends(rollback.pushId)).toEqual({ a: 'failed: agent_exited', b: 'applied' })
+  })
+})
