@@ -183,6 +183,11 @@ export const PROBLEMS = {
     code: 'workload_not_connected',
     error: 'workload is not connected',
   },
+  'stage-empty': {
+    status: 409,
+    code: 'stage_empty',
+    error: 'no instance of the first stage could take the config and report on it',
+  },
   'workload-not-disconnected': {
     status: 409,
     code: 'workload_not_disconnected',

@@ -43,6 +43,7 @@ export default defineHttp({
     'approval-required',
     'remote-config-unsupported',
     'workload-not-connected',
+    'stage-empty',
     'configuration-invalid',
     'config-policy-blocked',
     'server-busy',

@@ -38,6 +38,7 @@ export default defineHttp({
     'canary-in-conflict',
     'remote-config-unsupported',
     'workload-not-connected',
+    'stage-empty',
     'configuration-invalid',
     'config-policy-blocked',
     'server-busy',

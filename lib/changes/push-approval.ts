@@ -47,6 +47,7 @@ export type PushApprovalOutcome =
         | 'approval-already-pushed'
         | 'remote-config-unsupported'
         | 'workload-not-connected'
+        | 'stage-empty'
     }
   | { ok: false; code: 'approval-required'; requestStatus: StoredApprovalStatus }
   | { ok: false; code: 'config-policy-blocked'; policy: PolicyEvaluation }
@@ -151,7 +152,7 @@ async function commit(
   let pushed: Approval | null = null
   return recordAlongside<PushApprovalOutcome>(parts.audit, async (record) => {
     let refusal: Refusal | null = null
-    const outcome = await parts.fleet.push<'refused'>(
+    const outcome = await parts.fleet.push<'refused' | 'stage-empty'>(
       {
         ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
         ...{ kind: 'approval', pushedBy: actor.email, approvalId: approval.id, rollbackTargetKind: null },

@@ -53,6 +53,10 @@ export const RolloutStage = named(
     status: enums(['waiting', 'running', 'dwelling', 'done', 'halted', 'aborted', 'failed']),
     started_at: optional(string()),
     converged_at: optional(string()),
+    dwell_ends_at: note(
+      'While it is being watched: until when. The time of a halt does not count.',
+      optional(string()),
+    ),
     ended_at: optional(string()),
     counts: type({
       pending: number(),

@@ -9,6 +9,9 @@ export interface StageProgress {
   endedAt: string | null
   /** When an operator promoted what waited for that. */
   promotedAt?: string
+  /** How long it had held when it was halted, and since when it goes on: the dwell counts only while it runs. */
+  dwelledMs?: number
+  resumedAt?: string
 }
 
 /** What a stage is held to before the next one starts. */
@@ -23,9 +26,12 @@ export type StagePlan = {
   canary?: { selection: CanarySelection; instanceUids: readonly string[] }
 } & ({ count: number } | { percentage: number })
 
+/** What halts a stage whatever its gates are: nobody is left in it, or nobody who ran the config said so. */
+export type RolloutStall = 'no_member' | 'no_answer'
+
 /** Why a rollout stopped by itself. */
 export interface RolloutHalt {
-  gate: RolloutGate
+  gate: RolloutGate | RolloutStall
   value: number
   limit: number
   stage: number
@@ -37,9 +43,12 @@ export interface StageFacts {
   isLast: boolean
   plan: StagePlan
   members: number
+  memberUids: readonly string[]
   applied: number
   /** Members that will not answer any more: asked three times, or gone. */
-  silent: number
+  silentUids: readonly string[]
+  /** Members that are connected, or away for less than the grace. */
+  living: number
   failedUids: readonly string[]
   unhealthyUids: readonly string[]
   /** Members that do not run the config though they had the time to. */
@@ -56,12 +65,17 @@ export type StageVerdict =
   | { kind: 'converged' }
   | { kind: 'advance' }
   | { kind: 'complete' }
-  | { kind: 'halt'; gate: RolloutGate; value: number; limit: number; instanceUids: readonly string[] }
+  | ({ kind: 'halt' } & Omit<RolloutHalt, 'stage'>)
 
 /** The most members of which a gate may be untrue. */
 export const GATE_LIMIT = 0
 /** How many instances named in a halt. */
 const NAMED_MAX = 50
+
+const haltFor = (gate: RolloutHalt['gate'], value: number, uids: readonly string[]): StageVerdict => ({
+  ...{ kind: 'halt', gate, value, limit: GATE_LIMIT },
+  instanceUids: uids.slice(0, NAMED_MAX),
+})
 
 /** Where a stage stands: wait, dwell, go on, end, or halt with the gate that says why. */
 export function decideStage(facts: StageFacts): StageVerdict {
@@ -72,17 +86,12 @@ export function decideStage(facts: StageFacts): StageVerdict {
   }
   for (const gate of facts.plan.gates) {
     const uids = offenders[gate]
-    if (uids.length > GATE_LIMIT)
-      return {
-        kind: 'halt',
-        gate,
-        value: uids.length,
-        limit: GATE_LIMIT,
-        instanceUids: uids.slice(0, NAMED_MAX),
-      }
+    if (uids.length > GATE_LIMIT) return haltFor(gate, uids.length, uids)
   }
-  const hasAnswered = facts.applied + facts.silent >= facts.members && facts.applied > 0
-  if (!hasAnswered) return { kind: 'wait' }
+  // What nobody runs any more is proved by nobody, whatever they said before.
+  if (facts.living === 0) return haltFor('no_member', facts.members, facts.memberUids)
+  if (facts.applied + facts.silentUids.length < facts.members) return { kind: 'wait' }
+  if (facts.applied === 0) return haltFor('no_answer', facts.silentUids.length, facts.silentUids)
   if (facts.convergedForMs === null) return { kind: 'converged' }
   if (facts.convergedForMs < facts.plan.dwellMs || facts.isHeld) return { kind: 'wait' }
   return { kind: facts.isLast ? 'complete' : 'advance' }
@@ -119,16 +128,32 @@ export function describeStagesFault(stages: readonly StagePlan[]): string | null
   return null
 }
 
+/** When a stage that is being watched has been so for long enough; null while that is not known. */
+export function dwellEndsAt({ dwellMs }: StagePlan, progress: StageProgress): Date | null {
+  const sinceText = progress.resumedAt ?? progress.convergedAt
+  return sinceText === null ? null : new Date(Date.parse(sinceText) + dwellMs - (progress.dwelledMs ?? 0))
+}
+
 const GATE_WORDS: Record<RolloutGate, string> = {
   no_failure: 'failed the config',
   health: 'unhealthy',
   drift: 'not running the config',
 }
 
+const NOT_ONE: Record<RolloutStall, string> = {
+  no_member: 'is not connected any more',
+  no_answer: 'did not say what became of the config',
+}
+
 /** A halt in one sentence. */
 export function describeHalt(halt: RolloutHalt): string {
   const named = halt.instanceUids.slice(0, 3).join(', ')
   const more = halt.value > 3 ? ` and ${halt.value - 3} more` : ''
+  if (halt.gate === 'no_member' || halt.gate === 'no_answer') {
+    const none = halt.value === 1 ? 'its one member' : `none of its ${halt.value} members`
+    const isNone = halt.gate === 'no_member' ? 'is connected any more' : 'said what became of the config'
+    return `Stage ${halt.stage + 1} halted: ${none} ${halt.value === 1 ? NOT_ONE[halt.gate] : isNone}: ${named}${more}`
+  }
   const who = halt.value === 1 ? '1 instance is' : `${halt.value} instances are`
   const verb = halt.gate === 'no_failure' ? who.replace(/ (is|are)$/, '') : who
   return (

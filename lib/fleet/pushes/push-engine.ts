@@ -23,7 +23,7 @@ import {
 import type { WriteBehind } from '../state/write-behind.ts'
 import { adoptAssignments, assignActive } from './adopt-assignments.ts'
 import { hasCapableInstance } from './push-plan.ts'
-import { insertPushRows, type NewPush } from './push-rows.ts'
+import { insertPushRows, type NewPush, Veto } from './push-rows.ts'
 
 const RESYNC_MS = 1_000
 
@@ -44,16 +44,6 @@ export interface PushRequest {
 export type PushOutcome<Code extends string = never> =
   | { ok: true; push: Push }
   | { ok: false; code: 'workload-not-found' | 'workload-not-connected' | Code }
-
-/** Thrown inside a push's transaction to take everything back with a code. */
-class Veto extends Error {
-  readonly code: string
-
-  constructor(code: string) {
-    super(code)
-    this.code = code
-  }
-}
 
 /** Makes assignments: commits a push, settles it in memory, and follows what becomes of it. */
 export class PushEngine {
@@ -96,7 +86,8 @@ export class PushEngine {
   }
 
   /**
-   * Make a config the workload's assignment and offer it. `alongside` runs in the same transaction, last: it
+   * Make a config the workload's assignment and offer it; with stages of which the first has nobody, the code is
+   * `stage-empty`. `alongside` runs in the same transaction, last: it
    * may write its own rows and the audit entry, or take everything back by answering a code.
    */
   push<Code extends string>(

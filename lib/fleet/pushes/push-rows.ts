@@ -17,6 +17,16 @@ import type { Instance, Workload } from '../state/model.ts'
 import { compareInstances } from '../state/state.ts'
 import { type PushPlan, planPush } from './push-plan.ts'
 
+/** Thrown inside a push's transaction to take everything back with a code. */
+export class Veto extends Error {
+  readonly code: string
+
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
 /** What the rows of a push are made of. */
 export interface PushContent {
   hash: string
@@ -71,8 +81,9 @@ function countStates(plan: PushPlan): Push['counts'] {
 
 /**
  * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
- * stage's members; or, scoped, of the members that it takes back). The workload's row must be locked by this transaction. `lifted` names the instances whose
- * quarantines an operator's push has lifted; null for what lifts none.
+ * stage's members; or, scoped, of the members that it takes back). Nothing is inserted for stages of which the first
+ * has nobody. The workload's row must be locked by this transaction. `lifted` names the instances whose quarantines
+ * an operator's push has lifted; null for what lifts none.
  */
 export async function insertPushRows(
   tx: Db,
@@ -98,6 +109,8 @@ export async function insertPushRows(
     scope === null
       ? everyone
       : { ...everyone, targets: everyone.targets.filter(({ instance }) => scope.has(instance.uid)) }
+  if (content.stages !== null && !plan.targets.some(({ target }) => target.isTarget))
+    throw new Veto('stage-empty')
   const push: Push = {
     pushId: uuidv7(now, deps.random),
     workloadId: workload.id,

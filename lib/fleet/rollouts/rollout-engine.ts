@@ -9,7 +9,7 @@ import {
 } from '../../store/rollouts.ts'
 import { assignPush, lockWorkload } from '../../store/workloads.ts'
 import { hasOutstandingOffer } from '../decide/abilities.ts'
-import { decideStage, type StageFacts, type StageVerdict, stageSize } from '../decide/rollout.ts'
+import { decideStage, dwellEndsAt, type StageFacts, type StageVerdict, stageSize } from '../decide/rollout.ts'
 import { awaitsPromotion, isHeld } from '../decide/rollout-hold.ts'
 import { isDegrading, judgeHealth } from '../decide/status.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
@@ -18,7 +18,7 @@ import type { PushEngine } from '../pushes/push-engine.ts'
 import { planPush } from '../pushes/push-plan.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import { addTarget } from '../state/followed-push.ts'
+import { addTarget, isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
 import { compareInstances, type FleetState, followedPushes } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
@@ -42,7 +42,7 @@ export class RolloutEngine {
   readonly #pushes: PushEngine
   readonly #undoing: PushUndoing
   readonly #busy = new Set<Workload>()
-  /** Monotonic, by rollout and stage. */
+  /** Since when a stage has held while it ran: monotonic, by rollout and stage. */
   readonly #convergedSince = new Map<string, number>()
 
   constructor(
@@ -70,7 +70,7 @@ export class RolloutEngine {
         continue
       }
       if (rollout.stored.status !== 'running' || workload.isFrozen || this.#busy.has(workload)) continue
-      const verdict = decideStage(this.#factsOf(rollout))
+      const verdict = decideStage(this.#factsOf(workload, rollout))
       if (verdict.kind !== 'wait') this.#act(workload, rollout, verdict)
     }
   }
@@ -91,41 +91,58 @@ export class RolloutEngine {
       .finally(() => this.#busy.delete(workload))
   }
 
-  #factsOf(rollout: Rollout): StageFacts {
+  #factsOf(workload: Workload, rollout: Rollout): StageFacts {
     const { stored, followed } = rollout
     const waived = new Set(stored.waived)
     const nowMs = this.#deps.clock.monotonicMs()
-    const facts = { failedUids: [] as string[], unhealthyUids: [] as string[], driftedUids: [] as string[] }
+    const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
+    const silentUids: string[] = []
+    const memberUids: string[] = []
+    let living = 0
     for (const target of followed.targets.values()) {
-      if (!target.isTarget || waived.has(target.instanceUid)) continue
-      const instance = this.#state.instances.get(target.instanceUid) ?? null
-      if (target.state === 'failed') facts.failedUids.push(target.instanceUid)
-      if (isUnhealthy(instance, nowMs)) facts.unhealthyUids.push(target.instanceUid)
-      if (isDrifted(target, instance, followed.push.hash)) facts.driftedUids.push(target.instanceUid)
+      if (!target.isTarget) continue
+      const { instanceUid: uid, state } = target
+      const instance = this.#state.instances.get(uid) ?? null
+      memberUids.push(uid)
+      if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
+      if (this.#isThere(workload, uid, nowMs)) living++
+      if (waived.has(uid)) continue
+      if (state === 'failed') uids.failed.push(uid)
+      if (isUnhealthy(instance, nowMs)) uids.unhealthy.push(uid)
+      if (isDrifted(target, instance, followed.push.hash)) uids.drifted.push(uid)
     }
-    const { counts } = followed.push
     return {
-      ...facts,
+      ...{ failedUids: uids.failed, unhealthyUids: uids.unhealthy, driftedUids: uids.drifted },
+      ...{ memberUids, silentUids, living },
       isLast: stored.stageIndex >= stored.stages.length - 1,
       plan: stored.stages[stored.stageIndex]!,
-      members: counts.target,
-      applied: counts.applied,
-      silent: counts.straggler + counts.gone + followed.lostOutCount,
-      convergedForMs: this.#convergedForMs(stored),
+      members: followed.push.counts.target,
+      applied: followed.push.counts.applied,
+      convergedForMs: this.#convergedForMs(rollout),
       isHeld: isHeld(stored),
     }
   }
 
-  #convergedForMs(stored: StoredRollout): number | null {
-    const { convergedAt } = stored.progress[stored.stageIndex] ?? { convergedAt: null }
-    if (convergedAt === null) return null
-    const key = `${stored.id}/${stored.stageIndex}`
+  /** Connected in this workload, or away for less than the grace. */
+  #isThere(workload: Workload, uid: string, nowMs: number): boolean {
+    const instance = this.#state.instances.get(uid)
+    return instance === undefined
+      ? this.#state.isRecent(uid, nowMs, this.#deps.graceMs)
+      : instance.workload === workload
+  }
+
+  #convergedForMs({ stored }: Rollout): number | null {
+    const { stageIndex, stages, progress } = stored
+    const ends =
+      progress[stageIndex] === undefined ? null : dwellEndsAt(stages[stageIndex]!, progress[stageIndex])
+    if (ends === null) return null
     const nowMs = this.#deps.clock.monotonicMs()
-    let sinceMs = this.#convergedSince.get(key)
+    let sinceMs = this.#convergedSince.get(keyOf(stored))
     if (sinceMs === undefined) {
       // After a restart the wall clock is all there is.
-      sinceMs = nowMs - Math.max(0, this.#deps.clock.now().getTime() - Date.parse(convergedAt))
-      this.#noteConvergedSince(key, sinceMs)
+      const leftMs = ends.getTime() - this.#deps.clock.now().getTime()
+      sinceMs = nowMs - Math.max(0, stages[stageIndex]!.dwellMs - leftMs)
+      this.#noteConvergedSince(keyOf(stored), sinceMs)
     }
     return nowMs - sinceMs
   }
@@ -134,8 +151,7 @@ export class RolloutEngine {
   #noteConvergedSince(key: string, sinceMs: number): void {
     this.#convergedSince.set(key, sinceMs)
     const open = new Set<string>([key])
-    for (const { rollout } of this.#state.rollingOut)
-      if (rollout !== null) open.add(`${rollout.stored.id}/${rollout.stored.stageIndex}`)
+    for (const { rollout } of this.#state.rollingOut) if (rollout !== null) open.add(keyOf(rollout.stored))
     for (const kept of this.#convergedSince.keys()) if (!open.has(kept)) this.#convergedSince.delete(kept)
   }
 
@@ -174,55 +190,60 @@ export class RolloutEngine {
     const now = this.#deps.clock.now()
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString() })
     if (!(await this.#write(workload, next))) return
-    this.#noteConvergedSince(`${next.id}/${next.stageIndex}`, this.#deps.clock.monotonicMs())
+    this.#noteConvergedSince(keyOf(next), this.#deps.clock.monotonicMs())
     this.#settle(workload, rollout, next)
   }
 
   async #halt(workload: Workload, rollout: Rollout, verdict: StageVerdict & { kind: 'halt' }): Promise<void> {
     const { gate, value, limit, instanceUids } = verdict
+    const dwelledMs = this.#convergedForMs(rollout)
+    const halted = withStage(rollout.stored, this.#deps.clock.now(), dwelledMs === null ? {} : { dwelledMs })
     const next: StoredRollout = {
-      ...rollout.stored,
+      ...halted,
       status: 'halted',
       halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
-      updatedAt: this.#deps.clock.now(),
     }
     if (await this.#write(workload, next)) this.#settle(workload, rollout, next)
   }
 
   /** Start the next stage: more members, of those that can take the config now. */
   async #advance(workload: Workload, rollout: Rollout): Promise<void> {
-    const { followed, stored } = rollout
+    const { stored } = rollout
     const now = this.#deps.clock.now()
     const stage = stored.stageIndex + 1
-    const isLast = stage >= stored.stages.length - 1
     await this.#writer.flush()
-    const added = this.#chooseMembers(workload, rollout, isLast ? null : stage, now)
+    const added = this.#chooseMembers(workload, rollout, stage, now)
     const ended = withStage(stored, now, { endedAt: now.toISOString() })
-    const next: StoredRollout = {
+    await this.#addMembers(workload, rollout, added, {
       ...ended,
       stageIndex: stage,
       waived: [],
-      progress: [
-        ...ended.progress,
-        {
-          targetCount: followed.push.counts.target + added.filter(({ target }) => target.isTarget).length,
-          startedAt: now.toISOString(),
-          convergedAt: null,
-          endedAt: null,
-        },
-      ],
-    }
+      progress: [...ended.progress, startStage(rollout, added, now)],
+    })
+  }
+
+  /** Write a rollout's next state and give its new members the config; false when it had ended meanwhile. */
+  async #addMembers(
+    workload: Workload,
+    rollout: Rollout,
+    added: readonly { instance: Instance; target: PushTarget }[],
+    next: StoredRollout,
+    more: (tx: Db) => Promise<void> = async () => {},
+  ): Promise<boolean> {
+    const { followed } = rollout
+    const { pushId, generation } = followed.push
     const uids = added.map(({ instance }) => instance.uid)
     const isDone = await this.#write(workload, next, async (tx) => {
       await insertTargets(
         tx,
-        { pushId: followed.push.pushId, generation: followed.push.generation, offeredAt: now },
+        { pushId, generation, offeredAt: next.updatedAt },
         added.map(({ target }) => target),
       )
-      await insertRolloutMembers(tx, stored.id, stage, uids)
+      await insertRolloutMembers(tx, next.id, next.stageIndex, uids)
+      await more(tx)
     })
-    if (!isDone) return
-    for (const uid of uids) rollout.members.set(uid, stage)
+    if (!isDone) return false
+    for (const uid of uids) rollout.members.set(uid, next.stageIndex)
     for (const { instance, target } of added) {
       if (followed.targets.has(instance.uid)) continue
       addTarget(followed, target)
@@ -237,12 +258,13 @@ export class RolloutEngine {
     this.#pushes.considerAll(workload)
     for (const each of followedPushes(workload)) this.#pushes.endTargets(each)
     this.#pushes.reconsider(followed)
+    return true
   }
 
   #chooseMembers(
     workload: Workload,
     { followed, stored }: Rollout,
-    stage: number | null,
+    stage: number,
     now: Date,
   ): { instance: Instance; target: PushTarget }[] {
     const { push } = followed
@@ -256,9 +278,13 @@ export class RolloutEngine {
     const fresh = plan.targets
       .filter(({ instance }) => !followed.targets.has(instance.uid))
       .sort((a, b) => compareInstances(a.instance, b.instance))
-    if (stage === null) return fresh
-    const eligible = plan.targets.filter(({ target }) => target.isTarget).length
-    const wanted = stageSize(stored.stages[stage]!, eligible) - push.counts.target
+    if (stage >= stored.stages.length - 1) return fresh
+    const eligible = plan.targets.filter(({ target }) => target.isTarget)
+    // Members that are no longer there, or that nothing is expected of, are made up for.
+    const present = eligible.filter(
+      ({ instance: { uid } }) => followed.targets.has(uid) && !stored.waived.includes(uid),
+    )
+    const wanted = stageSize(stored.stages[stage]!, eligible.length) - present.length
     return fresh.filter(({ target }) => target.isTarget).slice(0, Math.max(0, wanted))
   }
 
@@ -334,18 +360,45 @@ export class RolloutEngine {
       const now = this.#deps.clock.now()
       if (stored.status !== 'halted' && !awaitsPromotion(stored))
         return { ok: false, code: 'rollout-not-halted' }
-      const waived = [...new Set([...stored.waived, ...(stored.halt?.instanceUids ?? [])])]
-      const next: StoredRollout =
+      const audit = (tx: Db) => this.#audit(tx, workload, stored, 'config.canary.promote', actor)
+      const isDone =
         stored.status === 'halted'
-          ? { ...stored, status: 'running', halt: null, waived, updatedAt: now }
-          : withStage(stored, now, { promotedAt: now.toISOString() })
-      const isDone = await this.#write(workload, next, (tx) =>
-        this.#audit(tx, workload, stored, 'config.canary.promote', actor),
-      )
-      if (!isDone) return { ok: false, code: 'rollout-ended' }
-      this.#settle(workload, rollout, next)
-      return { ok: true, rollout: next }
+          ? await this.#resume(workload, rollout, audit)
+          : await this.#addMembers(
+              ...([workload, rollout, []] as const),
+              withStage(stored, now, { promotedAt: now.toISOString() }),
+              audit,
+            )
+      return isDone ? { ok: true, rollout: rollout.stored } : { ok: false, code: 'rollout-ended' }
     })
+  }
+
+  /** A stage that nobody was left in, or that nobody answered in, goes on with others in their place. */
+  async #resume(workload: Workload, rollout: Rollout, audit: (tx: Db) => Promise<void>): Promise<boolean> {
+    const { stored } = rollout
+    const now = this.#deps.clock.now()
+    const { stageIndex: stage, halt } = stored
+    const waived = [...new Set([...stored.waived, ...(halt?.instanceUids ?? [])])]
+    const isStalled = halt?.gate === 'no_member' || halt?.gate === 'no_answer'
+    await this.#writer.flush()
+    const standing = { ...rollout, stored: { ...stored, waived } }
+    // Whom an operator chose one by one, nobody else stands in for.
+    const hasStandIns = isStalled && stored.stages[stage]!.canary === undefined
+    const added = hasStandIns ? this.#chooseMembers(workload, standing, stage, now) : []
+    const { startedAt } = stored.progress[stage] ?? { startedAt: now.toISOString() }
+    const change =
+      added.length > 0
+        ? { ...startStage(rollout, added, now), startedAt, dwelledMs: 0 }
+        : { resumedAt: now.toISOString() }
+    this.#convergedSince.delete(keyOf(stored))
+    const resumed = withStage(stored, now, change)
+    return this.#addMembers(
+      workload,
+      rollout,
+      added,
+      { ...resumed, status: 'running', halt: null, waived },
+      audit,
+    )
   }
 
   /** Close a rollout as it is: its members keep its config until the next push. */
@@ -378,6 +431,23 @@ export class RolloutEngine {
         rollout: { ...rollout.stored, status: 'rollback_started', updatedAt: now, endedAt: now },
       }
     })
+  }
+}
+
+const keyOf = ({ id, stageIndex }: StoredRollout) => `${id}/${stageIndex}`
+
+/** A stage's progress as it begins, with who takes part from now on. */
+function startStage(
+  { followed }: Rollout,
+  added: readonly { target: PushTarget }[],
+  now: Date,
+): StoredRollout['progress'][number] {
+  const more = added.filter(({ target }) => target.isTarget).length
+  return {
+    targetCount: followed.push.counts.target + more,
+    startedAt: now.toISOString(),
+    convergedAt: null,
+    endedAt: null,
   }
 }
 

@@ -120,6 +120,7 @@ function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
 
 const LOST = 'lost_while_applying'
 
+/** Did it fail only because it was lost as often as it may be? */
 export const isLostOut = (target: PushTarget): boolean =>
   target.state === 'failed' && target.error?.cause === LOST
 

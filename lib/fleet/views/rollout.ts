@@ -3,7 +3,7 @@ import type { Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
-import { describeHalt, GATE_LIMIT } from '../decide/rollout.ts'
+import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
 import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 
@@ -49,6 +49,8 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
     ({ instanceUid }) => (facts.members.get(instanceUid) ?? rollout.stages.length - 1) <= index || isLast,
   )
   const halt = rollout.halt?.stage === index ? rollout.halt : null
+  const status = stageStatus(rollout, index)
+  const endsAt = status === 'dwelling' && progress !== undefined ? dwellEndsAt(plan, progress) : null
   const counts = countStates(progress === undefined ? [] : of)
   // A failure ends a rollout at once, without a halt that would say which gate it was.
   const isFailed = rollout.status === 'failed' && index === rollout.stageIndex
@@ -57,9 +59,10 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
     ...('count' in plan ? { count: plan.count } : { percentage: plan.percentage }),
     target_count: progress?.targetCount ?? 0,
     dwell_seconds: plan.dwellMs / 1000,
-    status: stageStatus(rollout, index),
+    status,
     ...(progress === undefined ? {} : { started_at: progress.startedAt }),
     ...(progress?.convergedAt == null ? {} : { converged_at: progress.convergedAt }),
+    ...(endsAt === null ? {} : { dwell_ends_at: endsAt.toISOString() }),
     ...(progress?.endedAt == null ? {} : { ended_at: progress.endedAt }),
     counts,
     gates: plan.gates.map((name) => {

@@ -37,6 +37,7 @@ export const commonTexts = defineTexts({
       `Something broke on the server.${id ? ` Tell your operator this id: ${id}` : ''}`,
     forbidden: 'Your role does not allow this.',
     featureOff: 'This edition does not have this feature.',
+    stageEmpty: 'Nobody would be in the first stage: no instance could take the config and report on it.',
     missing: 'This does not exist, or no longer.',
     tooLarge: 'This is too large for the server.',
     auditAway: (applied: boolean): string =>
@@ -106,6 +107,8 @@ export const commonTexts = defineTexts({
       `Une erreur s’est produite sur le serveur.${id ? ` Donnez cet identifiant à votre exploitant : ${id}` : ''}`,
     forbidden: 'Votre rôle ne le permet pas.',
     featureOff: 'Cette édition n’a pas cette fonction.',
+    stageEmpty:
+      'La première étape serait vide : aucune instance ne pourrait prendre la config et en rendre compte.',
     missing: 'Cela n’existe pas, ou plus.',
     tooLarge: 'C’est trop volumineux pour le serveur.',
     auditAway: (applied: boolean): string =>

@@ -58,6 +58,17 @@ export const rolloutTexts = defineTexts({
     gateLimit: (gate: string, limit: number) => `${gate}: at most ${n(limit, 1)}`,
     halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
       `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.`,
+    stalled: {
+      no_member: (stage: number, count: number, names: string) =>
+        count === 1
+          ? `Halted in stage ${n(stage)}: its one member is not connected any more: ${names}.`
+          : `Halted in stage ${n(stage)}: none of its ${n(count)} members is connected any more: ${names}.`,
+      no_answer: (stage: number, count: number, names: string) =>
+        count === 1
+          ? `Halted in stage ${n(stage)}: its one member did not say what became of the config: ${names}.`
+          : `Halted in stage ${n(stage)}: none of its ${n(count)} members said what became of the config: ${names}.`,
+    },
+    standIns: (names: string) => `It goes on with others in place of ${names}, as far as there are any.`,
     more: (count: number) => `${n(count)} more`,
     decide: 'Look at them, then decide: nobody else receives the config until you do.',
     applying: (stage: number, all: number, done: number, total: number) =>
@@ -146,6 +157,17 @@ export const rolloutTexts = defineTexts({
     gateLimit: (gate: string, limit: number) => `${gate} : au plus ${n(limit, 1)}`,
     halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
       `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.`,
+    stalled: {
+      no_member: (stage: number, count: number, names: string) =>
+        count === 1
+          ? `Arrêté à l’étape ${n(stage)} : son seul membre n’est plus connecté : ${names}.`
+          : `Arrêté à l’étape ${n(stage)} : aucun de ses ${n(count)} membres n’est plus connecté : ${names}.`,
+      no_answer: (stage: number, count: number, names: string) =>
+        count === 1
+          ? `Arrêté à l’étape ${n(stage)} : son seul membre n’a pas dit ce qu’est devenue la config : ${names}.`
+          : `Arrêté à l’étape ${n(stage)} : aucun de ses ${n(count)} membres n’a dit ce qu’est devenue la config : ${names}.`,
+    },
+    standIns: (names: string) => `Il reprend avec d’autres à la place de ${names}, s’il y en a.`,
     more: (count: number) => `${n(count)} de plus`,
     decide: 'Regardez-les, puis décidez : personne d’autre ne reçoit la config d’ici là.',
     applying: (stage: number, all: number, done: number, total: number) =>

@@ -68,6 +68,10 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
         `Look at the components of ${first} first.`,
       ],
+      rolloutStalled: (stage: number): [string, string] => [
+        `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
+        'Continue, abort or roll back.',
+      ],
       rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: ${gate} ${n(value)}.`,
         'Continue, abort or roll back.',
@@ -252,6 +256,10 @@ export const workloadTexts = defineTexts({
       unhealthy: (count: number, total: number, first: string, what: string): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
         `Regardez d’abord les composants de ${first}.`,
+      ],
+      rolloutStalled: (stage: number): [string, string] => [
+        `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
+        'Continuez, abandonnez ou revenez en arrière.',
       ],
       rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${gate} ${n(value)}.`,

@@ -43,6 +43,10 @@ export function listStageShares(of: RolloutRecord, instanceCount: number): Stage
   })
 }
 
+/** Nobody is left in the stage, or nobody said what became of the config: no gate is about that. */
+export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
+  gate === 'no_member' || gate === 'no_answer'
+
 /** The names of the instances that a gate halted for, by which people know them. */
 export function listHaltNames(of: RolloutRecord): { uid: string; name: string }[] {
   const names = new Map(of.targets.map(({ instance_uid: uid, pod_name: name }) => [uid, name]))

@@ -11,7 +11,7 @@ import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
-import { awaitsPromotion, listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
+import { awaitsPromotion, isStall, listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
@@ -74,6 +74,15 @@ function nameHalted(of: RolloutRecord): string {
   return formatList([...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [say(rolloutTexts).more(more)] : [])])
 }
 
+/** A halt in one sentence. */
+function describeHalt(of: RolloutRecord, { gate, value, limit, stage }: NonNullable<RolloutRecord['halt']>) {
+  const words = say(rolloutTexts)
+  const names = nameHalted(of)
+  return isStall(gate)
+    ? words.stalled[gate](stage + 1, value, names)
+    : words.halted(words.gate[gate as keyof typeof words.gate] ?? gate, value, limit, stage + 1, names)
+}
+
 /** What goes on, in one sentence, and what is to be done about it. */
 function toSentence(of: RolloutRecord, now: number): [string, string] {
   const words = say(rolloutTexts)
@@ -82,24 +91,13 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
   const all = of.stages.length
   switch (of.status) {
     case 'halted':
-      return [
-        halt
-          ? words.halted(
-              words.gate[halt.gate as keyof typeof words.gate] ?? halt.gate,
-              halt.value,
-              halt.limit,
-              halt.stage + 1,
-              nameHalted(of),
-            )
-          : words.status.halted,
-        words.decide,
-      ]
+      return [halt ? describeHalt(of, halt) : words.status.halted, words.decide]
     case 'running': {
       const number = of.stage_index + 1
       if (!stage) return [words.status.running, '']
       if (stage.status !== 'dwelling')
         return [words.applying(number, all, stage.counts.applied, stage.target_count), words.byItself]
-      const left = stage.dwell_seconds * 1000 - (now - Date.parse(stage.converged_at ?? of.updated_at))
+      const left = Date.parse(stage.dwell_ends_at ?? of.updated_at) - now
       return [
         left > 0
           ? words.watching(number, all, formatDuration(Math.ceil(left / 1000) * 1000))
@@ -134,7 +132,11 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
     [
       'promote',
       awaitsPromotion(of) ? words.promote : words.continue,
-      awaitsPromotion(of) ? words.promoteHint : words.continueHint(nameHalted(of)),
+      awaitsPromotion(of)
+        ? words.promoteHint
+        : isStall(of.halt?.gate)
+          ? words.standIns(nameHalted(of))
+          : words.continueHint(nameHalted(of)),
       over ?? (of.status === 'halted' || awaitsPromotion(of) ? null : words.onlyHalted),
     ],
     ['abort', words.abort, words.abortHint, over],

@@ -8,6 +8,7 @@ import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents } from '../logic/health.ts'
+import { isStall } from '../logic/rollouts.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
@@ -42,8 +43,10 @@ function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>):
       )
     case 'rollout_halted': {
       const { halt } = diagnosis.rollout
+      const stage = (halt?.stage ?? 0) + 1
+      if (isStall(halt?.gate)) return words.rolloutStalled(stage)
       return words.rolloutHalted(
-        (halt?.stage ?? 0) + 1,
+        stage,
         say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? '',
         halt?.value ?? 0,
       )

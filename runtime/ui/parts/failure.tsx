@@ -15,6 +15,7 @@ export function describeFailure(failure: Failure): string {
     return words.late(formatDuration(failure.lateMs), failure.isChange === true)
   if (status === 0) return words.noAnswer
   if (code === 'feature_disabled') return words.featureOff
+  if (code === 'stage_empty') return words.stageEmpty
   if (status === 403) return words.forbidden
   if (status === 413) return words.tooLarge
   if (status === 503) return words.databaseAway

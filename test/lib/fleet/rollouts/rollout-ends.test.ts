@@ -158,3 +158,96 @@ describe('an instance that fails also what it is taken back to', () => {
     expect(await workload.ends(rollback.pushId)).toEqual({ a: 'failed: agent_exited', b: 'applied' })
   })
 })
+
+describe('a stage', () => {
+  const operator = { userId: 'u', email: 'operator@example.com' }
+  const rollout = (workload: PushedWorkload) => workload.live.rollout!.stored
+  const advance = (workload: PushedWorkload) =>
+    ctx.fleet.rollouts.continue(workload.id, rollout(workload).id, operator)
+
+  it('halts when its canary died and came back under another uid, and goes on with another one when told to', async () => {
+    const workload = await begin('abc')
+    await workload.settle(1)
+    await workload.stage(2, STAGES)
+    workload.agents[0]!.lose()
+    workload.join('a')
+    await ctx.advance(130_000)
+    expect(rollout(workload)).toMatchObject({
+      status: 'halted',
+      halt: { gate: 'no_member', value: 1, instanceUids: [workload.agents[0]!.uid] },
+    })
+    expect(await advance(workload)).toMatchObject({ ok: true, rollout: { status: 'running' } })
+    await ctx.advance(1_000)
+    const again = workload.agents[3]!
+    expect(workload.offered).toEqual([2, 1, 1, 2])
+    again.apply()
+    await ctx.advance(15_000)
+    expect(workload.offered).toEqual([2, 2, 2, 2])
+  })
+
+  it('halts when its canary applied the config and is gone', async () => {
+    const workload = await begin('ab')
+    await workload.settle(1)
+    await workload.stage(2, [{ ...STAGES[0]!, dwellMs: 600_000 }, STAGES[1]!])
+    workload.agents[0]!.apply()
+    await ctx.advance(2_000)
+    workload.agents[0]!.goodbye()
+    await ctx.advance(130_000)
+    expect(rollout(workload)).toMatchObject({ status: 'halted', halt: { gate: 'no_member' } })
+    // Nobody can stand in for it but the other one, which is all that is left of the workload.
+    await advance(workload)
+    await ctx.advance(1_000)
+    expect(workload.offered).toEqual([2, 2])
+  })
+
+  it('halts when none of its members ever answers', async () => {
+    const workload = await begin('ab')
+    await workload.settle(1)
+    await workload.stage(2, [{ count: 1, dwellMs: 0, gates: [] }, STAGES[1]!])
+    await ctx.advance(15 * 60_000)
+    expect(rollout(workload)).toMatchObject({ status: 'halted', halt: { gate: 'no_answer', value: 1 } })
+  })
+
+  it('is refused when it is the first and nobody could be in it; nothing is written', async () => {
+    const workload = await begin('ab', undefined)
+    await workload.settle(1)
+    const needsMore = { ...config(2), used: [{ category: 'exporters', type: 'otlp', id: 'otlp', path: 'x' }] }
+    for (const agent of workload.agents)
+      agent.say({ components: { hash: 'few', components: new Map([['exporters', ['debug']]]) } })
+    const newest = workload.live.newestPush
+    for (const stages of [STAGES, [STAGES[1]!]]) {
+      const outcome = await ctx.fleet.push(
+        {
+          ...{ workloadId: workload.id, ...needsMore, stages, kind: 'approval' },
+          ...{ pushedBy: 'p@example.com', approvalId: null, rollbackTargetKind: null },
+        },
+        async () => ({ ok: true }),
+      )
+      expect(outcome).toEqual({ ok: false, code: 'stage-empty' })
+    }
+    expect(workload.live).toMatchObject({ rollout: null, newestPush: newest, isFrozen: false })
+    expect(await database.pool.query('select 1 from rollouts')).toEqual([])
+    expect(
+      await database.pool.query('select 1 from pushes where config_hash = $1', [config(2).hash]),
+    ).toEqual([])
+  })
+
+  it('is watched only while it runs: the time that it was halted does not count', async () => {
+    const workload = await begin('ab')
+    await workload.settle(1)
+    await workload.stage(2, [{ ...STAGES[0]!, dwellMs: 600_000 }, STAGES[1]!])
+    const [a] = workload.agents
+    a!.apply()
+    await ctx.advance(60_000)
+    const sick = { healthy: false, status: 'StatusPermanentError', lastError: 'disk full' }
+    a!.say({ health: { ...sick, startTimeMs: 1, statusTimeMs: 1, children: new Map() } })
+    await ctx.advance(30_000)
+    expect(rollout(workload)).toMatchObject({ status: 'halted', halt: { gate: 'health' } })
+    await ctx.advance(700_000)
+    await advance(workload)
+    await ctx.advance(400_000)
+    expect(rollout(workload)).toMatchObject({ status: 'running', stageIndex: 0 })
+    await ctx.advance(200_000)
+    expect(rollout(workload).stageIndex).toBe(1)
+  })
+})
