@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { findAgeOfHomes, forgetAgentHomes, listOldAgentHomes, touchAgentHomes } from '../store/agents.ts'
 import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads, trimAlerts } from '../store/alerts.ts'
+import { removeUnusedContents } from '../store/config-contents.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import {
   findAgeOfReportedConfigs,
@@ -20,10 +21,12 @@ const DAY_MS = 86_400_000
 /** Rows removed in one statement: a long one would hold what others wait for. */
 const TRIM_CHUNK = 10_000
 /** Rows looked at together, and things in memory looked at in one turn of the event loop. */
-const LOOK_CHUNK = 2_000
+export const LOOK_CHUNK = 1_000
 /** How long a reported text that nobody runs is kept, and how many of them at most. */
 const REPORTED_KEPT_MS = DAY_MS
 export const REPORTED_SPARE_MAX = 10_000
+/** How long the text of a config is kept at least, whatever names it. */
+const CONTENTS_KEPT_DAYS = 1
 /** Room is made when so many of the workloads that may be are there, until so many are left. */
 const CROWDED = 0.9
 const ROOMY = 0.8
@@ -57,6 +60,8 @@ export interface SweepResult {
   displaced: number
   trimmedEvents: number
   trimmedAlerts: number
+  /** Texts of configs whose last push went with its workload. */
+  removedConfigs: number
 }
 
 const daysAgo = ({ clock }: JanitorParts, days: number) => new Date(clock.now().getTime() - days * DAY_MS)
@@ -239,7 +244,14 @@ async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<
  * that fails is logged and does not keep the others from running; the next round does what this one could not.
  */
 export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<SweepResult> {
-  const result: SweepResult = { archived: 0, deleted: 0, displaced: 0, trimmedEvents: 0, trimmedAlerts: 0 }
+  const result: SweepResult = {
+    archived: 0,
+    deleted: 0,
+    displaced: 0,
+    trimmedEvents: 0,
+    trimmedAlerts: 0,
+    removedConfigs: 0,
+  }
   const { db } = parts
   const steps: Record<string, () => Promise<unknown>> = {
     archive: async () => (result.archived = await archiveExpired(parts, signal)),
@@ -252,6 +264,10 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
     'trim-alerts': async () => {
       const before = daysAgo(parts, parts.alertRetentionDays)
       result.trimmedAlerts = await trim(signal, (limit) => trimAlerts(db, before, limit))
+    },
+    'remove-configs': async () => {
+      const before = daysAgo(parts, CONTENTS_KEPT_DAYS)
+      result.removedConfigs = await trim(signal, (limit) => removeUnusedContents(db, before, limit))
     },
     'forget-agents': () => forgetOldHomes(parts, signal),
     'sweep-reported-configs': () => sweepReported(parts, signal),

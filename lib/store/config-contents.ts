@@ -8,12 +8,29 @@ export interface ConfigContent {
   components: readonly UsedComponent[]
 }
 
-/** Keep a config's text; the same text again changes nothing. */
+/** Keep a config's text. The same text again changes nothing, and is held until the transaction that needs it ends. */
 export async function storeContent(tx: Db, content: ConfigContent, now: Date): Promise<void> {
   await tx.execute(
     `insert into config_contents (hash, body, components, created_at) values ($1, $2, $3::jsonb, $4)
-     on conflict (hash) do nothing`,
+     on conflict (hash) do update set body = config_contents.body`,
     [content.hash, content.body, JSON.stringify(content.components), now],
+  )
+}
+
+/**
+ * Remove the texts from before `before` that no push, workload or known-good names any more, `limit` at most; returns how
+ * many. One that is being pushed at this moment is held by its reference, and the statement fails.
+ */
+export async function removeUnusedContents(db: Db, before: Date, limit: number): Promise<number> {
+  return db.execute(
+    `delete from config_contents where hash in (
+       select c.hash from config_contents c
+       where c.created_at < $1
+         and not exists (select from pushes p where p.config_hash = c.hash)
+         and not exists (select from workloads w where w.active_config_hash = c.hash)
+         and not exists (select from known_good_configs k where k.config_hash = c.hash)
+       order by c.hash limit $2)`,
+    [before, limit],
   )
 }
 

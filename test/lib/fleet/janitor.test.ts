@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { REPORTED_SPARE_MAX, type SweepResult, sweep } from '../../../lib/fleet/janitor.ts'
+import { LOOK_CHUNK, REPORTED_SPARE_MAX, type SweepResult, sweep } from '../../../lib/fleet/janitor.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { Alert } from '../../../lib/store/alerts.ts'
+import { findContent } from '../../../lib/store/config-contents.ts'
+import type { Database, Db } from '../../../lib/store/db.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
@@ -245,6 +248,52 @@ describe('agents that are gone', () => {
     expect(ctx.fleet.state.knownAtStart.size).toBe(agents.length)
     await ctx.advance(GRACE_MS)
     expect(ctx.fleet.state.knownAtStart.size).toBe(0)
+  })
+})
+
+describe('texts of configs', () => {
+  it('go a day after the last workload that was pushed them', async () => {
+    const [kept, removed] = [fakeAgent(ctx.fleet), fakeAgent(ctx.fleet)]
+    await ctx.advance(500)
+    for (const agent of [kept, removed]) await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+    await pushConfig(ctx.fleet, removed.workloadId, configYaml(2))
+    await ctx.advance(500)
+    await ctx.fleet.remove(removed.workloadId, async () => {})
+    expect(await clean()).toMatchObject({ removedConfigs: 0 })
+    ctx.clock.advance(DAY_MS + 1)
+    expect(await clean()).toMatchObject({ removedConfigs: 1 })
+    expect(await count('config_contents')).toBe(1)
+    expect((await findContent(database.pool, configHash(configYaml(1))))?.body).toBe(configYaml(1))
+  })
+})
+
+describe('one look of the janitor', () => {
+  it('is at so many agents and no more, however many there are', async () => {
+    for (let n = 0; n < 2 * LOOK_CHUNK + 10; n++) fakeAgent(ctx.fleet, { host: `host ${n % 5}` })
+    await ctx.advance(1_000)
+    ctx.clock.advance(31 * DAY_MS)
+    let longest = 0
+    let touched = 0
+    const watch = (params: readonly unknown[] = []) => {
+      for (const value of params) if (Array.isArray(value)) longest = Math.max(longest, value.length)
+    }
+    const watched = (db: Db): Db => ({
+      query(text, params) {
+        watch(params)
+        return db.query(text, params)
+      },
+      async execute(text, params) {
+        watch(params)
+        const changed = await db.execute(text, params)
+        if (text.startsWith('update agent_workloads')) touched += changed
+        return changed
+      },
+    })
+    const { pool } = database
+    const transaction: Database['transaction'] = (work) => pool.transaction((tx) => work(watched(tx)))
+    await clean({ db: { ...watched(pool), transaction } })
+    expect(touched).toBe(2 * LOOK_CHUNK + 10)
+    expect(longest).toBe(LOOK_CHUNK)
   })
 })
 
