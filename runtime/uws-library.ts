@@ -6,11 +6,19 @@ export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, WebSock
 /** What this service uses of uWebSockets.js. */
 export type UwsLibrary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_socket_local_port'>
 
+/**
+ * A checkout has the library as packages. A bundle has it beside itself and looks nowhere else: the folders above the
+ * one that it lies in, or unpacked itself into, may be anybody's.
+ */
+const PACKAGES = import.meta.url.endsWith('/runtime/uws-library.ts')
+  ? ['uws-node-20-22', 'uws-node-22-26']
+  : []
+
 const NODE_VERSIONS = '20, 22, 24 and 26'
 
 /**
- * Load the native socket library that fits this Node version: the file beside the bundle where there is
- * one, else one of the two installed packages (each carries other Node versions).
+ * Load the native socket library that fits this Node version: the file beside the bundle, or in a checkout one of
+ * the two installed packages (each carries other Node versions).
  */
 export function loadUwsLibrary(): UwsLibrary {
   // Read by the native code when it first parses a request: its own default of 4 KiB is too small for
@@ -19,7 +27,7 @@ export function loadUwsLibrary(): UwsLibrary {
   const require = createRequire(import.meta.url)
   const bundled = `./uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
   const failures: string[] = []
-  for (const name of [bundled, 'uws-node-20-22', 'uws-node-22-26']) {
+  for (const name of [bundled, ...PACKAGES]) {
     try {
       return require(name) as UwsLibrary
     } catch (error) {

@@ -2,7 +2,7 @@
 // executable file. `--no-executable` leaves the latter out; `--out=FOLDER` builds elsewhere.
 import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -23,6 +23,26 @@ const BANNER = [
   "globalThis.navigator ??= { userAgent: 'Node.js/' + process.versions.node.split('.')[0] };",
 ].join('\n')
 
+/** pg asks for its native twin, which nothing here has; a bundle that asked would run whatever lies further up. */
+const absentPackages = {
+  name: 'absent-packages',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^pg-native$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+    onLoad({ filter: /.*/, namespace: 'absent' }, ({ path }) => ({
+      contents: `throw Object.assign(new Error("${path} is no part of muster"), { code: 'MODULE_NOT_FOUND' })`,
+    }))
+  },
+}
+
+/** Every module that is loaded from outside a bundle is Node's own: a package would be looked for in all folders above. */
+function refuseForeignModules(outputs) {
+  for (const [file, { imports }] of Object.entries(outputs)) {
+    const foreign = imports.filter(({ path, external }) => external && !isBuiltin(path))
+    if (foreign.length > 0)
+      throw new Error(`${file} loads ${foreign.map(({ path }) => path).join(', ')} from outside the bundle`)
+  }
+}
+
 /** Bundle the service and its worker threads, packages included. Returns the inputs' paths. */
 async function bundleService() {
   const { metafile } = await build({
@@ -36,8 +56,7 @@ async function bundleService() {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Native code is copied beside the bundle; pg asks for its native twin only where it is installed.
-    external: ['uws-node-20-22', 'uws-node-22-26', 'pg-native'],
+    plugins: [absentPackages],
     define: { 'process.env.NODE_ENV': '"production"' },
     banner: { js: BANNER },
     minifyWhitespace: true,
@@ -46,6 +65,7 @@ async function bundleService() {
     metafile: true,
     logLevel: 'error',
   })
+  refuseForeignModules(metafile.outputs)
   return Object.keys(metafile.inputs)
 }
 

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -53,6 +53,26 @@ async function run({
   return { code: running.exitCode(), output: running.output() }
 }
 
+/** Every package that the service or a part of it ever asks for, as somebody else would put it there. */
+const PLANTED = [
+  ...['uws-node-20-22', 'uws-node-22-26', `@uwsjs/${process.platform}-${process.arch}-20`],
+  ...['pg-native', 'pg-cloudflare', 'pg', 'pino', 'pino-pretty', 'thread-stream', 'canvg', 'html2canvas'],
+  ...['jspdf', 'protobufjs', 'yaml', 'jose', 'hash-wasm', 'superstruct', 'itty-router', 'long'],
+]
+
+/** Put packages under a folder that leave a file behind when they are run; the path of that file. */
+async function plantPackages(where: string): Promise<string> {
+  const trace = join(where, 'ran')
+  for (const name of PLANTED) {
+    const home = join(where, 'node_modules', name)
+    await mkdir(home, { recursive: true })
+    await writeFile(join(home, 'package.json'), JSON.stringify({ name, main: 'index.js' }))
+    const code = `require('node:fs').appendFileSync(${JSON.stringify(trace)}, ${JSON.stringify(`${name}\n`)})\n`
+    await writeFile(join(home, 'index.js'), code)
+  }
+  return trace
+}
+
 async function expectWholeService(service: Service): Promise<void> {
   const { api, url } = service
   // Signing in went through a worker thread; the rest is the socket library, the database and the pages.
@@ -75,6 +95,26 @@ describe('dist/muster.mjs', () => {
     await expectWholeService(service)
     await service.stop()
     expect(service.process().exitCode()).toBe(0)
+  })
+
+  test('runs no package that lies further up, with its socket library or without', async () => {
+    const home = join(folder, 'dist')
+    for (const entry of await readdir(BUNDLE)) {
+      if (entry !== 'muster') await cp(join(BUNDLE, entry), join(home, entry), { recursive: true })
+    }
+    const trace = await plantPackages(folder)
+    // The switch of pg that makes it look for its native twin.
+    const env = { JWT_SECRET: TEST_JWT_SECRET, DB_DSN: await createDatabase(), NODE_PG_FORCE_NATIVE: '1' }
+    const args = [join(home, 'muster.mjs')]
+    await run({ command: process.execPath, args: [...args, '--check-config'], env })
+    for (const entry of await readdir(home)) if (entry.endsWith('.node')) await rm(join(home, entry))
+    const { code, output } = await run({
+      ...{ command: process.execPath, args },
+      env: { ...env, NODE_PG_FORCE_NATIVE: '', LISTEN_ADDR: '127.0.0.1:0', OPAMP_ADDR: '127.0.0.1:0' },
+    })
+    expect(output).toContain('Cannot load the socket library')
+    expect(code).toBe(1)
+    await expect(readFile(trace, 'utf8')).rejects.toThrow('ENOENT')
   })
 
   test.each([
@@ -101,6 +141,17 @@ describe('dist/muster', () => {
     await service.stop()
     expect(service.process().exitCode()).toBe(0)
     expect(await readdir(folder)).toEqual(['muster'])
+  })
+
+  test('runs no package that lies beside the folder into which it unpacks itself', async () => {
+    const shared = join(folder, 'shared')
+    await mkdir(shared)
+    const trace = await plantPackages(shared)
+    const env = { TMPDIR: shared, JWT_SECRET: TEST_JWT_SECRET, DB_DSN: await createDatabase() }
+    for (const more of [{}, { NODE_PG_FORCE_NATIVE: '1' }])
+      await run({ command: command(), args: ['--check-config'], env: { ...env, ...more } })
+    await start({ command: command(), args: [], cwd: folder, env: { TMPDIR: shared } })
+    await expect(readFile(trace, 'utf8')).rejects.toThrow('ENOENT')
   })
 
   test('cleans up after a start that was killed', async () => {
