@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+// Before anything takes its time: who starts this may be gone by then.
+const parent = process.ppid
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 20 || (major === 20 && minor < 11)) {
@@ -33,4 +35,4 @@ await bundleForCheckout(join(root, 'runtime', 'quickstart', 'main.ts'), join(fol
 await bundleForCheckout(join(root, 'runtime', 'quickstart', 'demo-fleet.ts'), fleet)
 await endBundler()
 const { quickStart } = await import(pathToFileURL(join(folder, 'main.mjs')).href)
-process.exit(await quickStart(args, { service: join(service, 'muster.mjs'), fleet }))
+process.exit(await quickStart(args, { service: join(service, 'muster.mjs'), fleet, parent }))

@@ -56,10 +56,26 @@ async function startDatabase(settings: QuickStartSettings): Promise<EmbeddedPost
   })
 }
 
-/** The bundles that are run, as paths. */
+/** The bundles that are run, as paths, and who runs them. */
 export interface Bundles {
   service: string
   fleet: string
+  /** The process that started this one, as it was at the very start. */
+  parent: number
+}
+
+/** How soon it is seen that the parent has gone. */
+const PARENT_WATCH_MS = 500
+
+/** Resolves when this process is told to end, or when the one that started it is gone and cannot tell it any more. */
+function waitForTheEnd(parent: number): Promise<null> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(null))
+    const watch = setInterval(() => {
+      if (process.ppid !== parent) resolve(null)
+    }, PARENT_WATCH_MS)
+    watch.unref()
+  })
 }
 
 function startService(
@@ -229,9 +245,7 @@ export async function quickStart(args: readonly string[], bundles: Bundles): Pro
     return 2
   }
   const parts = new Parts()
-  const interrupted = new Promise<null>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(null))
-  })
+  const interrupted = waitForTheEnd(bundles.parent)
   let code = 0
   try {
     const started = startAll(parts, !args.includes('--no-demo'), bundles)

@@ -148,8 +148,11 @@ describe('dist/muster', () => {
     await mkdir(shared)
     const trace = await plantPackages(shared)
     const env = { TMPDIR: shared, JWT_SECRET: TEST_JWT_SECRET, DB_DSN: await createDatabase() }
-    for (const more of [{}, { NODE_PG_FORCE_NATIVE: '1' }])
-      await run({ command: command(), args: ['--check-config'], env: { ...env, ...more } })
+    for (const native of ['', '1'])
+      await run({
+        ...{ command: command(), args: ['--check-config'] },
+        env: { ...env, NODE_PG_FORCE_NATIVE: native },
+      })
     await start({ command: command(), args: [], cwd: folder, env: { TMPDIR: shared } })
     await expect(readFile(trace, 'utf8')).rejects.toThrow('ENOENT')
   })

@@ -31,6 +31,31 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   return running
 }
 
+/** `npm start` itself, as a process manager runs it. */
+function npmStart(args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  running = startProgram('npm', ['start', '--', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', HOME: data, MUSTER_DATA_DIR: join(data, 'data'), ...env },
+  })
+  return running
+}
+
+/** The quick start with somebody who reads along. */
+function startWithReader(env: Readonly<Record<string, string>>): Running {
+  const command = `"${process.execPath}" "${join(ROOT, 'runtime/build/start.mjs')}" 2>&1 | cat`
+  running = startProgram('sh', ['-c', command], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', MUSTER_DATA_DIR: join(data, 'data'), ...env },
+  })
+  return running
+}
+
+/** Every process that stems from this one, itself included. */
+async function listFamily(pid: number): Promise<number[]> {
+  const families = await Promise.all((await listChildren(pid)).map(listFamily))
+  return [pid, ...families.flat()]
+}
+
 /** Wait for the welcome; the URL and the login that it prints. */
 async function readWelcome(start: Running): Promise<{ url: string; email: string; password: string }> {
   await eventually(
@@ -92,6 +117,35 @@ describe('npm start', () => {
     expect(first.exitCode()).toBe(1)
     expect(first.output()).toContain('The service ended (signal SIGKILL)')
     expect(await Promise.all(parts.map(describeProcess))).toEqual(parts.map(() => null))
+  })
+
+  test.each([
+    ['SIGTERM ends npm', 'SIGTERM'],
+    ['SIGKILL ends npm', 'SIGKILL'],
+    ['who started it and who reads its output are gone', 'SIGKILL'],
+  ] as const)('leaves nothing behind when %s', async (how, signal) => {
+    const addresses = await freeAddresses()
+    const first = how.endsWith('npm') ? npmStart([], addresses) : startWithReader(addresses)
+    await readWelcome(first)
+    const family = await listFamily(first.pid)
+    const programs = await Promise.all(family.map(describeProcess))
+    for (const part of ['start.mjs', 'muster.mjs', 'demo-fleet.mjs', 'postgres'])
+      expect(programs.join('\n')).toContain(part)
+    try {
+      const reader = family[programs.findIndex((program) => program?.startsWith('cat'))]
+      if (reader !== undefined) process.kill(reader, signal)
+      process.kill(first.pid, signal)
+      await eventually(
+        'everything that was started has ended',
+        async () => (await Promise.all(family.map(describeProcess))).every((program) => program === null),
+        { withinMs: 20_000 },
+      )
+      expect(await readFile(join(data, 'data', 'running.json'), 'utf8').catch(() => null)).toBeNull()
+    } finally {
+      for (const pid of family) {
+        if ((await describeProcess(pid)) !== null) process.kill(pid, 'SIGKILL')
+      }
+    }
   })
 
   test('names the port that is taken', async () => {
