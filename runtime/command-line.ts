@@ -1,3 +1,5 @@
+import { parseHead } from '../lib/audit/verify.ts'
+import type { AuditHead } from '../lib/store/audit.ts'
 import type { Config } from './config.ts'
 
 const EDITIONS: readonly Config['edition'][] = ['community', 'complete']
@@ -6,7 +8,9 @@ const EDITIONS: readonly Config['edition'][] = ['community', 'complete']
 export type Command =
   | { kind: 'serve'; edition: Config['edition'] }
   | { kind: 'check-config'; edition: Config['edition'] }
-  | { kind: 'version' | 'help' | 'migrate' | 'verify-audit' }
+  | { kind: 'version' | 'help' | 'migrate' }
+  /** `head` is one that was seen before, which the trail must still hold. */
+  | { kind: 'verify-audit'; head: AuditHead | null }
   /** `keyFile` is a trusted public key (PEM) that must have signed the pack. */
   | { kind: 'verify-pack'; file: string; keyFile: string | null }
   | { kind: 'create-user'; email: string; groups: readonly string[] }
@@ -23,7 +27,8 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (first === undefined || first.startsWith('-')) return parseServe(args)
   if (first === 'create-user') return parseCreateUser(rest)
   if (first === 'verify-pack') return parseVerifyPack(rest)
-  if (first !== 'migrate' && first !== 'verify-audit') return wrong(`Unknown command "${first}"`)
+  if (first === 'verify-audit') return parseVerifyAudit(rest)
+  if (first !== 'migrate') return wrong(`Unknown command "${first}"`)
   return rest.length === 0 ? { kind: first } : wrong(`${first} takes no arguments, found "${rest[0]}"`)
 }
 
@@ -82,6 +87,18 @@ function parseCreateUser(args: readonly string[]): Command {
   if (email === '') return wrong('create-user needs --email')
   if (groups.length === 0) return wrong('create-user needs --group')
   return { kind: 'create-user', email, groups }
+}
+
+function parseVerifyAudit(args: readonly string[]): Command {
+  const { options, unknown } = readOptions(args)
+  if (unknown !== null) return wrong(`Unknown argument "${unknown}"`)
+  let head: AuditHead | null = null
+  for (const [name, value] of options) {
+    if (name !== '--head') return wrong(`Unknown option "${name}"`)
+    head = parseHead(value ?? '')
+    if (head === null) return wrong(`--head must be SEQ:HASH, found "${value ?? ''}"`)
+  }
+  return { kind: 'verify-audit', head }
 }
 
 function parseVerifyPack(args: readonly string[]): Command {

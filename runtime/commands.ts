@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { noAuditSink, openAuditTrail } from '../lib/audit/trail.ts'
-import { verifyAuditChain } from '../lib/audit/verify.ts'
+import { type AuditVerification, formatHead, verifyAuditChain } from '../lib/audit/verify.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
 import { openPasswords } from '../lib/identity/passwords.ts'
@@ -8,6 +8,7 @@ import { openUserAdministration } from '../lib/identity/user-administration.ts'
 import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { verifyPack } from '../lib/reports/verify.ts'
+import type { AuditHead } from '../lib/store/audit.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { checkServerVersion, openProcessLock } from '../lib/store/process-lock.ts'
@@ -64,7 +65,7 @@ function run(command: OneShotCommand, parts: CommandParts): Promise<number> | nu
     case 'migrate':
       return withDatabase(parts, 'community', migrateOnly)
     case 'verify-audit':
-      return withDatabase(parts, 'community', verifyAudit)
+      return withDatabase(parts, 'community', (pool) => verifyAudit(pool, parts, command.head))
     case 'verify-pack':
       return checkPack(command, parts)
     case 'create-user':
@@ -134,12 +135,28 @@ async function migrateOnly(pool: Pool, { files, log, out, error }: CommandParts)
   }
 }
 
-async function verifyAudit(pool: Pool, { out, error }: CommandParts): Promise<number> {
-  const { isIntact, checked, head, broken } = await verifyAuditChain(pool)
-  if (isIntact) out(`The audit trail is intact: ${checked} records, head ${head.hash}.\n`)
-  else
-    error(`The audit trail is broken at record ${broken?.seq} (${broken?.reason}); ${checked} records fit.\n`)
+async function verifyAudit(
+  pool: Pool,
+  { out, error }: CommandParts,
+  expected: AuditHead | null,
+): Promise<number> {
+  const { isIntact, checked, head, broken } = await verifyAuditChain(pool, expected)
+  if (broken) {
+    error(`${sayBroken(broken, checked)}\n`)
+    return FAILED
+  }
+  const held = expected ? `, and holds the head ${formatHead(expected)}` : ''
+  out(`The audit trail is intact: ${checked} records${held}.\n`)
+  if (head.seq > 0) out(`head ${formatHead(head)}\n`)
   return isIntact ? DONE : FAILED
+}
+
+function sayBroken({ seq, reason }: NonNullable<AuditVerification['broken']>, checked: number): string {
+  if (reason === 'shorter-than-before')
+    return `The audit trail was cut: it ends with record ${checked}, and the expected head came after it.`
+  if (reason === 'other-than-before')
+    return `The audit trail differs from the one whose head was expected: record ${seq} has another hash.`
+  return `The audit trail is broken at record ${seq} (${reason}); ${checked} records fit.`
 }
 
 async function createUser(

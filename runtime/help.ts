@@ -9,7 +9,9 @@ Usage:
   muster migrate                            bring the database's schema to this version
   muster create-user --email E --group G    add a user (viewer, editor or administrator); the
                                             password is read from standard input
-  muster verify-audit                       check the audit trail's hash chain
+  muster verify-audit [--head SEQ:HASH]     check the audit trail's hash chain and print its head; with one
+                                            that was seen before (printed, logged or in an evidence
+                                            pack), that the trail was not cut or written anew since
   muster verify-pack FILE [--key PEM]       check the hashes of an exported evidence pack (JSON), and
                                             that this public key has signed it
   muster --version | --help

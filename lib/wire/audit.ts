@@ -1,4 +1,4 @@
-import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { array, boolean, enums, type Infer, number, optional, string, type } from 'superstruct'
 import { named, note } from './structs.ts'
 
 export const AuditEventRecord = named(
@@ -46,6 +46,10 @@ export const AuditVerification = named(
     head_seq: note("The last row's place and hash; absent while the log is empty.", optional(number())),
     head_hash: optional(string()),
     first_bad_seq: optional(number()),
+    reason: note(
+      'Why it is not valid: two of the reasons are seen only against an expected head, which an end that was cut off or a chain that was written anew does not hold.',
+      optional(enums(['gap', 'prev_hash', 'event_hash', 'shorter_than_before', 'other_than_before'])),
+    ),
     checked_at: string(),
   }),
 )

@@ -23,7 +23,12 @@ describe('the command line', () => {
 
   test('takes the subcommands with what they need', () => {
     expect(parseCommandLine(['migrate'])).toEqual({ kind: 'migrate' })
-    expect(parseCommandLine(['verify-audit'])).toEqual({ kind: 'verify-audit' })
+    expect(parseCommandLine(['verify-audit'])).toEqual({ kind: 'verify-audit', head: null })
+    const hash = 'aB'.repeat(32)
+    expect(parseCommandLine(['verify-audit', '--head', `12:${hash}`])).toEqual({
+      kind: 'verify-audit',
+      head: { seq: 12, hash: hash.toLowerCase() },
+    })
     expect(
       parseCommandLine(['create-user', '--email', 'a@b.c', '--group=viewer', '--group', 'editor']),
     ).toEqual({
@@ -40,6 +45,9 @@ describe('the command line', () => {
     [['--edition'], '--edition must be community or complete, found ""'],
     [['--check-config', 'now'], '--check-config takes no value, found "now"'],
     [['migrate', 'down'], 'migrate takes no arguments, found "down"'],
+    [['verify-audit', '--head', '12'], '--head must be SEQ:HASH, found "12"'],
+    [['verify-audit', '--head'], '--head must be SEQ:HASH, found ""'],
+    [['verify-audit', 'now'], 'Unknown argument "now"'],
     [['verify-pack'], 'verify-pack needs a file'],
     [['verify-pack', 'p', '--key'], '--key needs a file'],
     [['create-user', '--group', 'viewer'], 'create-user needs --email'],

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, test } from 'vitest'
 import { silentLog } from '../../lib/log.ts'
+import { parseCommandLine } from '../../runtime/command-line.ts'
 import type { OneShotCommand } from '../../runtime/commands.ts'
 import { runCommand } from '../../runtime/commands.ts'
 import { locateRuntimeFiles } from '../../runtime/files.ts'
@@ -89,16 +90,47 @@ describe('the commands', async () => {
   })
 
   test('verify the audit trail and name the record that was changed', async () => {
-    const intact = await run({ kind: 'verify-audit' }, dsn)
+    const intact = await run({ kind: 'verify-audit', head: null }, dsn)
     expect(intact.code).toBe(0)
-    expect(intact.out).toMatch(/^The audit trail is intact: 1 records, head [0-9a-f]{64}\.\n$/)
+    expect(intact.out).toMatch(/^The audit trail is intact: 1 records\.\nhead 1:[0-9a-f]{64}\n$/)
     await database.pool.execute('ALTER TABLE audit_events DISABLE TRIGGER ALL')
     await database.pool.execute("UPDATE audit_events SET detail = 'nothing happened'")
-    const broken = await run({ kind: 'verify-audit' }, dsn)
+    const broken = await run({ kind: 'verify-audit', head: null }, dsn)
     expect(broken).toEqual({
       code: 1,
       out: '',
       error: 'The audit trail is broken at record 1 (event-hash); 0 records fit.\n',
+    })
+  })
+
+  test('verify the audit trail against a head that was seen before', async () => {
+    await database.pool.execute('ALTER TABLE audit_events DISABLE TRIGGER ALL')
+    await database.pool.execute('DELETE FROM audit_events')
+    for (const email of ['a@example.com', 'b@example.com']) {
+      const command: OneShotCommand = { kind: 'create-user', email, groups: ['viewer'] }
+      expect((await run(command, dsn, 'long enough to use')).code).toBe(0)
+    }
+    const { out } = await run({ kind: 'verify-audit', head: null }, dsn)
+    // Printed so that it can be given back as it is.
+    const given = parseCommandLine(['verify-audit', '--head', /^head (\S+)$/m.exec(out)![1]!])
+    if (given.kind !== 'verify-audit' || given.head === null) throw new Error('the head was not understood')
+    const { head } = given
+    expect(head.seq).toBe(2)
+    expect(await run(given, dsn)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`2 records, and holds the head 2:${head.hash}.`),
+    })
+    expect(await run({ kind: 'verify-audit', head: { ...head, hash: 'a'.repeat(64) } }, dsn)).toEqual({
+      code: 1,
+      out: '',
+      error: 'The audit trail differs from the one whose head was expected: record 2 has another hash.\n',
+    })
+    await database.pool.execute('DELETE FROM audit_events WHERE seq = 2')
+    expect((await run({ kind: 'verify-audit', head: null }, dsn)).code).toBe(0)
+    expect(await run(given, dsn)).toEqual({
+      code: 1,
+      out: '',
+      error: 'The audit trail was cut: it ends with record 1, and the expected head came after it.\n',
     })
   })
 

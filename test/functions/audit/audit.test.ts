@@ -136,6 +136,25 @@ describe('GET /api/audit/verify', () => {
     })
   })
 
+  it('says whether it still holds a head that was seen before', async () => {
+    const against = (head: string) =>
+      invoke(ctx, `GET /api/audit/verify?head=${head}` as 'GET /api/audit/verify', { as: token })
+    const { hash } = await readAuditHead(database.pool)
+    expect((await against(`${COUNT}:${hash}`)).json).toMatchObject({ valid: true, checked_count: COUNT })
+    expect((await against(`${COUNT + 1}:${hash}`)).json).toMatchObject({
+      ...{ valid: false, checked_count: COUNT, head_seq: COUNT },
+      ...{ first_bad_seq: COUNT + 1, reason: 'shorter_than_before' },
+    })
+    expect((await against(`600:${hash}`)).json).toMatchObject({
+      ...{ valid: false, first_bad_seq: 600, reason: 'other_than_before' },
+    })
+    for (const bad of ['12', `0:${hash}`, `x:${hash}`, '12:beef', `-1:${hash}`])
+      expect(await against(bad)).toMatchObject({
+        status: 400,
+        json: { error: 'head must be seq:hash, as in 12:<64 hexadecimal digits>' },
+      })
+  })
+
   it('names the first record that does not fit', async () => {
     await database.pool.execute('ALTER TABLE audit_events DISABLE TRIGGER USER')
     await database.pool.execute("UPDATE audit_events SET email = 'x' WHERE seq = 611")
@@ -144,6 +163,7 @@ describe('GET /api/audit/verify', () => {
       checked_count: 610,
       head_seq: 610,
       first_bad_seq: 611,
+      reason: 'event_hash',
     })
   })
 })
