@@ -172,6 +172,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/fleet/state/state.ts FleetState.awaitingComponents': perAgent,
   'lib/fleet/state/state.ts FleetState.awaitingDescription': perAgent,
   'lib/fleet/state/state.ts FleetState.httpInstances': perAgent,
+  'lib/fleet/state/state.ts FleetState.#rhythms': {
+    bound: '100,000 pollers',
+    reachedBy: [
+      'lib/fleet/intake/slow-pollers.test.ts',
+      'so many rhythms are remembered, the one of the poller that left longest ago goes',
+    ],
+  },
   'lib/fleet/state/state.ts FleetState.inGrace': perWorkload,
   'lib/fleet/state/state.ts FleetState.healthWatch': perWorkload,
   'lib/fleet/state/state.ts FleetState.away': perAgent,

@@ -85,14 +85,24 @@ export class Fleet implements FleetPort {
   async start(): Promise<void> {
     this.state.startedAtMs = this.#deps.clock.monotonicMs()
     await loadFleet(this.#deps.db, this.state)
-    for (const workload of this.state.workloads.values()) this.#presence.startGrace(workload)
+    this.#presence.startGraces()
     this.#forEachPush((followed) => this.#pushes.reconsider(followed))
     this.#deps.timers.after(this.#deps.graceMs, () => {
-      // Who has not come back by then came anew.
-      this.state.knownAtStart.clear()
+      this.#endStartGrace(0)
       this.#forEachPush((followed) => this.#reports.releaseAbsent(followed))
     })
     this.#keepTime()
+  }
+
+  /** Who has not come back by the end of its grace comes anew. */
+  #endStartGrace(round: number): void {
+    if (this.#isStopped) return
+    const { graceMs } = this.#deps
+    const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
+    for (const uid of this.state.knownAtStart)
+      if (this.state.startGraceMs(uid, graceMs) <= passedMs) this.state.knownAtStart.delete(uid)
+    if (this.state.knownAtStart.size > 0)
+      this.#deps.timers.after(passedMs, () => this.#endStartGrace(round + 1))
   }
 
   /** A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends. */
@@ -225,6 +235,7 @@ export class Fleet implements FleetPort {
       if (this.state.instances.has(uid)) continue
       if (this.state.homes.get(uid) === workloadId) this.state.homes.delete(uid)
       this.state.knownAtStart.delete(uid)
+      this.state.forgetRhythm(uid)
       const workload = this.state.workloads.get(workloadId)
       if (workload === undefined) continue
       for (const [hash, uids] of workload.quarantinedInstances) {

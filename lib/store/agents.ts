@@ -5,13 +5,20 @@ export interface AgentHome {
   instanceUid: string
   workloadId: string
   seenAt: Date
+  /** How far apart its polls are, where that is longer than agents are waited for; null of all others. */
+  pollIntervalMs: number | null
 }
 
 /** The agents that described themselves last, `limit` at most, the oldest of them first. */
 export async function listAgentHomes(db: Db, limit: number): Promise<AgentHome[]> {
-  const rows = await db.query<{ instance_uid: string; workload_id: string; seen_at: Date }>(
-    `select instance_uid, workload_id, seen_at from (
-       select instance_uid, workload_id, seen_at from agent_workloads order by seen_at desc limit $1) h
+  const rows = await db.query<{
+    instance_uid: string
+    workload_id: string
+    seen_at: Date
+    poll_interval_ms: number | null
+  }>(
+    `select instance_uid, workload_id, seen_at, poll_interval_ms from (
+       select instance_uid, workload_id, seen_at, poll_interval_ms from agent_workloads order by seen_at desc limit $1) h
      order by seen_at, instance_uid`,
     [limit],
   )
@@ -19,19 +26,26 @@ export async function listAgentHomes(db: Db, limit: number): Promise<AgentHome[]
     instanceUid: row.instance_uid,
     workloadId: row.workload_id,
     seenAt: row.seen_at,
+    pollIntervalMs: row.poll_interval_ms,
   }))
 }
 
 /** Remember many agents in one statement; those of workloads that are gone meanwhile are passed over. */
 export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): Promise<void> {
   await tx.execute(
-    `insert into agent_workloads (instance_uid, workload_id, seen_at)
-     select h.uid, w.id, h.seen
-     from unnest($1::text[], $2::text[], $3::timestamptz[]) as h (uid, workload_id, seen)
+    `insert into agent_workloads (instance_uid, workload_id, seen_at, poll_interval_ms)
+     select h.uid, w.id, h.seen, h.interval_ms
+     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::int[]) as h (uid, workload_id, seen, interval_ms)
      join workloads w on w.id = h.workload_id
      order by h.uid
-     on conflict (instance_uid) do update set workload_id = excluded.workload_id, seen_at = excluded.seen_at`,
-    [homes.map((h) => h.instanceUid), homes.map((h) => h.workloadId), homes.map((h) => h.seenAt)],
+     on conflict (instance_uid) do update set workload_id = excluded.workload_id, seen_at = excluded.seen_at,
+       poll_interval_ms = excluded.poll_interval_ms`,
+    [
+      homes.map((h) => h.instanceUid),
+      homes.map((h) => h.workloadId),
+      homes.map((h) => h.seenAt),
+      homes.map((h) => h.pollIntervalMs),
+    ],
   )
 }
 

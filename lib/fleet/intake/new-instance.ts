@@ -1,3 +1,4 @@
+import { NO_RHYTHM } from '../decide/poll-rhythm.ts'
 import type { Instance } from '../state/model.ts'
 
 /** How many full-state requests an instance may be sent at once, and how long one takes to come back. */
@@ -27,7 +28,8 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     connectedAt: now,
     lastMessageAt: now,
     lastMessageMs: nowMs,
-    pollIntervalMs: 0,
+    rhythm: NO_RHYTHM,
+    storedIntervalMs: 0,
     health: null,
     unhealthySinceMs: null,
     reported: { isKnown: false },

@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../../opamp/fleet-port.ts'
+import { goneAfterMs } from '../decide/poll-rhythm.ts'
 import { DEGRADED_DELAY_MS, judgeHealth } from '../decide/status.ts'
 import type { OfferEngine } from '../offers/offer-engine.ts'
 import { type ComponentLists, interruptComponentWait } from '../state/component-lists.ts'
@@ -9,9 +10,6 @@ import type { FleetState } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 import type { ConfigReports } from './config-reports.ts'
 
-/** A poller is gone after this many of its intervals, and never before the minimum. */
-const MISSED_POLLS = 3
-const POLL_GONE_MIN_MS = 90_000
 /** How long a live connection may leave the question open what it runs. */
 const UNKNOWN_MS = 60_000
 
@@ -206,9 +204,21 @@ export class Presence {
     this.uncount(instance, workload)
   }
 
-  startGrace(workload: Workload): void {
+  /** At our start everybody may still be on its way: who polls slowly, for longer than others. */
+  startGraces(): void {
+    const { graceMs } = this.#deps
+    const longest = new Map<string, number>()
+    for (const uid of this.#state.rhythms.keys()) {
+      const home = this.#state.homes.get(uid) ?? ''
+      longest.set(home, Math.max(longest.get(home) ?? 0, this.#state.startGraceMs(uid, graceMs)))
+    }
+    for (const workload of this.#state.workloads.values())
+      this.startGrace(workload, longest.get(workload.id) ?? graceMs)
+  }
+
+  startGrace(workload: Workload, graceMs = this.#deps.graceMs): void {
     if (workload.status === 'disconnected' || workload.graceUntilMs !== null) return
-    workload.graceUntilMs = this.#deps.clock.monotonicMs() + this.#deps.graceMs
+    workload.graceUntilMs = this.#deps.clock.monotonicMs() + graceMs
     this.#state.inGrace.add(workload)
   }
 
@@ -260,13 +270,14 @@ export class Presence {
     this.#state.awaitingComponents.delete(instance)
     this.#state.awaitingDescription.delete(instance)
     this.#state.instances.delete(instance.uid)
+    if (instance.rhythm.lastMs !== null && instance.workload !== null)
+      this.#state.keepRhythm(instance.uid, instance.rhythm)
     instance.workload?.instances.delete(instance)
   }
 
   #dropSilentPollers(nowMs: number): void {
     for (const instance of this.#state.httpInstances) {
-      const limitMs = Math.max(POLL_GONE_MIN_MS, MISSED_POLLS * instance.pollIntervalMs)
-      if (nowMs - instance.lastMessageMs >= limitMs) this.leave(instance, 'lost')
+      if (nowMs - instance.lastMessageMs >= goneAfterMs(instance.rhythm)) this.leave(instance, 'lost')
     }
   }
 

@@ -3,6 +3,7 @@ import { encodeServerToAgent } from '../../opamp/codec.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../../opamp/fleet-port.ts'
 import { type AgentReport, SERVER_CAPABILITIES, type ServerMessage } from '../../opamp/report.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { notePoll } from '../decide/poll-rhythm.ts'
 import { classifyAgent, identifyWorkload, isExcludedFromConfigs } from '../decide/workload-identity.ts'
 import type { OfferEngine } from '../offers/offer-engine.ts'
 import { HOMES_MAX } from '../state/agent-limits.ts'
@@ -162,6 +163,7 @@ export class Receiver implements FleetPort {
     const nowMs = this.#deps.clock.monotonicMs()
     const instance = createInstance(report.uid, report.uidOnWire, this.#deps.clock.now(), nowMs)
     this.#state.instances.set(report.uid, instance)
+    instance.rhythm = this.#state.takeRhythm(report.uid)
     const home = this.#state.workloads.get(this.#state.homes.get(report.uid) ?? '')
     if (home !== undefined) {
       instance.workload = home
@@ -202,11 +204,7 @@ export class Receiver implements FleetPort {
   #merge(instance: Instance, report: AgentReport, wasLive: boolean): void {
     const now = this.#deps.clock.now()
     const nowMs = this.#deps.clock.monotonicMs()
-    if (instance.connection?.transport === 'http' && nowMs > instance.lastMessageMs) {
-      const gapMs = nowMs - instance.lastMessageMs
-      instance.pollIntervalMs =
-        instance.pollIntervalMs === 0 ? gapMs : instance.pollIntervalMs * 0.7 + gapMs * 0.3
-    }
+    if (instance.connection?.transport === 'http') instance.rhythm = notePoll(instance.rhythm, nowMs)
     instance.lastMessageAt = now
     instance.lastMessageMs = nowMs
     // The 16 bytes of a known agent are the same again; keeping these would keep every agent's last frame.
@@ -233,6 +231,7 @@ export class Receiver implements FleetPort {
     if (workload === null) return
     workload.lastSeenAt = now
     this.#writer.seen(workload)
+    this.#storeRhythm(instance, workload)
     const isNews = this.#reports.take(instance, report, isFull)
     if (isNews) this.#deps.notices.configStatusReported(workload, instance)
     if (hasNewCapabilities) this.#reports.capabilitiesChanged(instance)
@@ -271,7 +270,7 @@ export class Receiver implements FleetPort {
       this.#writer.workload(workload)
     }
     this.#rememberHome(instance, workload)
-    this.#writer.home({ instanceUid: instance.uid, workloadId: workload.id, seenAt: instance.lastMessageAt })
+    this.#storeHome(instance, workload)
     this.#presence.endDescriptionWait(instance)
     this.#reclassify(instance)
     if (!wasLive || former !== workload) this.#arrive(instance, workload, former)
@@ -279,6 +278,27 @@ export class Receiver implements FleetPort {
     if (formerVersion !== '' && version !== '' && version !== formerVersion && wasLive)
       this.#presence.event(instance, workload, 'version_changed', formerVersion)
     if (!instance.reported.isKnown && canReport(instance)) this.#state.unknownReported.add(instance)
+  }
+
+  #storeHome({ uid, lastMessageAt, storedIntervalMs }: Instance, workload: Workload): void {
+    this.#writer.home({
+      instanceUid: uid,
+      workloadId: workload.id,
+      seenAt: lastMessageAt,
+      pollIntervalMs: storedIntervalMs === 0 ? null : storedIntervalMs,
+    })
+  }
+
+  /** An interval that is longer than our start waits for others is stored, and again when it is another one. */
+  #storeRhythm(instance: Instance, workload: Workload): void {
+    const { storedIntervalMs: stored } = instance
+    const intervalMs = Math.round(instance.rhythm.intervalMs)
+    const { graceMs } = this.#deps
+    const isOther = intervalMs > stored * 1.5 || intervalMs < stored / 1.5
+    const isSlow = intervalMs > graceMs / 2
+    if (isSlow ? !isOther : stored === 0 || intervalMs > graceMs / 4) return
+    instance.storedIntervalMs = isSlow ? intervalMs : 0
+    this.#storeHome(instance, workload)
   }
 
   #rememberHome({ uid }: Instance, workload: Workload): void {
@@ -341,10 +361,7 @@ export class Receiver implements FleetPort {
   /** An instance is live in a workload from now on. */
   #arrive(instance: Instance, workload: Workload, former: Workload | null): void {
     // A reconnect within the grace after our own start is no news: nobody left but us.
-    instance.isAnnounced =
-      former === workload &&
-      this.#deps.clock.monotonicMs() - this.#state.startedAtMs < this.#deps.graceMs &&
-      this.#state.knownAtStart.delete(instance.uid)
+    instance.isAnnounced = former === workload && this.#state.knownAtStart.delete(instance.uid)
     this.#presence.arrive(instance, workload)
   }
 

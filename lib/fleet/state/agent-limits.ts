@@ -11,5 +11,8 @@ export interface AgentLimits {
 /** Far above what a fleet needs, and about 1 KB of memory for each uid that was never described. */
 export const AGENT_LIMITS: AgentLimits = { perConnection: 10_000, inAll: 200_000, workloads: 200_000 }
 
+/** Pollers whose rhythm is remembered while they are away; the one that left longest ago is learnt anew. */
+export const RHYTHMS_MAX = 100_000
+
 /** Agents whose workload is remembered for their next bare message; the one described longest ago is asked again. */
 export const HOMES_MAX = 500_000

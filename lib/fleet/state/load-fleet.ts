@@ -7,6 +7,7 @@ import { listFollowedPushes } from '../../store/pushes.ts'
 import { listQuarantines } from '../../store/quarantines.ts'
 import { listOpenRollouts } from '../../store/rollouts.ts'
 import { listWorkloads } from '../../store/workloads.ts'
+import { storedRhythm } from '../decide/poll-rhythm.ts'
 import { HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
 import { loadScope } from './load-push.ts'
@@ -19,6 +20,7 @@ export async function loadFleet(db: Database, state: FleetState): Promise<void> 
   for (const home of await listAgentHomes(db, HOMES_MAX)) {
     state.homes.set(home.instanceUid, home.workloadId)
     state.knownAtStart.add(home.instanceUid)
+    if (home.pollIntervalMs !== null) state.keepRhythm(home.instanceUid, storedRhythm(home.pollIntervalMs))
   }
   await loadPushes(db, state)
   for (const { workloadId, hash, instanceUid } of await listQuarantines(db)) {

@@ -6,6 +6,7 @@ import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
 import type { Offer, Reported } from '../decide/offer.ts'
+import type { PollRhythm } from '../decide/poll-rhythm.ts'
 import type { ComponentWait } from './component-lists.ts'
 import type { LiveTally } from './live-tally.ts'
 
@@ -84,8 +85,10 @@ export interface Instance {
   connectedAt: Date
   lastMessageAt: Date
   lastMessageMs: number
-  /** Smoothed distance of an HTTP agent's polls. */
-  pollIntervalMs: number
+  /** Of an HTTP agent's polls. */
+  rhythm: PollRhythm
+  /** Its interval as it is stored; 0 when none is. */
+  storedIntervalMs: number
   health: HealthNode | null
   unhealthySinceMs: number | null
   reported: Reported

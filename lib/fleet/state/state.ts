@@ -1,6 +1,8 @@
 import type { ComponentList } from '../../model/components.ts'
 import { NameOrder } from '../../model/name-order.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
+import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
+import { RHYTHMS_MAX } from './agent-limits.ts'
 import { LiveTally } from './live-tally.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './model.ts'
 
@@ -13,6 +15,7 @@ export class FleetState {
   readonly #names = new NameOrder<Workload>()
   /** uid → workload of the last stored description. */
   readonly homes = new Map<string, string>()
+  readonly #rhythms = new Map<string, PollRhythm>()
   readonly byConnection = new Map<number, Set<Instance>>()
   /** Component lists by hash, shared by all instances that report the same one. */
   readonly componentLists = new Map<string, ComponentList>()
@@ -61,7 +64,35 @@ export class FleetState {
 
   /** Is this agent live, or away for less than the grace? Whoever was there before our start is so until its end. */
   isRecent(uid: string, nowMs: number, graceMs: number): boolean {
-    return this.instances.has(uid) || nowMs - this.startedAtMs < graceMs
+    return this.instances.has(uid) || nowMs - this.startedAtMs < this.startGraceMs(uid, graceMs)
+  }
+
+  /** How long after our start an agent may still be on its way: one that polls slowly has the time to. */
+  startGraceMs(uid: string, graceMs: number): number {
+    const rhythm = this.#rhythms.get(uid)
+    return rhythm === undefined ? graceMs : Math.max(graceMs, goneAfterMs(rhythm))
+  }
+
+  /** The rhythms of pollers that are not here, the one that left longest ago first. */
+  get rhythms(): ReadonlyMap<string, PollRhythm> {
+    return this.#rhythms
+  }
+
+  keepRhythm(uid: string, rhythm: PollRhythm): void {
+    this.#rhythms.delete(uid)
+    this.#rhythms.set(uid, rhythm)
+    if (this.#rhythms.size > RHYTHMS_MAX) this.#rhythms.delete(this.#rhythms.keys().next().value!)
+  }
+
+  /** The rhythm of a poller that is here again. */
+  takeRhythm(uid: string): PollRhythm {
+    const rhythm = this.#rhythms.get(uid) ?? NO_RHYTHM
+    this.#rhythms.delete(uid)
+    return rhythm
+  }
+
+  forgetRhythm(uid: string): void {
+    this.#rhythms.delete(uid)
   }
 
   liveInstances(workload: Workload): Instance[] {

@@ -1,0 +1,62 @@
+/** How far apart the requests of an agent are that polls, as far as it is known. */
+export interface PollRhythm {
+  /** 0 while it is not known. */
+  intervalMs: number
+  /** Monotonic time of its last request; null when that is not known. */
+  lastMs: number | null
+  /** How long it has kept to its interval, up to what makes it established. */
+  keptMs: number
+  /** An absence that may have been the first of a slower rhythm; 0 when there was none of late. */
+  absenceMs: number
+}
+
+export const NO_RHYTHM: PollRhythm = { intervalMs: 0, lastMs: null, keptMs: 0, absenceMs: 0 }
+
+/** The rhythm of a poller that was known before our start. */
+export const storedRhythm = (intervalMs: number): PollRhythm => ({
+  ...NO_RHYTHM,
+  intervalMs: Math.min(INTERVAL_MAX_MS, intervalMs),
+  keptMs: ESTABLISHED_MS,
+})
+
+/** A poller is gone after this many of its intervals, and never before the minimum. */
+const MISSED_POLLS = 3
+const GONE_MIN_MS = 90_000
+/** Who polls less often than this is gone between polls: it could not be told from one that died. */
+const INTERVAL_MAX_MS = 1_800_000
+/** A rhythm that was kept for so long is not changed by one absence. */
+const ESTABLISHED_MS = 60_000
+
+/** After how much silence a poller counts as gone. */
+export const goneAfterMs = ({ intervalMs }: Pick<PollRhythm, 'intervalMs'>): number =>
+  Math.max(GONE_MIN_MS, MISSED_POLLS * intervalMs)
+
+/** What a value shrinks to while something shorter is seen for some time: to a half within its own length. */
+const fade = (valueMs: number, timeMs: number): number =>
+  valueMs === 0 ? 0 : valueMs * 2 ** (-timeMs / valueMs)
+
+/**
+ * The rhythm after one more request. Requests that come sooner, because the agent has something to say, shorten it
+ * slowly. A silence after which it was gone is an absence of one that had a rhythm, and its new rhythm when it comes
+ * again.
+ */
+export function notePoll(rhythm: PollRhythm, nowMs: number): PollRhythm {
+  const { intervalMs, lastMs, keptMs, absenceMs } = rhythm
+  if (lastMs === null) return { ...rhythm, lastMs: nowMs }
+  const gapMs = Math.min(nowMs - lastMs, INTERVAL_MAX_MS)
+  if (gapMs <= 0) return rhythm
+  const wasGone = nowMs - lastMs >= goneAfterMs(rhythm)
+  if (wasGone && keptMs >= ESTABLISHED_MS) {
+    return absenceMs === 0
+      ? { ...rhythm, lastMs: nowMs, absenceMs: gapMs }
+      : { intervalMs: Math.min(absenceMs, gapMs), lastMs: nowMs, keptMs, absenceMs: 0 }
+  }
+  const next = { intervalMs: Math.max(gapMs, fade(intervalMs, gapMs)) }
+  const faded = fade(absenceMs, gapMs)
+  return {
+    ...next,
+    lastMs: nowMs,
+    keptMs: Math.min(ESTABLISHED_MS, keptMs + gapMs),
+    absenceMs: faded < goneAfterMs(next) ? 0 : faded,
+  }
+}
