@@ -37,6 +37,7 @@ export default defineHttp({
     const about = {
       groups: groupErrors(targets),
       isPrevious: previous?.pushId === push.pushId,
+      isNewestOfHash: true,
       rollout: await findRolloutOfPush(ctx.db, push.pushId),
       answer: push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null,
     }

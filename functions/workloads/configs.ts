@@ -2,7 +2,13 @@ import { array, type } from 'superstruct'
 import { GROUP_INSTANCES_MAX } from '../../lib/fleet/views/errors.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { listErrorGroups, type StoredErrorGroup } from '../../lib/store/push-targets.ts'
-import { findNewestAppliedExcept, listPushes, listRollbacksOf, type Push } from '../../lib/store/pushes.ts'
+import {
+  findNewestAppliedExcept,
+  findNewestPushOfHash,
+  listPushes,
+  listRollbacksOf,
+  type Push,
+} from '../../lib/store/pushes.ts'
 import { listRollouts } from '../../lib/store/rollouts.ts'
 import { RevisionRecord } from '../../lib/wire/revisions.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
@@ -29,10 +35,14 @@ export default defineHttp({
     if (workload === null) return problem('workload-not-found')
     // What waits to be written is part of the history as well.
     await ctx.fleet.writer.flush()
-    const previous =
-      workload.activeHash === null
-        ? null
-        : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
+    const { activeHash } = workload
+    const [current, previous] =
+      activeHash === null
+        ? [null, null]
+        : [
+            await findNewestPushOfHash(ctx.db, workload.id, activeHash),
+            await findNewestAppliedExcept(ctx.db, workload.id, activeHash),
+          ]
     const rollouts = new Map(
       (await listRollouts(ctx.db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout]),
     )
@@ -56,7 +66,9 @@ export default defineHttp({
       keyOf: ({ push }) => [push.seq],
       toWire: ({ push, groups, answer }) => {
         const rollout = rollouts.get(push.pushId) ?? null
-        const about = { groups, isPrevious: push.pushId === previous?.pushId, rollout, answer }
+        const isPrevious = push.pushId === previous?.pushId
+        const isNewestOfHash = push.pushId === current?.pushId
+        const about = { groups, isPrevious, isNewestOfHash, rollout, answer }
         return ctx.views.revision(workload, push, about, sight)
       },
     })

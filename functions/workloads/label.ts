@@ -17,15 +17,15 @@ export default defineHttp({
   gate: null,
   params: revisionParams,
   query: noQuery,
-  body: jsonBody(LabelRequest, { bytesMax: 1_024, invalidText: INVALID }),
+  body: jsonBody(LabelRequest, { bytesMax: 65_536, invalidText: INVALID }),
   replies: [{ status: 200, description: 'The label as it is now.', json: RevisionLabel }],
   errors: ['bad-request', 'workload-not-found', 'revision-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const label = body.label.trim()
     if ([...label].length > LABEL_MAX)
       return problem('bad-request', { error: `label too long (max ${LABEL_MAX} chars)` })
     if (label.includes('\0')) return problem('bad-request', { error: INVALID })
+    if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const request = { workloadId: params.id, hash: params.hash, label, actor }
     const outcome = await recordAlongside(ctx.audit, (record) => labelRevision(ctx, request, record))
     if (outcome.ok) return json({ label })

@@ -221,7 +221,6 @@ function describeValidation(
   }
   const isValid = findings.every((finding) => !finding.blocking)
   const hasWarnings = findings.length > 0
-  const reported = target.lastKnownComponents
   return {
     status: isValid ? (hasWarnings ? 'valid_with_warnings' : 'valid') : 'invalid',
     valid: isValid,
@@ -232,12 +231,21 @@ function describeValidation(
       workload_id: target.workloadId,
       workload_type: target.type,
       accepts_remote_config: target.acceptsRemoteConfig,
-      ...(reported === null ? {} : { available_components: Object.fromEntries(reported) }),
+      ...availableComponents(parts.fleet.workload(target.workloadId)),
       target_hash: hash,
       ...(wanted.content_sha256 === undefined ? {} : { target_content_sha256: wanted.content_sha256 }),
     },
     findings,
     unavailable_components: unavailableComponents(found.required, target),
+  }
+}
+
+function availableComponents(workload: Workload | null): Record<string, unknown> {
+  const known = workload?.availableComponents ?? null
+  if (known === null) return {}
+  return {
+    available_components: known,
+    ...(known.hash === '' ? {} : { available_components_hash: known.hash }),
   }
 }
 

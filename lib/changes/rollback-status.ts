@@ -1,3 +1,4 @@
+import { reachedState } from '../fleet/views/revision.ts'
 import type { Push } from '../store/pushes.ts'
 import type { RollbackStatus } from '../wire/rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from './prepare-rollback.ts'
@@ -41,6 +42,6 @@ export function toRollbackStatus(
     elapsed_ms: elapsedMs,
     timeout_seconds: ROLLBACK_TIMEOUT_SECONDS,
     timed_out: isTimedOut,
-    last_known_status: push.phase,
+    last_known_status: reachedState(push),
   }
 }

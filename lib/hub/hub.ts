@@ -20,6 +20,8 @@ const STEPS = 25
 const GATHER_MS = 20
 /** Browsers served before agents and requests get their turn: what waits for one may take 16 writes. */
 const SERVED_AT_ONCE = 5
+/** Said of every session that is over, however it ended: clients know exactly these words, and sign in again. */
+const ENDED = 'token expired'
 const POLICY_VIOLATION = 1008
 
 /** How busy the hub is, for the metrics. */
@@ -88,7 +90,7 @@ export class Hub {
   /** Connect a browser until its token ends. */
   add(client: HubClient, session: { sessionId: string; expiresAt: Date }): void {
     const leftMs = Math.max(0, session.expiresAt.getTime() - this.#clock.now().getTime())
-    const cancelExpiry = this.#timers.after(leftMs, () => this.#end(client, 'token expired'))
+    const cancelExpiry = this.#timers.after(leftMs, () => this.#end(client, ENDED))
     const queue = new BrowserQueue(client)
     this.#members.set(client, { client, queue, sessionId: session.sessionId, cancelExpiry })
     this.stats.clients = this.#members.size
@@ -122,7 +124,7 @@ export class Hub {
   endSessions(sessionIds: readonly string[]): void {
     const ended = new Set(sessionIds)
     for (const { client, sessionId } of [...this.#members.values()])
-      if (ended.has(sessionId)) this.#end(client, 'session ended')
+      if (ended.has(sessionId)) this.#end(client, ENDED)
   }
 
   #end(client: HubClient, reason: string): void {

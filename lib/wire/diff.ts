@@ -143,7 +143,7 @@ export const DiffEndpointValue = named(
     raw: string(),
     scheme: optional(string()),
     host: optional(string()),
-    port: optional(string()),
+    port: optional(number()),
     path: optional(string()),
     normalized: string(),
     insecure: optional(boolean()),

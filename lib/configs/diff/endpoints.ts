@@ -113,15 +113,17 @@ function normalise({ part, text }: Found): string {
 function shown(found: Found): DiffEndpointValue {
   if (found.isSecret || redactString(found.text) === MASK) return { raw: MASK, normalized: MASK }
   const raw = clean(found.text)
-  const normalized = clean(normalise(found))
   const address = readAddress(found.text, kindOf(found.part.id))
-  if (!address) return { raw, normalized }
+  if (!address) return { raw, normalized: clean(normalise(found)) }
+  // With its scheme, also where that is only understood.
+  const spelt = normalise(found)
+  const normalized = clean(spelt.includes('://') ? spelt : `${address.scheme}://${spelt}`)
   const { scheme, host, port, path } = address
   return {
     raw,
     scheme,
     ...(host === '' ? {} : { host }),
-    ...(port === '' ? {} : { port }),
+    ...(port === '' ? {} : { port: Number(port) }),
     ...(path === '' ? {} : { path: redactString(path) }),
     normalized,
     insecure: scheme === 'http' || scheme === 'grpc',

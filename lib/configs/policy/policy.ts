@@ -135,7 +135,7 @@ function answer(
       : 'info'
   return {
     schema_version: 'config-policy.v1',
-    valid: isYaml,
+    valid: isYaml && findings.length === 0,
     allowed: findings.length === 0,
     decision: findings.length === 0 ? 'pass' : 'block',
     severity,

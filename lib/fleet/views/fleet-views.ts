@@ -153,14 +153,18 @@ export class FleetViews {
     const hasFailures = followed !== null && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
     // What took it back would be newer.
-    return this.revision(workload, push, { groups, isPrevious: false, rollout: null, answer: null }, sight)
+    const about = { groups, isPrevious: false, isNewestOfHash: true, rollout: null, answer: null }
+    return this.revision(workload, push, about, sight)
   }
 
   /** A push with what is known around it; `answer` is the push that took it back. */
   revision(
     workload: Workload,
     push: Push,
-    about: Pick<RevisionSurroundings, 'groups' | 'isPrevious' | 'rollout'> & { answer: Push | null },
+    about: Pick<RevisionSurroundings, 'groups' | 'isPrevious' | 'rollout'> & {
+      isNewestOfHash: boolean
+      answer: Push | null
+    },
     sight: Sight,
   ): RevisionRecord {
     const { counters, clock } = this.#parts
@@ -170,7 +174,7 @@ export class FleetViews {
       {
         ...about,
         label: counters.label(workload.id, push.hash),
-        isCurrent: workload.activeHash === push.hash,
+        isCurrent: about.isNewestOfHash && workload.activeHash === push.hash,
         isLastKnownGood: workload.knownGoodHash === push.hash,
         rollout: rollout?.pushId === push.pushId ? rollout : about.rollout,
         aftermath: this.aftermath(workload, push, about.answer),

@@ -13,6 +13,7 @@ import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './error
 
 /** How long an instance may say nothing before the revision shows that. */
 export const STATUS_TIMEOUT_MS = 30_000
+const CLOSED_TEXT = { superseded: 'Another push took its place', aborted: 'Aborted' } as const
 const TIMEOUT_TEXT = 'No OpAMP status after 30s'
 /** What is said of an instance that says nothing; the words are ours. */
 const TIMEOUT_ERROR: AgentError = {
@@ -43,6 +44,20 @@ export interface RevisionSurroundings {
 export function timeoutAt(push: Push): Date | null {
   if (push.status !== 'pending' || push.phase === 'superseded' || push.phase === 'aborted') return null
   return new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
+}
+
+/**
+ * How far a push got in the words that clients of the contract know: that it was closed, or that nobody can answer, is
+ * told beside it.
+ */
+export function reachedState({
+  phase,
+  counts,
+  sentAt,
+}: Push): 'submitted' | 'sent' | 'applying' | 'applied' | 'failed' {
+  if (phase !== 'superseded' && phase !== 'aborted' && phase !== 'no_status') return phase
+  if (counts.applying + counts.applied > 0) return 'applying'
+  return sentAt === null ? 'submitted' : 'sent'
 }
 
 /** Targets that were offered the config and have said nothing yet. */
@@ -147,7 +162,7 @@ function toTimeline(push: Push, timedOut: number): RevisionTimelineEntry[] {
   add('sent', push.sentAt)
   if (timedOut > 0) {
     const at = new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
-    add('no_status', at, { message: TIMEOUT_TEXT, timed_out: true })
+    add('sent', at, { message: TIMEOUT_TEXT, timed_out: true })
   }
   add('applied', push.appliedAt, { terminal: true })
   add('failed', push.failedAt, {
@@ -155,7 +170,7 @@ function toTimeline(push: Push, timedOut: number): RevisionTimelineEntry[] {
     ...(push.error === null ? {} : { message: push.error.title }),
   })
   if (push.phase === 'superseded' || push.phase === 'aborted')
-    add(push.phase, push.updatedAt, { terminal: true })
+    add(reachedState(push), push.updatedAt, { terminal: true, message: CLOSED_TEXT[push.phase] })
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }
 

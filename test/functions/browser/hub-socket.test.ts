@@ -131,6 +131,6 @@ describe('a socket that is open', () => {
     const own = await running.token()
     const { ended } = await openOrFail(bearer(own))
     expect(await running.call('POST', '/api/auth/logout', { as: own })).toMatchObject({ status: 204 })
-    expect(await ended).toEqual({ code: 1008, reason: 'session ended' })
+    expect(await ended).toEqual({ code: 1008, reason: 'token expired' })
   })
 })

@@ -98,11 +98,11 @@ describe('GET /api/v1/capabilities and /api/features', () => {
     })
   })
 
-  it('are every gate in the complete edition, sorted', async () => {
+  it('are every gate in the complete edition and the audit viewer, sorted', async () => {
     const complete = { ...ctx, edition: createCompleteEdition() }
     expect((await invoke(complete, 'GET /api/v1/capabilities')).json).toEqual({
       api_version: 'v1',
-      capabilities: [...GATES].sort().map((id) => ({ id, state: 'enabled' })),
+      capabilities: [...GATES, 'audit.viewer'].sort().map((id) => ({ id, state: 'enabled' })),
     })
   })
 

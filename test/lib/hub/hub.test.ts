@@ -315,7 +315,7 @@ describe('sessions', () => {
   it('close theirs and no others when they are ended', () => {
     const [ended, other] = [connect({ sessionId: 'a' }), connect({ sessionId: 'b' })]
     hub.endSessions(['a'])
-    expect(ended.closed).toEqual([[1008, 'session ended']])
+    expect(ended.closed).toEqual([[1008, 'token expired']])
     expect(other.closed).toEqual([])
   })
 })

@@ -216,7 +216,7 @@ describe('what is told', () => {
           raw: 'ingest.example.com:4317',
           scheme: 'grpc',
           host: 'ingest.example.com',
-          port: '4317',
+          port: 4317,
           insecure: true,
         },
         rules: ['otlp_endpoint_changed'],
