@@ -18,6 +18,21 @@ export const APPROVAL_STATUSES = [
   'retired',
 ] as const
 
+/** What can be wrong with a workload, the worst first. */
+export const WORKLOAD_TROUBLES = [
+  'disconnected',
+  'unhealthy',
+  'push_failed',
+  'rollout_halted',
+  'rolled_back',
+  'some_failed',
+  'some_unhealthy',
+  'drifted',
+  'degraded',
+  'leaving',
+  'outdated',
+] as const
+
 /** What is told of a request, in the order in which it happened. */
 export const APPROVAL_STEPS = [
   'requested',

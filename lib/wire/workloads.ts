@@ -12,7 +12,7 @@ import {
 } from 'superstruct'
 import { ErrorParameters, RevisionRecord } from './revisions.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
-import { REMOTE_CONFIG_STATES, WORKLOAD_STATUSES } from './values.ts'
+import { REMOTE_CONFIG_STATES, WORKLOAD_STATUSES, WORKLOAD_TROUBLES } from './values.ts'
 
 export const WorkloadStatus = named('WorkloadStatus', '', enums(WORKLOAD_STATUSES))
 export type WorkloadStatus = Infer<typeof WorkloadStatus>
@@ -56,6 +56,21 @@ export const ReadOnlyReason = named(
 )
 export type ReadOnlyReason = Infer<typeof ReadOnlyReason>
 
+export const WorkloadTrouble = named(
+  'WorkloadTrouble',
+  'The worst thing that there is to say about a workload.',
+  type({
+    kind: enums(WORKLOAD_TROUBLES),
+    since: note('Absent where it is not known.', optional(string())),
+    count: note('Instances that it is about, of `total`.', optional(number())),
+    total: optional(number()),
+    config_hash: note('The config, push and rollout that it is about.', optional(string())),
+    push_id: optional(string()),
+    rollout_id: optional(string()),
+  }),
+)
+export type WorkloadTrouble = Infer<typeof WorkloadTrouble>
+
 export const WorkloadRecord = named(
   'WorkloadRecord',
   'One workload as lists, details and hub frames show it. In hub frames a cleared field is null.',
@@ -90,6 +105,7 @@ export const WorkloadRecord = named(
     open_alert_count: number(),
     waiting_approval_count: number(),
     version_outdated: boolean(),
+    trouble: note('Absent when nothing is wrong.', optional(WorkloadTrouble)),
   }),
 )
 export type WorkloadRecord = Infer<typeof WorkloadRecord>

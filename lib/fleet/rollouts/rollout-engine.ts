@@ -184,6 +184,8 @@ export class RolloutEngine {
   #settle(workload: Workload, rollout: Rollout, next: StoredRollout): void {
     rollout.stored = next
     this.#deps.notices.pushChanged(workload, rollout.followed.push)
+    // That it was halted, or goes on, is told of the workload as well.
+    this.#deps.notices.workloadChanged(workload)
   }
 
   async #noteConverged(workload: Workload, rollout: Rollout): Promise<void> {

@@ -2,7 +2,8 @@ import { hasOutstandingOffer } from '../decide/abilities.ts'
 import { isDegrading, judgeHealth, type WorkloadStatus } from '../decide/status.ts'
 import type { Instance, Workload } from './model.ts'
 
-function isDegradingNow(instance: Instance, nowMs: number): boolean {
+/** Whether this instance alone would make its workload degraded now. */
+export function isDegradingNow(instance: Instance, nowMs: number): boolean {
   const { health, unhealthySinceMs } = instance
   const hasOffer = hasOutstandingOffer(instance)
   return isDegrading({ verdict: judgeHealth(health), unhealthySinceMs, hasOutstandingOffer: hasOffer }, nowMs)

@@ -18,6 +18,7 @@ import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigSta
 import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
+import { findTrouble } from './trouble.ts'
 import { CLEARABLE, type SettledRecord, toWorkloadRecord } from './workload.ts'
 
 /** What the views are made from. */
@@ -120,15 +121,19 @@ export class FleetViews {
   }
 
   #record(workload: Workload, sight: Sight): SettledRecord {
-    const { counters, minAgentVersion, retentionMs } = this.#parts
+    const { clock, counters, minAgentVersion, retentionMs } = this.#parts
     const order = minAgentVersion === '' ? null : compareVersions(workload.version, minAgentVersion)
+    const isVersionOutdated = order !== null && order < 0
+    const driftedCount = this.#countDrifted(workload)
+    const times = { nowMs: clock.monotonicMs(), now: clock.now() }
     return toWorkloadRecord(
       workload,
       {
-        driftedCount: this.#countDrifted(workload),
+        driftedCount,
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
-        isVersionOutdated: order !== null && order < 0,
+        isVersionOutdated,
+        trouble: findTrouble(workload, { driftedCount, isVersionOutdated, ...times }),
         retentionMs,
         push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, sight),
       },

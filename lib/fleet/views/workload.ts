@@ -1,6 +1,6 @@
 import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 import type { RevisionRecord } from '../../wire/revisions.ts'
-import type { RemoteConfigStatus, WorkloadRecord } from '../../wire/workloads.ts'
+import type { RemoteConfigStatus, WorkloadRecord, WorkloadTrouble } from '../../wire/workloads.ts'
 import type { Workload } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
 
@@ -12,6 +12,7 @@ export interface WorkloadSurroundings {
   isVersionOutdated: boolean
   retentionMs: number
   push: RevisionRecord | null
+  trouble: WorkloadTrouble | null
 }
 
 /** A record without `last_seen_at`, which changes with every message. */
@@ -78,6 +79,7 @@ export function toWorkloadRecord(
     open_alert_count: around.openAlerts,
     waiting_approval_count: around.waitingApprovals,
     version_outdated: around.isVersionOutdated,
+    ...(around.trouble === null ? {} : { trouble: around.trouble }),
   }
 }
 
@@ -100,4 +102,5 @@ export const CLEARABLE = [
   'remote_config_status',
   'reported_config_hash',
   'retention_until',
+  'trouble',
 ] as const

@@ -55,6 +55,7 @@ export const commonTexts = defineTexts({
       connected: 'connected',
       degraded: 'degraded',
       disconnected: 'disconnected',
+      leaving: 'leaving',
       archived: 'archived',
     },
     push: {
@@ -122,7 +123,13 @@ export const commonTexts = defineTexts({
     actions: 'Actions',
     more: 'Afficher la suite',
     instances: (n: number) => `${formatNumber(n)} ${plural(n, 'instance', 'instances')}`,
-    status: { connected: 'connecté', degraded: 'dégradé', disconnected: 'déconnecté', archived: 'archivé' },
+    status: {
+      connected: 'connecté',
+      degraded: 'dégradé',
+      disconnected: 'déconnecté',
+      leaving: 'en départ',
+      archived: 'archivé',
+    },
     push: {
       pending: 'en cours',
       submitted: 'soumis',

@@ -31,6 +31,7 @@ export const fleetTexts = defineTexts({
     column: {
       status: 'Status',
       name: 'Workload',
+      why: 'Why',
       type: 'Type',
       environment: 'Environment',
       cluster: 'Cluster',
@@ -108,6 +109,7 @@ export const fleetTexts = defineTexts({
     column: {
       status: 'État',
       name: 'Collecteur',
+      why: 'Pourquoi',
       type: 'Type',
       environment: 'Environnement',
       cluster: 'Cluster',

@@ -48,6 +48,10 @@ export const workloadTexts = defineTexts({
         `No instance is connected; the last one was seen ${ago}.`,
         'Check that the supervisor runs and reaches this service; if it is gone for good, archive it.',
       ],
+      leaving: (ago: string): [string, string] => [
+        `Its last instance left ${ago}.`,
+        'It counts as disconnected when none comes back.',
+      ],
       rolledBack: (count: number, total: number, cause: string): [string, string] => [
         count > 0
           ? `The last config failed on ${n(count)} of ${n(total)} instances, and the config before it was restored.`
@@ -236,6 +240,10 @@ export const workloadTexts = defineTexts({
       disconnected: (ago: string): [string, string] => [
         `Aucune instance n’est connectée ; la dernière a été vue ${ago}.`,
         'Vérifiez que le superviseur tourne et atteint ce service ; s’il a disparu pour de bon, archivez-le.',
+      ],
+      leaving: (ago: string): [string, string] => [
+        `Sa dernière instance est partie ${ago}.`,
+        'Il comptera comme déconnecté si aucune ne revient.',
       ],
       rolledBack: (count: number, total: number, cause: string): [string, string] => [
         count > 0

@@ -10,6 +10,7 @@ import { readOnlyReason } from './workloads.ts'
 export type Diagnosis =
   | { kind: 'archived'; since: string }
   | { kind: 'disconnected'; since: string }
+  | { kind: 'leaving'; since: string }
   | { kind: 'rolled_back'; failed: RevisionRecord | null; current: RevisionRecord }
   | { kind: 'push_failed'; push: RevisionRecord }
   | { kind: 'some_failed'; push: RevisionRecord }
@@ -30,6 +31,7 @@ export type Tone = 'bad' | 'warn' | 'busy' | 'idle' | 'ok'
 const TONES: Record<Diagnosis['kind'], Tone> = {
   archived: 'idle',
   disconnected: 'bad',
+  leaving: 'warn',
   rolled_back: 'bad',
   push_failed: 'bad',
   some_failed: 'bad',
@@ -73,6 +75,7 @@ export function diagnose(
 ): Diagnosis {
   if (workload.archived_at) return { kind: 'archived', since: workload.archived_at }
   if (workload.status === 'disconnected') return { kind: 'disconnected', since: workload.last_seen_at }
+  if (workload.trouble?.kind === 'leaving') return { kind: 'leaving', since: workload.last_seen_at }
   const reason = readOnlyReason(workload)
   const fromPush = reason === null ? diagnosePush(workload, history) : null
   if (rollout?.status === 'halted' && fromPush?.kind === 'rollout') return { kind: 'rollout_halted', rollout }

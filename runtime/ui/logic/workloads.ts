@@ -3,6 +3,7 @@ import {
   environmentOf as environmentAmong,
   trustedAmong,
 } from '../../../lib/wire/labels.ts'
+import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
 import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { isOpen } from './pushes.ts'
 
@@ -27,6 +28,10 @@ export function readOnlyReason(workload: WorkloadRecord): ReadOnlyReason | null 
   if (workload.type !== 'collector') return 'not_a_collector'
   return workload.accepts_remote_config ? null : 'no_remote_config'
 }
+
+/** Its status to show: one that nobody is connected to is not called connected while its grace runs. */
+export const statusOf = ({ archived_at: archivedAt, trouble, status }: WorkloadRecord) =>
+  archivedAt ? 'archived' : trouble?.kind === 'leaving' ? 'leaving' : status
 
 /** The state of a workload's config in one word. */
 export type ConfigState =
@@ -94,10 +99,41 @@ export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>
 export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>
   Object.entries(workload.labels ?? {}).filter(([key]) => !/^(host|os|service|k8s)\./.test(key))
 
+const TROUBLE_RANK = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) => [kind, at]))
+
+/** How bad a workload's trouble is: the worst first, those without any last. */
+export const troubleRank = ({ trouble }: WorkloadRecord): number =>
+  trouble ? (TROUBLE_RANK.get(trouble.kind) ?? TROUBLE_RANK.size) : TROUBLE_RANK.size + 1
+
+/** Where the trouble of a workload is to be seen. */
+export function troubleHref({ id, trouble }: WorkloadRecord): string {
+  const base = `/workloads/${id}`
+  switch (trouble?.kind) {
+    case 'unhealthy':
+    case 'some_unhealthy':
+    case 'degraded':
+      return `${base}/health`
+    case 'push_failed':
+    case 'rolled_back':
+    case 'some_failed':
+      return `${base}/pushes/${trouble.config_hash}?push=${trouble.push_id}`
+    case 'rollout_halted':
+      return `${base}/rollouts/${trouble.rollout_id}`
+    case 'drifted':
+      return `${base}/instances`
+    case 'disconnected':
+    case 'leaving':
+      return `${base}/activity`
+    default:
+      return base
+  }
+}
+
 /** What every column is sorted by; the name alone is compared in full. */
 export const FLEET_SORTS = {
   status: (w) => STATUS_RANK[w.status],
   name: () => 0,
+  why: troubleRank,
   type: (w) => w.type,
   environment: environmentOf,
   cluster: clusterOf,

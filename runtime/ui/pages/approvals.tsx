@@ -75,6 +75,7 @@ export function ApprovalsPage() {
           if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
           return (
             <Sheet
+              isStacked
               label={words.title}
               head={
                 <>

@@ -63,6 +63,7 @@ export function DriftPage() {
                 <p class="empty">{words.driftNone}</p>
               ) : (
                 <Sheet
+                  isStacked
                   label={words.drift}
                   head={
                     <>

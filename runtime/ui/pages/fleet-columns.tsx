@@ -1,7 +1,8 @@
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
+import { describeTrouble } from '../i18n/trouble.ts'
 import {
   clusterOf,
   configStateOf,
@@ -9,12 +10,32 @@ import {
   nameOf,
   placeOf,
   readOnlyReason,
+  statusOf,
   tellingLabels,
+  troubleHref,
 } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
-import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'
+import { Ago, SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 
-const statusOf = (workload: WorkloadRecord) => (workload.archived_at ? 'archived' : workload.status)
+const QUIET: ReadonlySet<WorkloadTrouble['kind']> = new Set(['drifted', 'degraded', 'leaving', 'outdated'])
+
+/** What is wrong, since when, and where to look. */
+function WhyCell({ workload }: { workload: WorkloadRecord }) {
+  const { trouble } = workload
+  if (!trouble) return <span class="faint">–</span>
+  const text = describeTrouble(trouble)
+  return (
+    <a class={QUIET.has(trouble.kind) ? 'warn' : 'bad'} href={troubleHref(workload)} title={text}>
+      {text}
+      {trouble.since && (
+        <span class="muted">
+          {' · '}
+          <Ago at={trouble.since} />
+        </span>
+      )}
+    </a>
+  )
+}
 
 /** What the workload's config is and does, in one line. */
 export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
@@ -117,6 +138,12 @@ export function listColumns(): Column<WorkloadRecord>[] {
       render: (workload) => <StatusMark status={statusOf(workload)} />,
     },
     { id: 'name', title: column.name, render: (workload) => <NameCell workload={workload} /> },
+    {
+      id: 'why',
+      title: column.why,
+      width: '290px',
+      render: (workload) => <WhyCell workload={workload} />,
+    },
     { id: 'type', title: column.type, width: '90px', render: (workload) => workload.type },
     {
       id: 'environment',
@@ -186,13 +213,43 @@ export function listColumns(): Column<WorkloadRecord>[] {
 export const DEFAULT_COLUMNS = [
   'status',
   'name',
+  'why',
   'environment',
   'instances',
   'config',
   'version',
-  'alerts',
   'seen',
 ]
+
+/** What gives way where the page is too narrow, the first first; status, names and causes never do. */
+const GIVE_WAY = [
+  'seen',
+  'labels',
+  'type',
+  'cluster',
+  'alerts',
+  'version',
+  'environment',
+  'instances',
+  'config',
+]
+const NAME_WIDTH = 240
+const MARGINS = 64
+
+/** The columns that fit beside names that can be read. */
+export function fitColumns(
+  columns: readonly Column<WorkloadRecord>[],
+  width: number,
+): readonly Column<WorkloadRecord>[] {
+  const widthOf = (all: typeof columns) =>
+    all.reduce((sum, { width: own }) => sum + (own === undefined ? NAME_WIDTH : Number.parseInt(own, 10)), 0)
+  let fitting = columns
+  for (const id of GIVE_WAY) {
+    if (widthOf(fitting) <= width - MARGINS) break
+    fitting = fitting.filter((column) => column.id !== id)
+  }
+  return fitting
+}
 
 /** The one column of the narrow table: two lines for each workload. */
 export function narrowColumn(): Column<WorkloadRecord> {
@@ -207,6 +264,7 @@ export function narrowColumn(): Column<WorkloadRecord> {
             {nameOf(workload)}
           </a>
         </div>
+        <div class="second">{workload.trouble && <WhyCell workload={workload} />}</div>
         <div class="second">
           {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} /> ·{' '}
           {workload.version}

@@ -18,14 +18,14 @@ import { FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
-import { isNarrow } from '../state/viewport.ts'
-import { DEFAULT_COLUMNS, listColumns, narrowColumn } from './fleet-columns.tsx'
+import { isNarrow, pageWidth } from '../state/viewport.ts'
+import { DEFAULT_COLUMNS, fitColumns, listColumns, narrowColumn } from './fleet-columns.tsx'
 import { FleetCounters } from './fleet-counters.tsx'
 import { FleetEmpty } from './fleet-empty.tsx'
 import { COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
 const ROW_HEIGHT = 35
-const NARROW_ROW_HEIGHT = 56
+const NARROW_ROW_HEIGHT = 74
 
 const isFilter = (text: string | null): text is FleetFilter => text !== null && text in FLEET_FILTERS
 const isSort = (text: string | null): text is FleetSort => text !== null && text in FLEET_SORTS
@@ -43,11 +43,11 @@ interface View {
 function readView(): View {
   const wanted = query.value
   const filter = wanted.get('show')
-  const [sort, direction] = (wanted.get('sort') ?? 'name').split(':')
+  const [sort, direction] = (wanted.get('sort') ?? 'why').split(':')
   return {
     filter: isFilter(filter) ? filter : null,
     search: wanted.get('q') ?? '',
-    sort: isSort(sort ?? null) ? (sort as FleetSort) : 'name',
+    sort: isSort(sort ?? null) ? (sort as FleetSort) : 'why',
     isDescending: direction === 'desc',
     group: wanted.get('group') ?? '',
     hasArchived: wanted.get('archived') === 'true',
@@ -129,7 +129,12 @@ export function FleetPage() {
   const lines = useMemo(() => toLines(rows, view.group), [rows, view.group])
   const narrow = isNarrow.value
   const chosen = chosenColumns()
-  const columns = narrow ? [narrowColumn()] : listColumns().filter(({ id }) => chosen.includes(id))
+  const columns = narrow
+    ? [narrowColumn()]
+    : fitColumns(
+        listColumns().filter(({ id }) => chosen.includes(id)),
+        pageWidth.value,
+      )
   const isEmpty = fleetLoaded.value && workloads.size === 0
   return (
     <>
@@ -180,7 +185,7 @@ export function FleetPage() {
                 isDescending={view.isDescending}
                 onSort={(id) =>
                   setQuery({
-                    sort: view.sort === id && !view.isDescending ? `${id}:desc` : id === 'name' ? null : id,
+                    sort: view.sort === id && !view.isDescending ? `${id}:desc` : id === 'why' ? null : id,
                   })
                 }
               />

@@ -114,6 +114,7 @@ function Targets({
   const { column } = words
   return (
     <Sheet
+      isStacked
       label={label}
       head={
         <>

@@ -249,6 +249,7 @@ function StageTable({ of, now }: { of: RolloutRecord; now: number }) {
   const { column } = words
   return (
     <Sheet
+      isStacked
       label={words.stages}
       head={
         <>
@@ -302,6 +303,7 @@ function Members({ of }: { of: RolloutRecord }) {
       <h2>{words.members}</h2>
       {of.targets.length < all && <p class="muted">{words.membersFirst(of.targets.length, all)}</p>}
       <Sheet
+        isStacked
         label={words.members}
         head={
           <>

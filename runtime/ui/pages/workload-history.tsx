@@ -103,7 +103,7 @@ function RowActions({
     reload()
   }
   return (
-    <span class="actions" style={{ flexWrap: 'nowrap', justifyContent: 'end' }}>
+    <span class="actions row-actions">
       <Action
         kind="plain"
         reason={unless('workload:push_config')}
@@ -174,6 +174,7 @@ export function HistoryTab({ workload, history }: TabProps) {
               </span>
             </div>
             <Sheet
+              isStacked
               label={say(workloadTexts).tabs.history}
               head={
                 <>

@@ -26,6 +26,8 @@ function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>):
       return words.archived
     case 'disconnected':
       return words.disconnected(formatAgo(diagnosis.since))
+    case 'leaving':
+      return words.leaving(formatAgo(diagnosis.since))
     case 'rolled_back': {
       const failed = diagnosis.failed
       return words.rolledBack(failed?.failed_count ?? 0, failed?.target_count ?? 0, causeOf(failed))

@@ -5,7 +5,7 @@ import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { clusterOf, environmentOf, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
+import { clusterOf, environmentOf, nameOf, placeOf, readOnlyReason, statusOf } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -89,7 +89,7 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
       title={nameOf(workload)}
       beside={
         <>
-          <StatusMark status={workload.archived_at ? 'archived' : workload.status} />
+          <StatusMark status={statusOf(workload)} />
           <span class="muted">{around.join(' · ')}</span>
         </>
       }

@@ -35,6 +35,7 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
   }
   return (
     <Sheet
+      isStacked
       label={words.title}
       head={
         <>

@@ -95,14 +95,17 @@ export function Sheet({
   label,
   head,
   children,
+  isStacked = false,
 }: {
   label: string
   head: ComponentChildren
   children: ComponentChildren
+  /** On a narrow page each row becomes a few lines instead of scrolling sideways. */
+  isStacked?: boolean
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1).
-    <section class="sheet" aria-label={label} tabIndex={0}>
+    <section class={isStacked ? 'sheet stacked' : 'sheet'} aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>{head}</tr>

@@ -22,6 +22,7 @@ const STATUS = {
   connected: ['ok', 'full'],
   degraded: ['warn', 'half'],
   disconnected: ['bad', 'ring'],
+  leaving: ['warn', 'ring'],
   archived: ['idle', 'box'],
 } as const
 

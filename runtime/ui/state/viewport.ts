@@ -8,3 +8,10 @@ export const isNarrow = signal(media.matches)
 media.addEventListener('change', () => {
   isNarrow.value = media.matches
 })
+
+/** How wide the window is, for what gives way where it does not fit. */
+export const pageWidth = signal(window.innerWidth)
+
+window.addEventListener('resize', () => {
+  pageWidth.value = window.innerWidth
+})

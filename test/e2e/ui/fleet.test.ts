@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../support/service.ts'
 import { launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
 import { announceThousands, connect } from './support/fleet.ts'
+import { FAILING_EXPORTER } from './support/scene.ts'
 import { startComplete } from './support/service.ts'
 
 const CROWD = 3_000
@@ -107,8 +108,9 @@ describe('the fleet', () => {
     await page.getByRole('link', { name: 'crowd-00000' }).waitFor()
     await expect.poll(() => page.evaluate(() => document.body.scrollHeight)).toBeGreaterThan(CROWD * 30)
     await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
-    await page.getByRole('link', { name: 'the-first' }).waitFor()
+    await page.getByRole('link', { name: 'crowd-02999' }).waitFor()
     await page.evaluate(() => window.scrollTo(0, 0))
+    await page.getByRole('button', { name: /Workload/ }).click()
     await page.getByRole('button', { name: /Workload/ }).click()
     await page.getByRole('link', { name: 'the-first' }).waitFor()
     expect(new URL(page.url()).searchParams.get('sort')).toBe('name:desc')
@@ -117,6 +119,58 @@ describe('the fleet', () => {
     await page.getByLabel('Group by').selectOption('environment')
     await page.getByRole('rowheader', { name: /dev · 1,000/ }).waitFor()
     await context.close()
+  })
+
+  test('the worst stands first, with the reason and since when, of however many', async () => {
+    const well = connect(service, 'aardvark', 'aardvark-1')
+    const sick = ['1', '2', '3', '4'].map((pod) => connect(service, 'zebra', `zebra-${pod}`))
+    const { page, context, complaints } = await visit(browser, service.url)
+    await signIn(page)
+    await page.getByRole('link', { name: 'aardvark' }).waitFor()
+    for (const agent of sick.slice(0, 3)) agent.say({ health: FAILING_EXPORTER })
+    const row = page.getByRole('row').filter({ hasText: 'zebra' })
+    await row.getByRole('link', { name: /^3 of 4 unhealthy · (now|\d+ sec)/ }).waitFor()
+    const names = () => page.locator('tbody tr[aria-rowindex] .name').allTextContents()
+    await expect.poll(async () => (await names()).slice(0, 2)).toEqual(['the-first', 'zebra'])
+    await row.getByRole('link', { name: /unhealthy/ }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/health$/)
+    await page.goBack()
+    // Where there is no room, what matters stays: names and causes.
+    for (const width of [1024, 820]) {
+      await page.setViewportSize({ width, height: 800 })
+      await row.waitFor()
+      const cut = await row.evaluate(
+        (one) =>
+          [...one.querySelectorAll('.name, td a.bad')].filter((part) => {
+            const cell = part.closest('td')
+            return cell === null || cell.scrollWidth > cell.clientWidth
+          }).length,
+      )
+      expect(cut).toBe(0)
+    }
+    await page.setViewportSize({ width: 390, height: 800 })
+    expect(await row.getByRole('link', { name: /unhealthy/ }).isVisible()).toBe(true)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    expect(complaints).toEqual([])
+    await context.close()
+    await Promise.all([well, ...sick].map((agent) => agent.stop()))
+    for (const name of ['aardvark', 'zebra']) await forget(name)
+  })
+
+  test('a workload whose last instance just left is not called connected', async () => {
+    const agent = connect(service, 'aaa-gone', 'aaa-gone-1')
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    const row = page.getByRole('row').filter({ hasText: 'aaa-gone' })
+    await row.getByText('connected', { exact: true }).waitFor()
+    await agent.stop()
+    await row
+      .getByText('leaving', { exact: true })
+      .or(row.getByText('disconnected', { exact: true }))
+      .waitFor()
+    await row.getByRole('link', { name: /its last instance left|no instance is connected/ }).waitFor()
+    await context.close()
+    await forget('aaa-gone')
   })
 
   test('the arrow keys walk the rows, the counters filter', async () => {

@@ -100,6 +100,80 @@ describe('GET /api/workloads', () => {
   })
 })
 
+describe('what is wrong with a workload, and since when', () => {
+  const SICK = {
+    ...{ healthy: false, status: 'StatusPermanentError', lastError: 'no route to host' },
+    ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+  }
+  const trouble = async (id: string) => (await record(id)).trouble
+  const frames = (id: string) =>
+    ctx.frames.flatMap((frame) =>
+      frame.type === 'workload_update' && frame.workload.id === id ? [frame.workload.trouble] : [],
+    )
+
+  it('is nothing, then a version, then instances, then half of them, and says the worst', async () => {
+    const agents = ['a', 'b', 'c', 'd'].map((pod) => connect({ host: 'vm', pod, version: '0.149.0' }))
+    const id = agents[0]!.workloadId
+    await ctx.advance(300)
+    expect(await trouble(id)).toBeUndefined()
+    const sickAt = ctx.clock.now()
+    agents[0]!.say({ health: SICK })
+    await ctx.advance(3_000)
+    const seconds = (date: Date) => new Date(Math.round(date.getTime() / 1_000) * 1_000).toISOString()
+    expect(await trouble(id)).toEqual({ kind: 'some_unhealthy', since: seconds(sickAt), count: 1, total: 4 })
+    agents[1]!.say({ health: SICK })
+    await ctx.advance(3_000)
+    expect(await trouble(id)).toEqual({ kind: 'unhealthy', since: seconds(sickAt), count: 2, total: 4 })
+    for (const agent of agents.slice(0, 2))
+      agent.say({ health: { ...SICK, healthy: true, status: 'StatusOK' } })
+    await ctx.advance(3_000)
+    expect(await trouble(id)).toBeUndefined()
+    expect(frames(id).at(-1)).toBeNull()
+    const old = connect({ service: 'old', version: '0.130.0' })
+    await ctx.advance(300)
+    expect(await trouble(old.workloadId)).toEqual({ kind: 'outdated' })
+  })
+
+  it('is a push that failed, and stays so when it was rolled back, until another is applied', async () => {
+    const agent = connect({ host: 'vm', pod: 'a', version: '0.149.0' })
+    const id = agent.workloadId
+    await ctx.advance(300)
+    const push = async (port: number, isGood: boolean) => {
+      const { pushId } = await pushConfig(ctx.fleet, id, configYaml(port))
+      await ctx.advance(300)
+      if (isGood) agent.apply()
+      else agent.fail('exit code 1')
+      await ctx.advance(1_000)
+      return { push_id: pushId, config_hash: configHash(configYaml(port)), since: expect.any(String) }
+    }
+    expect(await trouble(id)).toBeUndefined()
+    const first = await push(1, false)
+    expect(await trouble(id)).toEqual({ kind: 'push_failed', ...first })
+    expect(frames(id).at(-1)).toMatchObject({ kind: 'push_failed' })
+    await push(2, true)
+    expect(await trouble(id)).toBeUndefined()
+    const second = await push(3, false)
+    agent.apply()
+    await ctx.advance(1_000)
+    expect(await trouble(id)).toEqual({ kind: 'rolled_back', ...second })
+    await push(4, true)
+    expect(await trouble(id)).toBeUndefined()
+  })
+
+  it('is that the last instance left, before it is that nobody came back', async () => {
+    const agent = connect({ version: '0.149.0' })
+    const id = agent.workloadId
+    await ctx.advance(300)
+    const { last_seen_at: since } = await record(id)
+    agent.lose()
+    await ctx.advance(1_000)
+    expect(await record(id)).toMatchObject({ status: 'connected', trouble: { kind: 'leaving', since } })
+    expect(frames(id).at(-1)).toMatchObject({ kind: 'leaving' })
+    await ctx.advance(120_000)
+    expect(await trouble(id)).toMatchObject({ kind: 'disconnected', since: expect.any(String) })
+  })
+})
+
 describe('what the agents say', () => {
   it('shows a failure by cause to everyone and in words only to those who may read configs', async () => {
     const agent = connect()

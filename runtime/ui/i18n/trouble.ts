@@ -1,0 +1,51 @@
+import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
+
+const troubleTexts = defineTexts({
+  en: {
+    disconnected: 'no instance is connected',
+    unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
+    push_failed: 'the config failed; nothing to go back to',
+    rollout_halted: 'the staged rollout halted',
+    rolled_back: 'the config failed and was rolled back',
+    some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} could not apply the config`,
+    drifted: (count: number, total: number) =>
+      `${n(count)} of ${n(total)} ${plural(count, 'runs', 'run')} something else`,
+    degraded: 'reports that something is wrong',
+    leaving: 'its last instance left',
+    outdated: 'its version is too old',
+  },
+  fr: {
+    disconnected: 'aucune instance connectée',
+    unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
+    push_failed: 'la config a échoué ; rien à rétablir',
+    rollout_halted: 'le déploiement par étapes est arrêté',
+    rolled_back: 'la config a échoué et a été annulée',
+    some_failed: (count: number, total: number) =>
+      `${n(count)} sur ${n(total)} n’${plural(count, 'a', 'ont')} pas pu appliquer la config`,
+    drifted: (count: number, total: number) =>
+      `${n(count)} sur ${n(total)} ${plural(count, 'exécute', 'exécutent')} autre chose`,
+    degraded: 'signale que quelque chose ne va pas',
+    leaving: 'sa dernière instance est partie',
+    outdated: 'sa version est trop ancienne',
+  },
+})
+
+/** What is wrong with a workload, in a few words. */
+export function describeTrouble({ kind, count = 0, total = 0 }: WorkloadTrouble): string {
+  const words = say(troubleTexts)
+  switch (kind) {
+    case 'unhealthy':
+    case 'some_unhealthy':
+      return words.unhealthy(count, total)
+    case 'some_failed':
+      return words.some_failed(count, total)
+    case 'drifted':
+      return words.drifted(count, total)
+    default:
+      return words[kind]
+  }
+}
