@@ -1,3 +1,4 @@
+import { csvCell } from '../../lib/reports/csv.ts'
 import { type AuditFilter, type AuditRecord, listAuditRecords } from '../../lib/store/audit.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
@@ -69,11 +70,5 @@ function toLine(record: AuditRecord): string {
     record.eventHash,
     '',
   ]
-  return `${cells.map(toCell).join(',')}\n`
-}
-
-/** A spreadsheet runs cells that start like a formula; an apostrophe makes them text. */
-function toCell(value: string): string {
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return `${cells.map(csvCell).join(',')}\n`
 }

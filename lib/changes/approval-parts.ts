@@ -38,10 +38,33 @@ export type DraftRefusal =
 export const badRequest = (error: string): DraftRefusal => ({ ok: false, code: 'bad-request', error })
 
 /** PostgreSQL keeps no U+0000 and no half of a surrogate pair; neither belongs in a draft or a comment. */
-export const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text)
+const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text)
 
-/** Longer ones belong into a document that the comment links to. */
-export const COMMENT_LENGTH_MAX = 4_000
+/**
+ * Longest comment, in UTF-16 units: it stays for ever, in every later evidence pack. Longer ones belong into a
+ * document that the comment links to.
+ */
+const COMMENT_LENGTH_MAX = 4_000
+/** Longest name of a group or an environment. */
+const NAME_LENGTH_MAX = 256
+
+/** Why texts cannot be stored, by the names of their fields; null when they can. */
+export function refuseTexts(texts: Readonly<Record<string, string>>): DraftRefusal | null {
+  for (const [name, text] of Object.entries(texts)) {
+    if (!isStorable(text)) return badRequest(`${name} must be Unicode text without null characters`)
+    const most = LENGTHS[name]
+    if (most !== undefined && text.length > most)
+      return badRequest(`${name} must be at most ${most} characters, found ${text.length}`)
+  }
+  return null
+}
+
+const LENGTHS: Readonly<Record<string, number>> = {
+  comment: COMMENT_LENGTH_MAX,
+  break_glass_reason: COMMENT_LENGTH_MAX,
+  target_group: NAME_LENGTH_MAX,
+  target_env: NAME_LENGTH_MAX,
+}
 
 /** A comment without the blanks around it, where it may be stored. */
 export function readComment(
@@ -50,10 +73,7 @@ export function readComment(
 ): { ok: true; text: string } | DraftRefusal {
   const text = given.trim()
   if (isRequired && text === '') return badRequest('comment is required')
-  if (text.length > COMMENT_LENGTH_MAX)
-    return badRequest(`the comment must have ${COMMENT_LENGTH_MAX} characters at most`)
-  if (!isStorable(text)) return badRequest('the comment must be Unicode text without null characters')
-  return { ok: true, text }
+  return refuseTexts({ comment: text }) ?? { ok: true, text }
 }
 
 /** Run all checks on a draft for a workload as it stands now. */

@@ -4,10 +4,9 @@ import { type Approval, findApproval, markApproved } from '../store/approvals.ts
 import {
   type ApprovalActor,
   type ApprovalParts,
-  badRequest,
   checkDraft,
   type DraftRefusal,
-  isStorable,
+  readComment,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
@@ -23,9 +22,8 @@ export async function approveApproval(
   request: { workloadId: string; approvalId: string; comment: string; actor: ApprovalActor },
 ): Promise<ApproveOutcome> {
   const { workloadId, approvalId, actor } = request
-  const comment = request.comment.trim()
-  if (comment === '') return badRequest('comment is required')
-  if (!isStorable(comment)) return badRequest('the comment must be Unicode text without null characters')
+  const comment = readComment(request.comment, { isRequired: true })
+  if (!comment.ok) return comment
   const target = await parts.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const found = await findApproval(parts.db, workloadId, approvalId)
@@ -36,7 +34,7 @@ export async function approveApproval(
   return recordAlongside(parts.audit, async (record) => {
     const stored = await parts.db.transaction(async (tx) => {
       const approval = await markApproved(tx, {
-        ...{ id: approvalId, approver: actor.email, approverId: actor.userId, comment },
+        ...{ id: approvalId, approver: actor.email, approverId: actor.userId, comment: comment.text },
         now: parts.clock.now(),
       })
       if (approval === null) return null

@@ -11,7 +11,7 @@ import {
   badRequest,
   checkDraft,
   type DraftRefusal,
-  isStorable,
+  refuseTexts,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
@@ -40,8 +40,14 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
     request.comment.trim(),
   ]
   if (request.draftYaml.trim() === '') return badRequest('empty config draft')
-  if (![request.draftYaml, targetGroup, targetEnv, comment].every(isStorable))
-    return badRequest('the draft and its texts must be Unicode text without null characters')
+  const { draftYaml } = request
+  const refused = refuseTexts({
+    draft_yaml: draftYaml,
+    target_group: targetGroup,
+    target_env: targetEnv,
+    comment,
+  })
+  if (refused !== null) return refused
   const target = await parts.configTargets.find(request.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }

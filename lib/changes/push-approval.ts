@@ -20,7 +20,7 @@ import {
   badRequest,
   checkDraft,
   type DraftRefusal,
-  isStorable,
+  refuseTexts,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
@@ -66,8 +66,8 @@ function refuseStatus(status: StoredApprovalStatus, isBreakGlass: boolean): Refu
 /** Push an approved request, or with break-glass one that is not. Policy binds both. */
 export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): Promise<PushApprovalOutcome> {
   const push = { ...wanted, comment: wanted.comment.trim(), breakGlassReason: wanted.breakGlassReason.trim() }
-  if (![push.comment, push.breakGlassReason].every(isStorable))
-    return badRequest('comments must be Unicode text without null characters')
+  const refusedText = refuseTexts({ comment: push.comment, break_glass_reason: push.breakGlassReason })
+  if (refusedText !== null) return refusedText
   if (push.breakGlass && push.comment === '') return badRequest('comment is required')
   if (push.breakGlass && push.breakGlassReason === '') return badRequest('break_glass_reason is required')
   const target = await parts.configTargets.find(push.workloadId)

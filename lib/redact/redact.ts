@@ -91,6 +91,9 @@ const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
 const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
 /** Between a name and its value. */
 const ASSIGNMENT = /(?<=[A-Za-z0-9_.-])["']?\s{0,8}(?:=>|[:=])\s{0,8}/g
+/** A flag and the word behind it that is none itself. */
+const FLAG =
+  /(?<![A-Za-z0-9_.-])(--?([A-Za-z][A-Za-z0-9_.-]{1,80})(?:\s{1,4}|["'],?\s{0,4}|,\s{1,4})["']?)[^\s"',-][^\s"',]*/g
 const NAME_CHARACTER = /[A-Za-z0-9_.-]/
 const ASSIGNED_NAME_MIN = 2
 const ASSIGNED_NAME_MAX = 80
@@ -101,7 +104,20 @@ const SECRET_VALUE = /bearer |secret|token|api[-_]?key|password/i
  * secret names, e-mail addresses. Time grows linearly with the text.
  */
 export function redactText(text: string): string {
-  return replaceAssigned(redactAddresses(redactTokens(text)), MASK).replace(E_MAIL, MASK)
+  return redactSecrets(text).replace(E_MAIL, MASK)
+}
+
+/** The same with e-mail addresses left in, which say whom to ask. */
+export function redactSecrets(text: string): string {
+  return redactFlags(replaceAssigned(redactAddresses(redactTokens(text)), MASK))
+}
+
+/** `--password x` of a command line, also as a list of quoted words. */
+function redactFlags(text: string): string {
+  if (!text.includes('-')) return text
+  return text.replace(FLAG, (whole, before: string, name: string) =>
+    isSecretName(name) ? before + MASK : whole,
+  )
 }
 
 /**

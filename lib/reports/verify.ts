@@ -40,10 +40,25 @@ export function verifyPack(text: string, publicKeyPem: string | null): PackVerdi
     const canonical = canonicalText(pack, CANONICAL_SHAPES.pack)
     if (!isDeepStrictEqual(JSON.parse(canonical), pack))
       return failed('form', 'holds fields or values that a pack does not have, which no hash covers')
+    if (plainForm(text) !== plainForm(canonical))
+      return failed(
+        'form',
+        'is not written as a pack is: a field twice or out of its place, or a number in another form',
+      )
     return checkParts(pack, publicKeyPem)
   } catch (error) {
     return failed('form', error instanceof Error ? error.message : String(error))
   }
+}
+
+/**
+ * A JSON text without white space and with one spelling of each text. Two of these are equal when nothing else
+ * differs: a parser drops all but the last of equal keys, and whoever reads the text may look at the first.
+ */
+function plainForm(json: string): string {
+  return json.replace(/"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|\s+/g, (part) =>
+    part.startsWith('"') ? JSON.stringify(JSON.parse(part)) : '',
+  )
 }
 
 function checkParts(pack: EvidencePack, publicKeyPem: string | null): PackVerdict {

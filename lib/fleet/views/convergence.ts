@@ -4,6 +4,7 @@ import type { Convergence, ConvergenceShared, ConvergenceTarget } from '../../wi
 import type { PushAftermath } from '../../wire/revisions.ts'
 import { errorFields, type Sight } from './errors.ts'
 import { compareTargets, toInstanceState } from './revision.ts'
+import { shownLabel } from './shown-labels.ts'
 
 const STRAGGLERS_MAX = 50
 const JOINERS_MAX = 200
@@ -81,7 +82,7 @@ export function sharedByStragglers(
     .filter((label) => label.rest / rest.length <= 0.5 * (label.count / late.length))
     .sort((a, b) => a.rest - b.rest || b.count - a.count || (a.key < b.key ? -1 : 1))
     .slice(0, SHARED_MAX)
-    .map(({ key, value, count }) => ({ key, value, count }))
+    .map(({ key, value, count }) => ({ key, value: shownLabel(key, value), count }))
 }
 
 /** What four of five carry. Only that is looked for in the others, who are many. */

@@ -5,6 +5,7 @@ import type { RemoteConfigStatus } from '../../wire/workloads.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import type { Instance, RemoteConfigReport } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
+import { shownLabel } from './shown-labels.ts'
 
 /** Whether the effective config holds everything that the assigned one asks for. */
 export interface EffectiveMatch {
@@ -101,7 +102,9 @@ export function toInstanceDetail(
       ? {}
       : { transport: instance.connection.transport === 'http' ? 'http' : 'websocket' }),
     capabilities: capabilityNames(instance.capabilities),
-    attributes: Object.fromEntries(instance.attributes ?? []),
+    attributes: Object.fromEntries(
+      [...(instance.attributes ?? [])].map(([key, value]) => [key, shownLabel(key, value)]),
+    ),
     ...(instance.health === null ? {} : { health: toHealth(instance.health, classifyError, sight) }),
     ...(components === null
       ? {}

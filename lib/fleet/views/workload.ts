@@ -3,6 +3,7 @@ import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord, WorkloadTrouble } from '../../wire/workloads.ts'
 import type { Workload } from '../state/model.ts'
 import { errorFields, type Sight } from './errors.ts'
+import { shownLabel } from './shown-labels.ts'
 
 /** What a record is made of beside the workload itself. */
 export interface WorkloadSurroundings {
@@ -22,7 +23,7 @@ export type SettledRecord = Omit<WorkloadRecord, 'last_seen_at'>
 export function toLabels(workload: Workload): Record<string, string> {
   const labels: Record<string, string> = {}
   for (const [key, value] of Object.entries(workload.labels))
-    if (!key.startsWith(TRUSTED_PREFIX)) labels[key] = value
+    if (!key.startsWith(TRUSTED_PREFIX)) labels[key] = shownLabel(key, value)
   for (const [key, value] of Object.entries(workload.trustedLabels)) labels[TRUSTED_PREFIX + key] = value
   return labels
 }

@@ -189,6 +189,25 @@ describe('reading', () => {
   })
 })
 
+describe('texts of requests', () => {
+  const long = 'x'.repeat(4_000)
+  it('are as long as a report can carry, and refused by name and length beyond', async () => {
+    const refusal = (name: string, most: number) => ({
+      status: 400,
+      json: { error: `${name} must be at most ${most} characters, found ${most + 1}` },
+    })
+    expect(await create({ comment: `${long}x` })).toMatchObject(refusal('comment', 4_000))
+    expect(await create({ target_group: 'g'.repeat(257) })).toMatchObject(refusal('target_group', 256))
+    expect(await create({ target_env: 'e'.repeat(257) })).toMatchObject(refusal('target_env', 256))
+    const { id } = await requested({ comment: long })
+    expect(await approve(id, { comment: `${long}x` })).toMatchObject(refusal('comment', 4_000))
+    expect(await approve(id, { comment: long })).toMatchObject({ status: 200 })
+    expect(await push(id, { comment: `${long}x` })).toMatchObject(refusal('comment', 4_000))
+    const reason = { break_glass: true, comment: 'c', break_glass_reason: `${long}x` }
+    expect(await push(id, reason)).toMatchObject(refusal('break_glass_reason', 4_000))
+  })
+})
+
 describe('approving', () => {
   it('needs a comment, and says when one approved one’s own request', async () => {
     const { id } = await requested()

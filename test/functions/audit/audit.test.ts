@@ -10,12 +10,20 @@ afterAll(() => ctx.close())
 const { token, userId, email } = await signIn(ctx, { email: 'admin@example.com' })
 
 const COUNT = 620
+/** Texts that a program which opens a table could take for formulas, and an empty one. */
+const DETAILS: Readonly<Record<number, string>> = {
+  3: '=cmd|"x",\nnext',
+  4: '',
+  5: ' =1+1',
+  6: 'a;@SUM(A1)',
+  7: '\uff1d1+1',
+}
 
 beforeAll(async () => {
   const actor = { userId, email }
   await ctx.audit.change(async (_, record) => {
     for (let n = 1; n <= COUNT; n++) {
-      const detail = n === 3 ? '=cmd|"x",\nnext' : n === 4 ? '' : `detail ${n}`
+      const detail = DETAILS[n] ?? `detail ${n}`
       await record({
         action: `a.${n % 2}`,
         actor: n === 4 ? null : actor,
@@ -110,6 +118,10 @@ describe('GET /api/audit/events.csv', () => {
     // One cell holds a line break; the text ends with one.
     expect(lines).toHaveLength(1 + COUNT + 1 + 1)
     expect(answer.text).toContain(`,w3,w3,,"'=cmd|""x"",\nnext",`)
+    // As in reports: also behind blanks, behind what ends a cell for some, and with wide signs.
+    expect(answer.text).toContain(`,w5,w5,,' '=1+1,`)
+    expect(answer.text).toContain(`,w6,w6,,"a;'@SUM(A1)",`)
+    expect(answer.text).toContain(`,w7,w7,,'\uff1d1+1,`)
     const one = await invoke(ctx, 'GET /api/audit/events.csv?resource_id=w1', { as: token })
     expect(one.text.split('\n')).toHaveLength(3)
     expect(one.text).toContain(

@@ -264,6 +264,30 @@ describe(PREVIEW, () => {
   })
 })
 
+describe('a pack over a comment that was stored before its length had a limit', () => {
+  // What one editor wrote once cannot be edited, and must not keep everybody from their evidence.
+  it.each([
+    ['JWTs that end nowhere', '-eyJaaaaa'],
+    ['credentials', 'a:b@'],
+    ['assignments', 'token='],
+    ['one long word', 'aB1-'],
+  ])('is made all the same: %s', async (_, piece) => {
+    const comment = piece.repeat(405_000 / piece.length)
+    await database.pool.execute(`update approvals set request_comment = $1 where workload_id = 'wl-0001'`, [
+      comment,
+    ])
+    const plan = section(packOf(await preview(ALL)), 'config_plan')
+    expect(plan.length).toBeGreaterThan(0)
+    expect(JSON.stringify(plan).length).toBeLessThan(200_000)
+    for (const format of ['markdown', 'csv', 'pdf'])
+      expect(
+        await invoke(ctx, `${EXPORT}?format=${format}`, { as: operator.token, body: ALL }),
+      ).toMatchObject({
+        status: 200,
+      })
+  })
+})
+
 describe(EXPORT, () => {
   it.each([
     ['?format=markdown', 'md', 'text/markdown; charset=utf-8', '# Evidence Pack'],

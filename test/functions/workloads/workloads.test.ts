@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import { MASK } from '../../../lib/redact/redact.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { InstanceDetail, LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -274,6 +275,31 @@ describe('what the agents say', () => {
     })
     expect(health!.components!['pipeline:traces']).not.toHaveProperty('last_error')
     expect((await get(path, admin)).text).not.toContain('token=abc')
+  })
+
+  it('shows no secret that an agent’s host told it, in labels, attributes and frames, and the rest as it is', async () => {
+    const agent = connect({
+      attributes: {
+        'process.command_line':
+          '/otelcol --config a.yaml --password hunter2 --set=exporters.x.api_key=hunter2',
+        'process.command_args': '["/otelcol","--token","hunter2","--verbose","-v"]',
+        'api.key': 'hunter2',
+        'service.endpoint': 'https://app:hunter2@backend:4317/v1',
+        owner: 'team@example.com',
+      },
+    })
+    await ctx.advance(1_000)
+    for (const path of ['', `/${agent.workloadId}`, `/${agent.workloadId}/instances/${agent.uid}`])
+      expect((await get(path)).text, path).not.toContain('hunter2')
+    expect(JSON.stringify(ctx.frames)).not.toContain('hunter2')
+    const { labels } = await record(agent.workloadId)
+    expect(labels).toMatchObject({
+      'process.command_line': `/otelcol --config a.yaml --password ${MASK} --set=exporters.x.api_key=${MASK}`,
+      'process.command_args': `["/otelcol","--token","${MASK}","--verbose","-v"]`,
+      'service.endpoint': 'https://backend:4317/v1',
+      'os.description': 'a host with otelcol',
+      owner: 'team@example.com',
+    })
   })
 })
 

@@ -39,6 +39,30 @@ describe('a pack that is checked offline', () => {
     expect(verifyPack(JSON.stringify(JSON.parse(text), null, 2), keys.publicKey).isIntact).toBe(true)
   })
 
+  // Whoever reads the text may take the first of two equal keys; a parser takes the last, which the hashes cover.
+  it.each([
+    ['other sections before the true ones', /^\{/, '{"sections":[],'],
+    ['another scope', '"scope":{', '"scope":{"workload_count":9,'],
+    ['another fact', '"facts":{', '"facts":{"status":"disconnected",'],
+    ['another id of an item', /"items":\[\{/, '"items":[{"id":"forged",'],
+    ['the same key in another spelling', /^\{/, '{"\\u0073ections":[],'],
+    ['a signature before the true one', /^\{/, '{"signatures":[],'],
+    ['the same hash twice', /"report_hash":"[0-9a-f]{64}",/, '$&$&'],
+  ])('is refused when its text says something twice: %s', async (_, place, forged) => {
+    const text = await makeText(signer)
+    const twice = text.replace(place, forged)
+    expect(twice).not.toBe(text)
+    expect(JSON.parse(twice)).toEqual(JSON.parse(text))
+    expect(verifyPack(twice, keys.publicKey)).toMatchObject({ isIntact: false, isSigned: false })
+  })
+
+  it('is refused when its fields stand in another order, or a number is written in another way', async () => {
+    const text = await makeText(signer)
+    const { sections, ...rest } = JSON.parse(text) as EvidencePack
+    expect(verifyPack(JSON.stringify({ sections, ...rest }), keys.publicKey).isIntact).toBe(false)
+    expect(verifyPack(text.replace('"order":10', '"order":10.0'), keys.publicKey).isIntact).toBe(false)
+  })
+
   it.each([
     {},
     { alerts: true },
