@@ -1,39 +1,15 @@
 import { systemWebhookNetwork, type WebhookNetwork } from '../lib/alerts/webhook-client.ts'
-import { deliverAfterCommit } from '../lib/audit/after-commit.ts'
-import { openAuditTrail } from '../lib/audit/trail.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { isCompatible } from '../lib/configs/check/components.ts'
-import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
 import { hasWalls } from '../lib/configs/check/sandbox.ts'
-import { CONFIG_ROOMS, CONFIG_THREADS, type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
-import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
 import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
-import { Fleet } from '../lib/fleet/fleet.ts'
-import { AGENT_LIMITS } from '../lib/fleet/state/agent-limits.ts'
-import { FleetCounters } from '../lib/fleet/state/counters.ts'
-import type { FleetDeps } from '../lib/fleet/state/deps.ts'
 import { systemTimers } from '../lib/fleet/state/timers.ts'
-import { EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
-import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
-import { Hub } from '../lib/hub/hub.ts'
-import { HubNotices } from '../lib/hub/notices.ts'
 import { seedAdministrator } from '../lib/identity/bootstrap.ts'
-import { openIdentity } from '../lib/identity/identity.ts'
-import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
-import { openPasswords } from '../lib/identity/passwords.ts'
 import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { createOpampExchange } from '../lib/opamp/exchange.ts'
-import { openConfigTargets } from '../lib/posture/config-targets.ts'
-import { classifyAgentError } from '../lib/redact/agent-error.ts'
-import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
-import { ReportTurns } from '../lib/reports/turns.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
-import type { AgentError } from '../lib/store/pushes.ts'
-import { openWorkerPool } from '../lib/workers/pool.ts'
-import { openAlerting } from './alerting.ts'
+import { compose } from './compose.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import { createCommunityEdition, createCompleteEdition } from './editions.ts'
@@ -75,7 +51,6 @@ export interface RunningService {
 /** How long a graceful stop may take in all. */
 export const STOP_BUDGET_MS = 10_000
 const GOING_AWAY = 1001
-const DAY_MS = 86_400_000
 
 /** Open the database, become the active process, bring the schema up to date. */
 async function takeDatabase(
@@ -109,7 +84,8 @@ async function takeDatabase(
   return lock
 }
 
-function openContext(
+/** The parts of this process, over its lock and the machine's clock, timers and network. */
+function composeService(
   options: ServiceOptions,
   functions: LoadedFunctions,
   pool: Pool,
@@ -117,133 +93,28 @@ function openContext(
   clock: Clock,
 ) {
   const { config, files, log } = options
-  const edition = config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition()
-  const random = systemRandom
-  const passwordWorkers = openWorkerPool<PasswordJob, PasswordResult>({
-    name: 'password',
-    entry: workerUrl(files, 'password'),
-    maxThreads: 2,
-    maxQueued: 64,
-    timeoutMs: 15_000,
-    log,
-  })
-  const passwords = openPasswords(passwordWorkers, random)
-  const checkEpoch: FleetDeps['checkEpoch'] = (tx) => lock.checkEpoch(tx)
-  const audit = openAuditTrail({ db: pool, clock, random, log, sink: edition.auditSink, checkEpoch })
-  const identity = openIdentity({
-    ...{ db: pool, clock, random, log, audit, passwords },
-    jwtSecret: config.jwtSecret,
-    seedAdminEmail: config.seedAdmin?.email ?? null,
-  })
-  const configWorkers = openWorkerPool<ConfigJob, ConfigJobResult>({
-    name: 'config',
-    entry: workerUrl(files, 'config'),
-    maxThreads: CONFIG_THREADS,
-    maxQueued: 0,
-    rooms: CONFIG_ROOMS,
-    timeoutMs: 30_000,
-    heapMbMax: 512,
-    log,
-  })
-  const configs = openConfigEngine({
-    workers: configWorkers,
-    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
-  })
-  const counters = new FleetCounters()
-  const hub = new Hub({ clock, timers: systemTimers })
-  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
-  const notices = new HubNotices(hub, counters)
-  const fleet = new Fleet(fleetDeps(options, pool, lock, clock, audit, notices, configs))
-  const views = new FleetViews({
-    ...{ fleet, counters, clock },
-    matches: new EffectiveMatches(pool, compareWith(configs)),
-    classifyError: classifyForFleet,
-    minAgentVersion: config.minAgentVersion,
-    retentionMs: config.retentionDays * DAY_MS,
-  })
-  notices.attach(views)
-  counters.changed = (workloadId) => {
-    const workload = fleet.workload(workloadId)
-    if (workload !== null) notices.workloadChanged(workload)
-  }
-  const { alerts, webhooks } = openAlerting(config, {
-    ...{ db: pool, clock, random, log, fleet, notices },
+  // Made when somebody asks: the start need not wait for it.
+  let openApiText: string | null = null
+  const composed = compose({
+    ...{ config, clock, log, db: pool, timers: systemTimers, random: systemRandom },
+    edition: config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition(),
+    running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
+    readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },
+    databaseStatistics: () => pool.statistics(),
     network: options.webhookNetwork ?? systemWebhookNetwork,
-    checkEpoch,
+    checkEpoch: (tx) => lock.checkEpoch(tx),
+    mayOffer: () => lock.isHeld(),
+    openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
+    workerUrl: (name) => workerUrl(files, name),
+    threads: { password: 2, report: 2 },
   })
-  const opamp = createOpampExchange({
-    ...{ fleet, clock, log },
-    messageBytesMax: config.opampMessageBytesMax,
-  })
-  const reportWorkers = openWorkerPool<ReportJob, ReportJobResult>({
-    name: 'report',
-    entry: workerUrl(files, 'report'),
-    maxThreads: 2,
-    maxQueued: 8,
-    timeoutMs: 60_000,
-    heapMbMax: 2_048,
-    log,
-  })
+  const { counters, fleet, hub } = composed.ctx
   const doubts = new CommitDoubts({
     ...{ db: pool, timers: systemTimers, log, counters, fleet },
     tellBrowsers: () => hub.announce({ type: 'resync' }),
   })
   pool.onCommitInDoubt = () => doubts.note()
-  // Made when somebody asks: the start need not wait for it.
-  let openApiText: string | null = null
-  const ctx: Context = Object.freeze({
-    ...{ config, edition, clock, random, log, db: pool, identity, audit, opamp, fleet, views, hub, counters },
-    ...{ alerts, webhooks, reportWorkers, reportTurns: new ReportTurns() },
-    running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
-    openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
-    configs,
-    configTargets: openConfigTargets(fleet, pool),
-    databaseStatistics: () => pool.statistics(),
-    readiness: { ping: (timeoutMs: number) => lock.ping(timeoutMs) },
-  })
-  const workers = { password: passwordWorkers, config: configWorkers, report: reportWorkers }
-  const closeWorkers = async () => {
-    await Promise.all(Object.values(workers).map((pool) => pool.close()))
-  }
-  return { ctx, passwords, workers, closeWorkers, doubts }
-}
-
-/** An agent's error without what the fleet does not keep. */
-function classifyForFleet(raw: string, options?: { withText: boolean }): AgentError {
-  const { cause, title, parameters, text } = classifyAgentError(raw, options)
-  return { cause, title, parameters: { ...parameters }, text }
-}
-
-const compareWith = (configs: ConfigEngine) => async (asked: string, reported: string) => {
-  const compared = await configs.effectiveMatch(asked, reported)
-  return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
-}
-
-function fleetDeps(
-  { config, log }: ServiceOptions,
-  db: Pool,
-  lock: ProcessLock,
-  clock: Clock,
-  audit: Context['audit'],
-  notices: FleetDeps['notices'],
-  configs: ConfigEngine,
-): FleetDeps {
-  const audited = deliverAfterCommit(db, audit)
-  return {
-    ...{ db: audited.db, clock, log, random: systemRandom, timers: systemTimers },
-    notices,
-    mayOffer: () => lock.isHeld(),
-    checkEpoch: (tx) => lock.checkEpoch(tx),
-    recordAudit: audited.record,
-    classifyError: classifyForFleet,
-    isCompatible,
-    async normalise(text) {
-      const read = await configs.normalForm(text)
-      return read.ok ? read.form : 'busy'
-    },
-    graceMs: config.disconnectGraceMs,
-    agentLimits: AGENT_LIMITS,
-  }
+  return { ...composed, ctx: Object.freeze(composed.ctx), doubts }
 }
 
 async function drain(listener: Listener, untilMs: number, clock: Clock): Promise<void> {
@@ -285,7 +156,8 @@ async function serve(
   clock: Clock,
 ): Promise<RunningService> {
   const { config, log } = options
-  const { ctx, passwords, workers, closeWorkers, doubts } = openContext(options, functions, pool, lock, clock)
+  const parts = composeService(options, functions, pool, lock, clock)
+  const { ctx, passwords, workers, closeWorkers, doubts } = parts
   const closers: (() => Promise<unknown> | unknown)[] = [
     () => lock.release(),
     closeWorkers,

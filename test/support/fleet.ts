@@ -1,59 +1,20 @@
-import { systemWebhookNetwork } from '../../lib/alerts/webhook-client.ts'
-import { isCompatible } from '../../lib/configs/check/components.ts'
 import { effectiveMatches } from '../../lib/configs/effective/match.ts'
 import { normalForm } from '../../lib/configs/effective/normal-form.ts'
 import { parseConfig } from '../../lib/configs/yaml/parse.ts'
-import { Fleet } from '../../lib/fleet/fleet.ts'
+import type { Fleet } from '../../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../../lib/fleet/state/agent-limits.ts'
-import { FleetCounters } from '../../lib/fleet/state/counters.ts'
 import type { FleetDeps } from '../../lib/fleet/state/deps.ts'
-import type { Timers } from '../../lib/fleet/state/timers.ts'
-import { EffectiveMatches } from '../../lib/fleet/views/effective-matches.ts'
-import { FleetViews } from '../../lib/fleet/views/fleet-views.ts'
-import { Hub } from '../../lib/hub/hub.ts'
-import { HubNotices } from '../../lib/hub/notices.ts'
+import type { CompareConfigs } from '../../lib/fleet/views/effective-matches.ts'
 import { encodeServerToAgent } from '../../lib/opamp/codec.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { AGENT_CAPABILITIES, type AgentReport, type ServerMessage } from '../../lib/opamp/report.ts'
-import { openConfigTargets } from '../../lib/posture/config-targets.ts'
-import { classifyAgentError } from '../../lib/redact/agent-error.ts'
 import type { Database } from '../../lib/store/db.ts'
-import type { AgentError } from '../../lib/store/pushes.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
-import { openAlerting } from '../../runtime/alerting.ts'
-import { type FakeClock, fakeClock } from './fakes.ts'
+import { fakeClock } from './fakes.ts'
 import { createTestContext, type TestContext, type TestContextOptions } from './invoke.ts'
+import { type ManualTimers, manualTimers } from './manual-timers.ts'
 import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
 import type { TestDatabase } from './postgres.ts'
-
-/** Timers that run only when a test moves the clock with them. */
-export interface ManualTimers extends Timers {
-  /** Move the clock and run what falls due on the way, in its order. */
-  advance(ms: number): void
-}
-
-export function manualTimers(clock: FakeClock): ManualTimers {
-  const waiting = new Map<object, { dueMs: number; work: () => void }>()
-  return {
-    after(delayMs, work) {
-      const key = {}
-      waiting.set(key, { dueMs: clock.monotonicMs() + delayMs, work })
-      return () => void waiting.delete(key)
-    },
-    advance(ms) {
-      const endMs = clock.monotonicMs() + ms
-      for (;;) {
-        const due = [...waiting].filter(([, { dueMs }]) => dueMs <= endMs)
-        const next = due.sort(([, a], [, b]) => a.dueMs - b.dueMs)[0]
-        if (next === undefined) break
-        waiting.delete(next[0])
-        clock.advance(Math.max(0, next[1].dueMs - clock.monotonicMs()))
-        next[1].work()
-      }
-      clock.advance(Math.max(0, endMs - clock.monotonicMs()))
-    },
-  }
-}
 
 /** A context with a real fleet on the test's database, its views, and a hub whose frames are kept. */
 export interface FleetTestContext extends TestContext {
@@ -97,44 +58,19 @@ export async function createFleetContext(
   database: TestDatabase,
   options: TestContextOptions & { agentLimits?: AgentLimits; normalise?: FleetDeps['normalise'] } = {},
 ): Promise<FleetTestContext> {
+  const { agentLimits = AGENT_LIMITS, normalise = async (text) => normalForm(text), ...rest } = options
   const clock = options.clock ?? fakeClock()
   const timers = manualTimers(clock)
-  const base = createTestContext(database, { ...options, clock })
-  const { config, log, random, db, audit } = base
+  const counted = countStatements(options.db ?? database.pool)
+  // Configs are read here and now: no step of a test ends while a thread still reads.
+  const readConfigs = { normalise, compare: compareHere }
+  const base = createTestContext(
+    database,
+    { ...rest, clock, db: counted.db },
+    { timers, agentLimits, readConfigs },
+  )
+  const { counters, db, fleet, hub } = base
   const closeBase = base.close
-  const counters = new FleetCounters()
-  const hub = new Hub({ clock, timers })
-  const notices = new HubNotices(hub, counters)
-  const counted = countStatements(db)
-  const fleet = new Fleet({
-    ...{ db: counted.db, clock, random, timers, log, notices, isCompatible, classifyError },
-    mayOffer: () => true,
-    checkEpoch: async () => {},
-    recordAudit: async (tx, event) => void (await audit.record(tx, event)),
-    normalise: options.normalise ?? (async (text) => normalForm(text)),
-    graceMs: config.disconnectGraceMs,
-    agentLimits: options.agentLimits ?? AGENT_LIMITS,
-  })
-  const views = new FleetViews({
-    ...{ fleet, counters, clock, classifyError },
-    matches: new EffectiveMatches(db, async (asked, reported) => {
-      const [left, right] = [parseConfig(asked), parseConfig(reported)]
-      const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
-      return { matches: match.verdict, paths: match.paths }
-    }),
-    minAgentVersion: config.minAgentVersion,
-    retentionMs: config.retentionDays * DAY_MS,
-  })
-  notices.attach(views)
-  counters.changed = (id) => {
-    const workload = fleet.workload(id)
-    if (workload !== null) notices.workloadChanged(workload)
-  }
-  const alerting = openAlerting(config, {
-    ...{ db, clock, random, log, fleet, notices },
-    network: systemWebhookNetwork,
-    checkEpoch: async () => {},
-  })
   await counters.load(db)
   await fleet.start()
   const frames: HubFrame[] = []
@@ -150,8 +86,7 @@ export async function createFleetContext(
     { sessionId: 'a test', expiresAt: new Date(clock.now().getTime() + 100 * DAY_MS) },
   )
   const ctx = Object.assign(base, {
-    ...{ fleet, views, counters, hub, timers, ...alerting },
-    configTargets: openConfigTargets(fleet, db),
+    timers,
     async advance(ms: number) {
       // In steps, so that what a step starts in the database is over before the next one.
       for (let left = ms; left > 0; left -= STEP_MS) {
@@ -175,9 +110,10 @@ export async function createFleetContext(
   return ctx as unknown as FleetTestContext
 }
 
-function classifyError(raw: string, options?: { withText: boolean }): AgentError {
-  const { cause, title, parameters, text } = classifyAgentError(raw, options)
-  return { cause, title, parameters: { ...parameters }, text }
+const compareHere: CompareConfigs = async (asked, reported) => {
+  const [left, right] = [parseConfig(asked), parseConfig(reported)]
+  const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
+  return { matches: match.verdict, paths: match.paths }
 }
 
 /** The capabilities of a supervisor. */

@@ -1,19 +1,13 @@
-import { openAuditTrail } from '../../lib/audit/trail.ts'
-import { openRuntimeCheck } from '../../lib/configs/check/runtime-check.ts'
-import { CONFIG_ROOMS, CONFIG_THREADS, openConfigEngine } from '../../lib/configs/engine.ts'
-import type { ConfigJob, ConfigJobResult } from '../../lib/configs/jobs.ts'
-import { openIdentity } from '../../lib/identity/identity.ts'
-import type { PasswordJob, PasswordResult } from '../../lib/identity/password-job.ts'
-import { openPasswords, type Passwords } from '../../lib/identity/passwords.ts'
+import { systemWebhookNetwork } from '../../lib/alerts/webhook-client.ts'
+import type { Timers } from '../../lib/fleet/state/timers.ts'
+import type { Passwords } from '../../lib/identity/passwords.ts'
 import { openTokens } from '../../lib/identity/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import type { Role } from '../../lib/model/permissions.ts'
-import type { ReportJob, ReportJobResult } from '../../lib/reports/jobs.ts'
-import { ReportTurns } from '../../lib/reports/turns.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import { insertSession } from '../../lib/store/sessions.ts'
 import { insertUser } from '../../lib/store/users.ts'
-import { openWorkerPool } from '../../lib/workers/pool.ts'
+import { compose, type Ground } from '../../runtime/compose.ts'
 import type { Config } from '../../runtime/config.ts'
 import type { Context } from '../../runtime/context.ts'
 import { createCommunityEdition } from '../../runtime/editions.ts'
@@ -25,6 +19,7 @@ import type { Reply } from '../../runtime/reply.ts'
 import { createRouter } from '../../runtime/router.ts'
 import { createContract } from './contract.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog, seededRandom } from './fakes.ts'
+import { manualTimers } from './manual-timers.ts'
 import type { TestDatabase } from './postgres.ts'
 import { testWorkerUrl } from './workers.ts'
 
@@ -82,84 +77,39 @@ export interface TestContextOptions extends Partial<Omit<Context, 'config' | 'cl
 // Contexts of one file must not make the same ids; their order is the same on each run.
 let contexts = 0
 
-/** A context as `main.ts` builds it, with a fake clock, and parts of no use to the test left out (`opamp`, `fleet`, …). */
-export function createTestContext(database: TestDatabase, options: TestContextOptions = {}): TestContext {
+/** What a test has in place of the machine. */
+export interface TestGround extends Pick<Ground, 'readConfigs' | 'agentLimits'> {
+  timers?: Timers
+}
+
+/** A context as the service has it, on a fake clock. Its fleet is empty and not started; see `createFleetContext`. */
+export function createTestContext(
+  database: TestDatabase,
+  options: TestContextOptions = {},
+  ground: TestGround = {},
+): TestContext {
   const clock = options.clock ?? fakeClock()
   const log = recordingLog()
-  const random = options.random ?? seededRandom(++contexts)
-  const db = options.db ?? database.pool
-  const edition = options.edition ?? createCommunityEdition()
   const config = { ...TEST_CONFIG, ...options.config }
-  const workers = openWorkerPool<PasswordJob, PasswordResult>({
-    ...{
-      name: 'password',
-      entry: testWorkerUrl('password'),
-      maxThreads: 1,
-      maxQueued: 20,
-      timeoutMs: 10_000,
-      log,
-    },
-  })
-  const configWorkers = openWorkerPool<ConfigJob, ConfigJobResult>({
-    ...{
-      name: 'config',
-      entry: testWorkerUrl('config'),
-      maxThreads: CONFIG_THREADS,
-      maxQueued: 0,
-      rooms: CONFIG_ROOMS,
-      timeoutMs: 20_000,
-      log,
-    },
-  })
-  const reportWorkers =
-    options.reportWorkers ??
-    openWorkerPool<ReportJob, ReportJobResult>({
-      ...{
-        name: 'report',
-        entry: testWorkerUrl('report'),
-        maxThreads: 1,
-        maxQueued: 8,
-        timeoutMs: 60_000,
-        log,
-      },
-    })
-  const passwords = openPasswords(workers, random)
-  const runtimeCheck = openRuntimeCheck(config.runtimeValidation, clock)
-  const configs = openConfigEngine({ workers: configWorkers, runtimeCheck })
-  const audit =
-    options.audit ??
-    openAuditTrail({ db, clock, random, log, sink: edition.auditSink, checkEpoch: async () => {} })
-  const identity = openIdentity({
-    ...{ db, clock, random, log, audit, passwords },
-    jwtSecret: config.jwtSecret,
-    seedAdminEmail: config.seedAdmin?.email ?? null,
-  })
-  return {
-    readiness: { ping: async () => true },
+  const { ctx, passwords, closeWorkers } = compose({
+    ...{ config, clock, log },
+    db: options.db ?? database.pool,
+    edition: options.edition ?? createCommunityEdition(),
+    random: options.random ?? seededRandom(++contexts),
+    timers: ground.timers ?? manualTimers(clock),
     running: { version: '1.2.3', nodeVersion: process.versions.node, startedAt: clock.now() },
+    readiness: { ping: async () => true },
     databaseStatistics: () => database.pool.statistics(),
-    identity,
-    configs,
+    network: systemWebhookNetwork,
+    checkEpoch: async () => {},
+    mayOffer: () => true,
     openApi: () => OPEN_API_TEXT,
-    // Without a fleet nothing waits to be written; see `createFleetContext` for a real one.
-    fleet: { writer: { flush: async () => {} }, canRun: () => true },
-    ...options,
-    ...{
-      config,
-      clock,
-      log,
-      random,
-      db,
-      edition,
-      audit,
-      passwords,
-      reportWorkers,
-      reportTurns: new ReportTurns(),
-    },
-    close: async () => {
-      await Promise.all([workers.close(), configWorkers.close(), reportWorkers.close()])
-    },
-  } as TestContext
+    workerUrl: testWorkerUrl,
+    threads: { password: 1, report: 1 },
+    ...(options.audit === undefined ? {} : { audit: options.audit }),
+    ...ground,
+  })
+  return { ...ctx, ...options, config, clock, log, passwords, close: closeWorkers }
 }
 
 /** What `invoke` got back. */

@@ -3,7 +3,7 @@ import { type HubClient, QUEUE_BYTES_MAX, STALLED_MAX_MS } from '../../../lib/hu
 import { BURST_MAX, BURST_QUIET_MS, COALESCE_MS, Hub, OCCURRENCES_MAX } from '../../../lib/hub/hub.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { type FakeClock, fakeClock } from '../../support/fakes.ts'
-import { type ManualTimers, manualTimers } from '../../support/fleet.ts'
+import { type ManualTimers, manualTimers } from '../../support/manual-timers.ts'
 
 /** A browser that a test looks at. */
 interface Browser {

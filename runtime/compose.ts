@@ -1,0 +1,195 @@
+import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
+import { deliverAfterCommit } from '../lib/audit/after-commit.ts'
+import { type AuditTrail, openAuditTrail } from '../lib/audit/trail.ts'
+import type { Clock } from '../lib/clock.ts'
+import { isCompatible } from '../lib/configs/check/components.ts'
+import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
+import { CONFIG_ROOMS, CONFIG_THREADS, type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
+import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
+import { Fleet } from '../lib/fleet/fleet.ts'
+import { AGENT_LIMITS, type AgentLimits } from '../lib/fleet/state/agent-limits.ts'
+import { FleetCounters } from '../lib/fleet/state/counters.ts'
+import type { FleetDeps } from '../lib/fleet/state/deps.ts'
+import type { Timers } from '../lib/fleet/state/timers.ts'
+import { type CompareConfigs, EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
+import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
+import { Hub } from '../lib/hub/hub.ts'
+import { HubNotices } from '../lib/hub/notices.ts'
+import { openIdentity } from '../lib/identity/identity.ts'
+import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
+import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
+import type { Random } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { createOpampExchange } from '../lib/opamp/exchange.ts'
+import { openConfigTargets } from '../lib/posture/config-targets.ts'
+import { classifyAgentError } from '../lib/redact/agent-error.ts'
+import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
+import { ReportTurns } from '../lib/reports/turns.ts'
+import type { Database } from '../lib/store/db.ts'
+import type { PoolStatistics } from '../lib/store/pool.ts'
+import type { AgentError } from '../lib/store/pushes.ts'
+import { openWorkerPool, type WorkerPool } from '../lib/workers/pool.ts'
+import { openAlerting } from './alerting.ts'
+import type { Config } from './config.ts'
+import type { Context, Readiness } from './context.ts'
+import type { Edition } from './editions.ts'
+
+const DAY_MS = 86_400_000
+
+/** What everything else stands on. The service brings the machine's; a test brings a clock that it moves. */
+export interface Ground {
+  config: Config
+  edition: Edition
+  clock: Clock
+  timers: Timers
+  random: Random
+  log: Log
+  db: Database
+  running: Context['running']
+  readiness: Readiness
+  databaseStatistics: (() => PoolStatistics) | null
+  /** The outside, for the alert webhook. */
+  network: WebhookNetwork
+  /** Throws, and so takes a transaction back, when another process has become the active one. */
+  checkEpoch: FleetDeps['checkEpoch']
+  mayOffer: FleetDeps['mayOffer']
+  openApi: Context['openApi']
+  /** The bundled entry of a worker thread. */
+  workerUrl(name: string): URL
+  /** Threads for passwords and for reports; configs have a number of their own. */
+  threads: { password: number; report: number }
+  /** In place of the trail over `db`. */
+  audit?: AuditTrail
+  /** In place of the config workers, for a test that wants no thread in between. */
+  readConfigs?: { normalise: FleetDeps['normalise']; compare: CompareConfigs }
+  agentLimits?: AgentLimits
+}
+
+/** The parts of a process, ready to be started: only listeners, schedules and the fleet's own start are missing. */
+export interface Composed {
+  ctx: Context
+  passwords: Passwords
+  workers: Readonly<Record<'password' | 'config' | 'report', WorkerPool<never, unknown>>>
+  closeWorkers(): Promise<void>
+}
+
+/** Put all parts of a process together. The one place that does: for the service, its tests and its commands. */
+export function compose(ground: Ground): Composed {
+  const { config, edition, clock, timers, random, log, db, checkEpoch } = ground
+  const { password, configs: configWorkers, report } = openWorkers(ground)
+  const passwords = openPasswords(password, random)
+  const audit =
+    ground.audit ?? openAuditTrail({ db, clock, random, log, sink: edition.auditSink, checkEpoch })
+  const identity = openIdentity({
+    ...{ db, clock, random, log, audit, passwords },
+    jwtSecret: config.jwtSecret,
+    seedAdminEmail: config.seedAdmin?.email ?? null,
+  })
+  const configs = openConfigEngine({
+    workers: configWorkers,
+    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+  })
+  const hub = new Hub({ clock, timers })
+  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
+  const { fleet, views, counters, notices } = openFleet(ground, audit, configs, hub)
+  const { alerts, webhooks } = openAlerting(config, {
+    ...{ db, clock, random, log, fleet, notices, checkEpoch },
+    network: ground.network,
+  })
+  const ctx: Context = {
+    ...{ config, edition, clock, random, log, db, identity, audit, fleet, views, hub, counters, configs },
+    ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
+    ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
+    databaseStatistics: ground.databaseStatistics,
+    opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
+    configTargets: openConfigTargets(fleet, db),
+  }
+  const workers = { password, config: configWorkers, report }
+  return {
+    ...{ ctx, passwords, workers },
+    closeWorkers: async () => {
+      await Promise.all(Object.values(workers).map((pool) => pool.close()))
+    },
+  }
+}
+
+function openWorkers({ workerUrl, threads, log }: Ground) {
+  return {
+    password: openWorkerPool<PasswordJob, PasswordResult>({
+      name: 'password',
+      entry: workerUrl('password'),
+      maxThreads: threads.password,
+      maxQueued: 64,
+      timeoutMs: 15_000,
+      log,
+    }),
+    configs: openWorkerPool<ConfigJob, ConfigJobResult>({
+      name: 'config',
+      entry: workerUrl('config'),
+      maxThreads: CONFIG_THREADS,
+      maxQueued: 0,
+      rooms: CONFIG_ROOMS,
+      timeoutMs: 30_000,
+      heapMbMax: 512,
+      log,
+    }),
+    report: openWorkerPool<ReportJob, ReportJobResult>({
+      name: 'report',
+      entry: workerUrl('report'),
+      maxThreads: threads.report,
+      maxQueued: 8,
+      timeoutMs: 60_000,
+      heapMbMax: 2_048,
+      log,
+    }),
+  }
+}
+
+/** The fleet, what is counted of it, and how it is shown and told. */
+function openFleet(ground: Ground, audit: AuditTrail, configs: ConfigEngine, hub: Hub) {
+  const { config, clock, timers, random, log, db } = ground
+  const counters = new FleetCounters()
+  const notices = new HubNotices(hub, counters)
+  const audited = deliverAfterCommit(db, audit)
+  const read = ground.readConfigs ?? readingWith(configs)
+  const fleet = new Fleet({
+    ...{ db: audited.db, clock, log, random, timers, notices, isCompatible },
+    mayOffer: ground.mayOffer,
+    checkEpoch: ground.checkEpoch,
+    recordAudit: audited.record,
+    classifyError: classifyForFleet,
+    normalise: read.normalise,
+    graceMs: config.disconnectGraceMs,
+    agentLimits: ground.agentLimits ?? AGENT_LIMITS,
+  })
+  const views = new FleetViews({
+    ...{ fleet, counters, clock, classifyError: classifyForFleet },
+    matches: new EffectiveMatches(db, read.compare),
+    minAgentVersion: config.minAgentVersion,
+    retentionMs: config.retentionDays * DAY_MS,
+  })
+  notices.attach(views)
+  counters.changed = (workloadId) => {
+    const workload = fleet.workload(workloadId)
+    if (workload !== null) notices.workloadChanged(workload)
+  }
+  return { fleet, views, counters, notices }
+}
+
+/** Configs of agents are read in worker threads; without a free one they are read later. */
+const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
+  async normalise(text) {
+    const read = await configs.normalForm(text)
+    return read.ok ? read.form : 'busy'
+  },
+  async compare(asked, reported) {
+    const compared = await configs.effectiveMatch(asked, reported)
+    return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
+  },
+})
+
+/** An agent's error without what the fleet does not keep. */
+function classifyForFleet(raw: string, options?: { withText: boolean }): AgentError {
+  const { cause, title, parameters, text } = classifyAgentError(raw, options)
+  return { cause, title, parameters: { ...parameters }, text }
+}

@@ -1,0 +1,32 @@
+import type { Timers } from '../../lib/fleet/state/timers.ts'
+import type { FakeClock } from './fakes.ts'
+
+/** Timers that run only when a test moves the clock with them. */
+export interface ManualTimers extends Timers {
+  /** Move the clock and run what falls due on the way, in its order. */
+  advance(ms: number): void
+}
+
+/** Manual timers on a fake clock. */
+export function manualTimers(clock: FakeClock): ManualTimers {
+  const waiting = new Map<object, { dueMs: number; work: () => void }>()
+  return {
+    after(delayMs, work) {
+      const key = {}
+      waiting.set(key, { dueMs: clock.monotonicMs() + delayMs, work })
+      return () => void waiting.delete(key)
+    },
+    advance(ms) {
+      const endMs = clock.monotonicMs() + ms
+      for (;;) {
+        const due = [...waiting].filter(([, { dueMs }]) => dueMs <= endMs)
+        const next = due.sort(([, a], [, b]) => a.dueMs - b.dueMs)[0]
+        if (next === undefined) break
+        waiting.delete(next[0])
+        clock.advance(Math.max(0, next[1].dueMs - clock.monotonicMs()))
+        next[1].work()
+      }
+      clock.advance(Math.max(0, endMs - clock.monotonicMs()))
+    },
+  }
+}
