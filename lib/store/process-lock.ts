@@ -64,6 +64,9 @@ class AdvisoryProcessLock implements ProcessLock {
   #isLost = false
   #epoch = 0
   #pid = 0
+  #session = ''
+  /** Sessions of this process that may hold the lock without our knowing: pid and start, as a pid comes again. */
+  readonly #ownSessions = new Set<string>()
 
   constructor(options: ProcessLockOptions) {
     this.#options = options
@@ -143,6 +146,8 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   #hold(connection: Connection): void {
+    // It is held by this one, and so by none of those before.
+    for (const key of this.#ownSessions) if (key !== this.#session) this.#ownSessions.delete(key)
     this.#connection = connection
     this.#isHeld = true
     connection.onLost((cause) => {
@@ -159,14 +164,15 @@ class AdvisoryProcessLock implements ProcessLock {
 
   /** Come back after the database was away: same epoch, same lock, or stop. */
   async #takeAgain(): Promise<void> {
-    const formerPid = this.#pid
     while (!this.#isLost) {
       const connection = await this.#reopen(this.#stop.signal)
       try {
-        if (await this.#tryLockAgain(connection, formerPid)) {
+        if (await this.#tryLockAgain(connection)) {
           this.#hold(connection)
           return this.#options.log.info({ epoch: this.#epoch }, 'process lock taken again')
         }
+        // It was told that it has not got it.
+        this.#ownSessions.delete(this.#session)
       } catch (error) {
         this.#options.log.warn({ cause: (error as Error).message }, 'could not take the process lock again')
       }
@@ -174,12 +180,13 @@ class AdvisoryProcessLock implements ProcessLock {
     }
   }
 
-  async #tryLockAgain(connection: Connection, formerPid: number): Promise<boolean> {
+  async #tryLockAgain(connection: Connection): Promise<boolean> {
     if (!(await tryAdvisoryLock(connection))) {
       const holder = await findHolder(connection)
-      // Our own former session can outlive the connection that we lost; anybody else has taken over.
-      if (holder?.pid === formerPid)
-        await connection.query('SELECT pg_terminate_backend($1, 5000)', [formerPid])
+      // A session of our own can outlive the connection that we lost, each that asked for the lock since included;
+      // anybody else has taken over.
+      if (holder && this.#ownSessions.has(keyOfSession(holder)))
+        await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
       else if (holder) this.#loseToAnother()
       await this.#pause(this.#options.pollMs ?? 300, this.#stop.signal)
       return false
@@ -221,10 +228,13 @@ class AdvisoryProcessLock implements ProcessLock {
     const connection = await this.#options.connect()
     try {
       // However long a session of ours is idle, a setting of the server must not end it.
-      const rows = await connection.query<{ pid: number }>(
-        "SELECT pg_backend_pid() AS pid, set_config('idle_session_timeout', '0', false)",
+      const rows = await connection.query<Pick<Holder, 'pid' | 'since'>>(
+        `SELECT pid, backend_start AS since, set_config('idle_session_timeout', '0', false)
+         FROM pg_stat_activity WHERE pid = pg_backend_pid()`,
       )
       this.#pid = rows[0]!.pid
+      this.#session = keyOfSession(rows[0]!)
+      this.#ownSessions.add(this.#session)
     } catch (error) {
       await connection.close()
       throw error
@@ -260,6 +270,8 @@ interface Holder {
   address: string
   since: Date
 }
+
+const keyOfSession = ({ pid, since }: Pick<Holder, 'pid' | 'since'>) => `${pid} since ${since?.getTime()}`
 
 async function tryAdvisoryLock(connection: Connection): Promise<boolean> {
   const rows = await connection.query<{ taken: boolean }>(

@@ -13,17 +13,41 @@ export const config = (number: number) => ({
 })
 
 /** A database that can lose the answer to a commit: the change stands, and whoever asked hears of a fault. */
-export function losingAnswers(db: Database): Database & { loseNext: boolean } {
-  const losing = {
-    loseNext: false,
-    query: db.query.bind(db),
+export interface LosingDatabase extends Database {
+  /** The answer to the next commit with a statement like this is lost. */
+  lose: RegExp | null
+  /** Runs once, right before the next statement like this outside of a transaction. */
+  before: { statement: RegExp; act: () => void } | null
+}
+
+export function losingAnswers(db: Database): LosingDatabase {
+  const losing: LosingDatabase = {
+    lose: null,
+    before: null,
+    query(text, params) {
+      const { before } = losing
+      if (before?.statement.test(text)) {
+        losing.before = null
+        before.act()
+      }
+      return db.query(text, params)
+    },
     execute: db.execute.bind(db),
-    async transaction<T>(work: Parameters<typeof db.transaction<T>>[0]): Promise<T> {
-      const isLost = losing.loseNext
-      losing.loseNext = false
-      const value = await db.transaction(work)
-      if (isLost) throw new DatabaseUnavailable('connection lost at commit')
-      return value
+    async transaction(work) {
+      let isMeant = false
+      const seen = (text: string) => {
+        isMeant ||= losing.lose?.test(text) === true
+        return text
+      }
+      const value = await db.transaction((tx) =>
+        work({
+          query: (text, params) => tx.query(seen(text), params),
+          execute: (text, params) => tx.execute(seen(text), params),
+        }),
+      )
+      if (!isMeant) return value
+      losing.lose = null
+      throw new DatabaseUnavailable('connection lost at commit')
     },
   }
   return losing

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
+import { DatabaseUnavailable } from '../../../lib/store/db.ts'
 import {
   checkServerVersion,
   EpochLost,
@@ -96,6 +97,37 @@ describe('process lock', () => {
     await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
     expect(await readEpoch(database)).toBe(epoch)
     expect(first.lost).toBe(0)
+  })
+
+  it('goes on when the answer to its second attempt at the lock is lost, and the session of that one lives on', async () => {
+    const database = await freshDatabase()
+    const pool = database.openPool({ applicationName: 'first' })
+    let lost = 0
+    let attempts = 0
+    const lock = openProcessLock({
+      async connect() {
+        const connection = await pool.openReserved('control')
+        const query = connection.query.bind(connection)
+        const close = connection.close.bind(connection)
+        connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
+          const rows = await query<Row>(text, params)
+          if (!text.includes('pg_try_advisory_lock') || ++attempts !== 2) return rows
+          // Only this end of the connection is gone: the server has given the lock and does not know it yet.
+          connection.close = async () => {
+            cleanups.push(close)
+          }
+          throw new DatabaseUnavailable('connection lost')
+        }
+        return connection
+      },
+      ...{ clock: systemClock, log: recordingLog(), onLost: () => lost++, pollMs: 20, standbyPatienceMs: 50 },
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    await endSessions(database, 'first')
+    await expect.poll(() => attempts > 2 && lock.isHeld()).toBe(true)
+    await database.pool.transaction((tx) => lock.checkEpoch(tx))
+    expect(lost).toBe(0)
   })
 
   it('stops a process whose lock was taken by another while it was cut off', async () => {

@@ -158,7 +158,7 @@ it('offers a config to whom it was kept from when the push that lifted that got 
   await workload.settle(1)
   workload.agents[1]!.fail('exit code 1')
   await workload.settle(2)
-  db.loseNext = true
+  db.lose = /insert into pushes/
   await expect(workload.push(1)).rejects.toThrow('connection lost at commit')
   await ctx.advance(5_000)
   expect(workload.offered).toEqual([1, 1])

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { StagePlan } from '../../../../lib/fleet/decide/rollout.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
-import { config, type losingAnswers, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { config, losingAnswers, PushedWorkload } from '../../../support/pushed-workload.ts'
 
 // Rollouts beside the push that everyone else runs, and how they end.
 
@@ -250,4 +250,24 @@ describe('a stage', () => {
     await ctx.advance(200_000)
     expect(rollout(workload).stageIndex).toBe(1)
   })
+})
+
+it('is stored as done when its last commit got no answer and somebody left while that was read back', async () => {
+  const db = losingAnswers(database.pool)
+  const workload = await begin('abc', db)
+  await workload.settle(1)
+  const outcome = await workload.stage(2, STAGES)
+  if (!outcome.ok) throw new Error(outcome.code)
+  workload.agents[0]!.apply()
+  await ctx.advance(15_000)
+  db.lose = /set active_config_hash/
+  for (const agent of workload.agents) agent.apply()
+  await ctx.advance(2_000)
+  expect(db.lose).toBeNull()
+  db.before = { statement: /from workloads where id = /, act: () => workload.agents[2]!.goodbye() }
+  await ctx.advance(5_000)
+  expect(db.before).toBeNull()
+  expect(workload.live).toMatchObject({ activeHash: config(2).hash, rollout: null })
+  expect(await workload.stored(outcome.push.pushId)).toMatchObject({ status: 'applied', phase: 'applied' })
+  expect(await database.pool.query('select status from rollouts')).toEqual([{ status: 'succeeded' }])
 })
