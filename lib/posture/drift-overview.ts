@@ -104,16 +104,17 @@ function statusesOf(facts: Facts): DriftStatus[] {
   return holds.flatMap(([isTrue, status]) => (isTrue ? [status] : []))
 }
 
+/**
+ * What can be done about it, and where. Nobody can push once more what is active already, nor tell the page to look
+ * away, so neither is named.
+ */
 function actionsOf(facts: Facts): DriftItem['actions'] {
   const off = (reason: string) => ({ enabled: false, reason })
   const unsupported = facts.isUnsupported ? 'remote_config_unsupported' : null
-  const pending = facts.isPendingTooLong ? 'push_pending_too_long' : null
   return {
     view_diff: off('diff_requires_config_content'),
     validate_current: off('validate_from_workload_detail'),
-    push_expected: off(unsupported ?? pending ?? 'review_expected_before_push'),
     rollback: off(unsupported ?? 'rollback_from_workload_detail'),
-    mark_ignored: off('ignore_not_implemented'),
   }
 }
 

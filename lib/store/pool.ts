@@ -6,7 +6,7 @@ import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db
 /** Limits of the process's sessions; see `openPool`. */
 export interface PoolOptions {
   dsn: string
-  /** For all sessions of the process, the two reserved ones included. */
+  /** For all sessions of the process, the reserved one included. */
   maxOpen: number
   maxIdle: number
   idleTimeoutMs: number
@@ -38,14 +38,14 @@ export interface Pool extends Database {
   /** Called when it is not known whether a transaction was committed, before its caller is told. */
   onCommitInDoubt: () => void
   statistics(): PoolStatistics
-  /** A session outside the pool's share, for LISTEN and control; counted as in use until it closes. */
+  /** A session outside the pool's share, for control; counted as in use until it closes. */
   openReserved(purpose: string): Promise<Connection>
   /** Refuse new work, end idle sessions, and wait for those in use to be released. */
   close(): Promise<void>
 }
 
-/** LISTEN, and control (process lock and readiness). */
-export const RESERVED_SESSIONS = 2
+/** Control: the process lock and readiness. */
+export const RESERVED_SESSIONS = 1
 const MIN_SESSIONS = 4
 /** Callers that may wait for a session; more are told at once that there is none. */
 const WAITERS_MAX = 2_000

@@ -10,6 +10,34 @@ const PUSHES = [
 ]
 const WAITING = { workload: 'checkout-collector', yaml: CHECKOUT_DRAFT, comment: 'Sample less of the traces' }
 
+/** Examples of push groups; their labels are for whoever tries them out to set. */
+const GROUPS = [
+  {
+    id: 'prod-eu',
+    name: 'Production EU collectors',
+    description: 'Production collectors in the EU cluster',
+    selector: { match_labels: { cluster: 'prod-eu', env: 'prod' }, types: ['collector'] },
+  },
+  {
+    id: 'staging',
+    name: 'Staging collectors',
+    description: 'Collectors serving staging environments',
+    selector: { match_labels: { env: 'staging' }, types: ['collector'] },
+  },
+  {
+    id: 'edge',
+    name: 'Edge collectors',
+    description: 'Collectors deployed at the edge tier',
+    selector: { match_labels: { tier: 'edge' }, types: ['collector'] },
+  },
+  {
+    id: 'payments',
+    name: 'Payments collectors',
+    description: 'Production payment pipeline collectors',
+    selector: { match_labels: { env: 'prod', team: 'payments' }, types: ['collector'] },
+  },
+]
+
 const PATIENCE_MS = 20_000
 
 interface ListedWorkload {
@@ -57,6 +85,8 @@ async function waitForFleet(call: Call): Promise<Map<string, string>> {
 /** Give the demo fleet its first configs the way a user would, and leave one request to be decided. */
 export async function makeDemoHistory(url: string, settings: QuickStartSettings): Promise<void> {
   const call = await signIn(url, settings)
+  const had = new Set((await call<{ id: string }[]>('GET', '/api/push-groups')).map(({ id }) => id))
+  for (const group of GROUPS) if (!had.has(group.id)) await call('POST', '/api/push-groups', group)
   const ids = await waitForFleet(call)
   for (const { workload, yaml, comment } of PUSHES) {
     const path = `/api/workloads/${ids.get(workload)}/config/approvals`

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { insertPushGroup } from '../../../lib/store/push-groups.ts'
 import type { PushPreview } from '../../../lib/wire/pushes.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -31,13 +32,16 @@ describe('POST /api/pushes/preview', () => {
     await ctx.advance(1_000)
     const body = { labels: { env: 'staging' } }
     await invoke(ctx, `PUT /api/workloads/${labelled.workloadId}/trusted-labels`, { as, body })
+    const group = { id: 'staging', name: 'Staging', description: '' }
+    const selector = { match_labels: { env: 'staging' }, types: ['collector'] }
+    await database.pool.transaction((tx) => insertPushGroup(tx, { ...group, selector }))
     const answer = await preview({ group_id: 'staging', selector: { types: ['sdk'] } })
     expect(answer).toMatchObject({
       status: 200,
       json: {
         group_id: 'staging',
         selector_source: 'trusted_labels',
-        selector: { match_labels: { env: 'staging' }, types: ['collector'] },
+        selector,
         targeted_count: 1,
         breakdown: { remote_config_capable: 1, read_only: 0, incompatible: 0, offline: 0 },
       },

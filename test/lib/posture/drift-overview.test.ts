@@ -75,9 +75,7 @@ describe('buildDriftOverview', () => {
           actions: {
             view_diff: { enabled: false, reason: 'diff_requires_config_content' },
             validate_current: { enabled: false, reason: 'validate_from_workload_detail' },
-            push_expected: { enabled: false, reason: 'review_expected_before_push' },
             rollback: { enabled: false, reason: 'rollback_from_workload_detail' },
-            mark_ignored: { enabled: false, reason: 'ignore_not_implemented' },
           },
         },
       ],
@@ -137,12 +135,8 @@ describe('buildDriftOverview', () => {
     expect(worst.effective_config_hashes).toEqual([A, B])
     expect(worst).toMatchObject({ last_push: { push_id: 'p1' }, last_push_age_seconds: 1200 })
     expect(worst.actions).toMatchObject({
-      push_expected: { reason: 'remote_config_unsupported' },
       rollback: { reason: 'remote_config_unsupported' },
     })
-    expect((await item({ newestPush: push(60) })).actions['push_expected']!.reason).toBe(
-      'push_pending_too_long',
-    )
   })
 
   it('compares collectors of one named environment with each other, never those without one', async () => {
