@@ -50,6 +50,12 @@ export const settingsTexts = defineTexts({
     groupName: 'Name',
     groupDescription: 'Description',
     groupLabels: 'Trusted labels, one key=value a line',
+    groupLists: { types: 'Types', versions: 'Versions', capabilities: 'Capabilities' },
+    groupListHints: {
+      types: 'collector, sdk; with commas between them. Empty means any.',
+      versions: 'Exactly these. Empty means any.',
+      capabilities: 'remote_config, report_config, or a component such as filelog; all of them.',
+    },
     groupReach: 'Whom it reaches',
     reached: (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`,
     bucket: {
@@ -141,6 +147,12 @@ export const settingsTexts = defineTexts({
     groupName: 'Nom',
     groupDescription: 'Description',
     groupLabels: 'Étiquettes de confiance, une clé=valeur par ligne',
+    groupLists: { types: 'Types', versions: 'Versions', capabilities: 'Capacités' },
+    groupListHints: {
+      types: 'collector, sdk ; séparés par des virgules. Vide : tous.',
+      versions: 'Exactement celles-ci. Vide : toutes.',
+      capabilities: 'remote_config, report_config, ou un composant comme filelog ; toutes à la fois.',
+    },
     groupReach: 'Qui il atteint',
     reached: (count: number) => `${formatNumber(count)} ${plural(count, 'collecteur', 'collecteurs')}`,
     bucket: {

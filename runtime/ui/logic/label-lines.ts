@@ -19,3 +19,13 @@ export const writeLabelLines = (labels: Readonly<Record<string, string>>): strin
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}=${value}`)
     .join('\n')
+
+/** Read a list of words with commas or line ends between them; blanks and repetitions are left out. */
+export const readWords = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(/[,\n]/)
+      .map((word) => word.trim())
+      .filter((word) => word !== ''),
+  ),
+]

@@ -7,6 +7,22 @@ export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase
 /** Ends of a failed push after which only another push helps. */
 export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set(['nowhere_to_go', 'rollback_failed'])
 
+/** The hashes that were ever applied, also by a push that failed or was overtaken later. */
+export const appliedHashes = (history: readonly RevisionRecord[]): ReadonlySet<string> =>
+  new Set(
+    history
+      .filter(
+        ({ status, timeline }) => status === 'applied' || timeline?.some(({ state }) => state === 'applied'),
+      )
+      .map((row) => row.config_hash),
+  )
+
 /** Whether the history holds a config that somebody could choose to go back to. */
-export const hasRollbackTarget = (history: readonly RevisionRecord[]): boolean =>
-  history.some(({ status, is_current: isCurrent }) => status === 'applied' && !isCurrent)
+export function hasRollbackTarget(history: readonly RevisionRecord[]): boolean {
+  const current = history.find((row) => row.is_current)?.config_hash
+  return [...appliedHashes(history)].some((hash) => hash !== current)
+}
+
+/** Whether a hash can be pinned: it was applied, and its newest push has not failed. */
+export const canPin = (history: readonly RevisionRecord[], hash: string): boolean =>
+  appliedHashes(history).has(hash) && history.find((row) => row.config_hash === hash)?.status !== 'failed'

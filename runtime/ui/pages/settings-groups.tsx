@@ -4,7 +4,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { settingsTexts } from '../i18n/settings.ts'
-import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
+import { readLabelLines, readWords, writeLabelLines } from '../logic/label-lines.ts'
 import { Action, TextArea, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -12,6 +12,8 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+
+const SELECTOR_LISTS = ['types', 'versions', 'capabilities'] as const
 
 function GroupForm({
   group,
@@ -27,13 +29,23 @@ function GroupForm({
   const name = useSignal(group?.name ?? '')
   const description = useSignal(group?.description ?? '')
   const lines = useSignal(writeLabelLines(group?.selector.match_labels ?? {}))
+  const lists = {
+    types: useSignal((group?.selector.types ?? []).join(', ')),
+    versions: useSignal((group?.selector.versions ?? []).join(', ')),
+    capabilities: useSignal((group?.selector.capabilities ?? []).join(', ')),
+  }
   const save = async () => {
     const labels = readLabelLines(lines.value)
     if (!labels.ok) return toast(words.badLine(labels.line), 'bad')
     const result = await api.savePushGroup(group?.id ?? null, {
       name: name.value.trim(),
       description: description.value.trim(),
-      selector: { ...group?.selector, match_labels: labels.labels },
+      selector: {
+        match_labels: labels.labels,
+        types: readWords(lists.types.value),
+        versions: readWords(lists.versions.value),
+        capabilities: readWords(lists.capabilities.value),
+      },
     })
     if (!result.ok) return toastFailure(result)
     toast(common.saved)
@@ -70,6 +82,17 @@ function GroupForm({
             lines.value = value
           }}
         />
+        {SELECTOR_LISTS.map((key) => (
+          <TextField
+            key={key}
+            label={words.groupLists[key]}
+            hint={words.groupListHints[key]}
+            value={lists[key].value}
+            onValue={(value) => {
+              lists[key].value = value
+            }}
+          />
+        ))}
         <div class="actions">
           <Action onClick={onClose}>{common.cancel}</Action>
           <Action kind="primary" isSubmit>
@@ -162,6 +185,13 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
             {key}={value}
           </span>
         ))}
+        {SELECTOR_LISTS.flatMap((key) =>
+          (group.selector[key] ?? []).map((value) => (
+            <span key={`${key} ${value}`} class="chip quiet">
+              {words.groupLists[key]}: {value}
+            </span>
+          )),
+        )}
       </p>
       {isShown.value && <Reach group={group} />}
       {isAsking.value && (

@@ -121,6 +121,48 @@ function Blocks({ of }: { of: VersionIntelligence }) {
   )
 }
 
+/** What to do about it, workload by workload. */
+function Recommendations({ of }: { of: VersionIntelligence }) {
+  const words = say(postureTexts)
+  const names = new Map(of.compatibility_matrix.map((row) => [row.workload_id, row.display_name]))
+  if (of.recommendations.length === 0) return null
+  return (
+    <section>
+      <h2>{words.todo}</h2>
+      <Sheet
+        label={words.todo}
+        head={
+          <>
+            <th scope="col">{words.column.workload}</th>
+            <th scope="col">{words.column.todo}</th>
+            <th scope="col">{words.column.component}</th>
+            <th scope="col">{words.column.config}</th>
+          </>
+        }
+      >
+        <Capped rows={of.recommendations}>
+          {(row) => (
+            <tr key={`${row.workload_id}${row.action}${row.config_hash}${row.components?.join()}`}>
+              <td>
+                {row.workload_id ? (
+                  <a class="name" href={`/workloads/${row.workload_id}`}>
+                    {names.get(row.workload_id) || row.workload_id}
+                  </a>
+                ) : (
+                  '–'
+                )}
+              </td>
+              <td class="text">{words.recommendation[row.action]}</td>
+              <td class="mono">{row.components?.join(', ') ?? '–'}</td>
+              <td class="mono muted">{shortHash(row.config_hash) || '–'}</td>
+            </tr>
+          )}
+        </Capped>
+      </Sheet>
+    </section>
+  )
+}
+
 /** The fleet against a recommended version, and what stands in the way. */
 export function VersionsPage() {
   const words = say(postureTexts)
@@ -160,6 +202,7 @@ export function VersionsPage() {
               </div>
               <Matrix of={data} />
               <Blocks of={data} />
+              <Recommendations of={data} />
               {data.unsupported_config_components.length > 0 && (
                 <section>
                   <h2>{words.unsupported}</h2>

@@ -11,7 +11,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
-import { can } from '../state/session.ts'
+import { can, may } from '../state/session.ts'
 
 /** What can be done with a workload as a whole. */
 export function WorkloadActions({
@@ -67,7 +67,7 @@ export function WorkloadActions({
           {words.archive}
         </Action>
       )}
-      {workload.status === 'disconnected' && (
+      {(workload.status === 'disconnected' || may('workload:delete')) && (
         <Action
           kind="danger"
           reason={unless('workload:delete')}

@@ -6,6 +6,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { appliedHashes, canPin } from '../logic/pushes.ts'
 import { Action, ActionLink, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -15,10 +16,11 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
+import { PinDialog } from './pin-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 import type { TabProps } from './workload.tsx'
 
-type Open = { kind: 'label' | 'rollback'; row: RevisionRecord } | null
+type Open = { kind: 'label' | 'pin' | 'rollback'; row: RevisionRecord } | null
 
 function LabelDialog({
   row,
@@ -86,19 +88,28 @@ function Marks({ row, isCurrent }: { row: RevisionRecord; isCurrent: boolean }) 
 
 function RowActions({
   row,
+  rows,
   onOpen,
   reload,
 }: {
   row: RevisionRecord
+  /** The whole history, newest first. */
+  rows: readonly RevisionRecord[]
   onOpen: (open: Open) => void
   reload: () => void
 }) {
   const words = say(historyTexts)
-  const applied = row.status === 'applied' ? null : words.rollBackOnlyApplied
+  const isActive = rows.find((one) => one.is_current)?.config_hash === row.config_hash
+  const applied = appliedHashes(rows).has(row.config_hash) ? null : words.rollBackOnlyApplied
   const pin = async () => {
+    // Another one is pinned: whoever takes its place is to see which one that is.
+    if (!row.is_last_known_good && rows.some((one) => one.is_last_known_good))
+      return onOpen({ kind: 'pin', row })
     const result = row.is_last_known_good
       ? await api.clearKnownGood(row.workload_id)
-      : await api.pinKnownGood(row.workload_id, row.config_hash, { force: true })
+      : await api.pinKnownGood(row.workload_id, row.config_hash, { if_current_known_good: '' })
+    // Somebody else was faster.
+    if (!result.ok && result.code === 'known_good_conflict') return onOpen({ kind: 'pin', row })
     if (!result.ok) return toastFailure(result)
     reload()
   }
@@ -117,7 +128,7 @@ function RowActions({
             kind="plain"
             reason={
               unless('workload:push_config') ??
-              (row.status === 'applied' || row.is_last_known_good ? null : words.pinOnlyApplied)
+              (canPin(rows, row.config_hash) || row.is_last_known_good ? null : words.pinOnlyApplied)
             }
             onClick={() => void pin()}
           >
@@ -125,7 +136,7 @@ function RowActions({
           </Action>
           <Action
             kind="plain"
-            reason={unless('workload:push_config') ?? (row.is_current ? words.rollBackHere : applied)}
+            reason={unless('workload:push_config') ?? (isActive ? words.rollBackHere : applied)}
             onClick={() => onOpen({ kind: 'rollback', row })}
           >
             {words.rollBack}
@@ -231,14 +242,12 @@ export function HistoryTab({ workload, history }: TabProps) {
                     <span class="muted"> / {formatNumber(row.target_count)}</span>
                   </td>
                   <td>
-                    <Marks
-                      row={row}
-                      isCurrent={row.is_current && rows.find((one) => one.is_current) === row}
-                    />
+                    <Marks row={row} isCurrent={row.is_current} />
                   </td>
                   <td>
                     <RowActions
                       row={row}
+                      rows={rows}
                       reload={history.reload}
                       onOpen={(next) => {
                         open.value = next
@@ -251,6 +260,7 @@ export function HistoryTab({ workload, history }: TabProps) {
             {open.value?.kind === 'label' && (
               <LabelDialog row={open.value.row} onClose={close} onDone={done} />
             )}
+            {open.value?.kind === 'pin' && <PinDialog row={open.value.row} onClose={close} onDone={done} />}
             {open.value?.kind === 'rollback' && <RollbackDialog row={open.value.row} onClose={close} />}
           </>
         )
