@@ -55,6 +55,17 @@ export function pressureMetrics(
         value: listener.socketCounts().turnedAway,
       })),
     },
+    {
+      ...{
+        name: 'muster_sockets_cut_total',
+        kind: 'counter',
+        help: 'WebSockets cut in want of memory because they had finished no message for long, by listener.',
+      },
+      samples: listeners.map(([name, listener]) => ({
+        labels: `listener="${name}"`,
+        value: listener.socketCounts().cut,
+      })),
+    },
     gauge(
       'muster_socket_buffered_bytes',
       'Bytes sent to WebSockets that their peers have not read, by listener.',

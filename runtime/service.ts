@@ -16,6 +16,7 @@ import { createCommunityEdition, createCompleteEdition } from './editions.ts'
 import { type RuntimeFiles, workerUrl } from './files.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
+import { readMemory, watchMemory } from './memory-guard.ts'
 import { type MetricsListener, startMetricsListener } from './metrics-listener.ts'
 import { buildOpenApi } from './openapi.ts'
 import { createProxyPolicy } from './proxies.ts'
@@ -182,6 +183,8 @@ async function serve(
       log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
     const opamp = startOpampListener(functions, ctx, proxies)
     closers.push(() => opamp.destroy())
+    const memory = watchMemory({ log, read: readMemory, cutQuiet: (sinceMs) => opamp.cutQuiet(sinceMs) })
+    closers.push(() => memory.stop())
     const metrics: MetricsListener | null =
       config.metricsAddress === ''
         ? null
@@ -198,6 +201,7 @@ async function serve(
         const untilMs = clock.monotonicMs() + STOP_BUDGET_MS - 2_000
         api.stopListening()
         opamp.stopListening()
+        memory.stop()
         await Promise.race([schedules.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
         await drain(api, untilMs, clock)
         ctx.hub.flush()

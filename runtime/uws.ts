@@ -72,8 +72,10 @@ export interface Listener {
   bodyBytesFree(): number | null
   /** Sockets that are open now. */
   sockets(): Iterable<Socket>
-  /** WebSockets that are open, and handshakes that found no room. */
-  socketCounts(): { open: number; turnedAway: number }
+  /** WebSockets that are open, handshakes that found no room, and sockets that were cut as quiet. */
+  socketCounts(): { open: number; turnedAway: number; cut: number }
+  /** Cut the sockets that have finished no message since this moment of `performance.now()`; how many. */
+  cutQuiet(sinceMs: number): number
   /** Bytes sent to sockets that their peers have not read. */
   bufferedBytes(): number
   /** Cut every connection that is left. */
@@ -114,6 +116,8 @@ class UwsSocket implements Socket {
   readonly id: number
   readonly remoteAddress: string
   #ws: WebSocket<SocketData> | null
+  /** When it was opened, or finished a message last. */
+  lastMessageMs = performance.now()
 
   /** Sockets of the listener whose peers are behind. */
   readonly #behind: Set<UwsSocket>
@@ -371,6 +375,7 @@ function registerSocket(
     message(ws, message, isBinary) {
       const { handle, state, isOpen } = ws.getUserData().entry
       if (handle === null || !isOpen) return
+      handle.lastMessageMs = performance.now()
       if (message.byteLength > route.messageBytesMax) return handle.close(1009, 'message too large')
       // The buffer is emptied on return and decoded fields alias it, so the copy is the function's own.
       route.message(handle, state, new Uint8Array(message.slice(0)), isBinary)
@@ -396,6 +401,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   const uws = loadUwsLibrary()
   const app = uws.App()
   let inFlight = 0
+  let cutForQuiet = 0
   let lastSocketId = 0
   const sockets: SocketsOfListener = { open: new Set(), behind: new Set(), nextId: () => ++lastSocketId }
   const anchor = new Anchor()
@@ -452,7 +458,17 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
     inFlight: () => inFlight,
     bodyBytesFree: () => handlers.bodyBudget?.free() ?? null,
     sockets: () => [...sockets.open],
-    socketCounts: () => ({ open: sockets.open.size, turnedAway: handlers.room?.turnedAway ?? 0 }),
+    socketCounts: () => ({
+      open: sockets.open.size,
+      turnedAway: handlers.room?.turnedAway ?? 0,
+      cut: cutForQuiet,
+    }),
+    cutQuiet(sinceMs) {
+      const quiet = [...sockets.open].filter(({ lastMessageMs }) => lastMessageMs < sinceMs)
+      for (const socket of quiet) socket.drop()
+      cutForQuiet += quiet.length
+      return quiet.length
+    },
     bufferedBytes: () => [...sockets.behind].reduce((sum, socket) => sum + socket.noteBehind(), 0),
     destroy() {
       anchor.close()

@@ -212,6 +212,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '5,000 pairs',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many pairs of configs'],
   },
+  'lib/fleet/views/shown-labels.ts module shown': {
+    bound: '2,000 values of labels',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many labels, and they are shown the same after'],
+  },
   'lib/fleet/views/fleet-views.ts FleetViews.#withTexts': {
     ...perWorkload,
     bound: 'weak: goes with the workload',
@@ -261,6 +265,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/store/pool.ts SessionPool.#waiters': { bound: '2,000 callers, 10 s each', reachedBy: WAITERS },
+  'lib/store/process-lock.ts AdvisoryProcessLock.#ownSessions': {
+    bound: 'the attempts since the lock was held last',
+    reachedBy: [
+      'lib/store/process-lock.test.ts',
+      'goes on when the answer to its second attempt at the lock is lost',
+    ],
+  },
   'lib/workers/pool.ts ThreadPool.#threads': { bound: 'maxThreads', reachedBy: THREADS },
   'lib/workers/pool.ts ThreadPool.#rooms': {
     bound: 'maxQueued of each room',

@@ -4,6 +4,7 @@ import { HOMES_MAX } from '../../lib/fleet/state/agent-limits.ts'
 import type { FollowedPush, Instance } from '../../lib/fleet/state/model.ts'
 import { EVENTS_MAX } from '../../lib/fleet/state/write-behind.ts'
 import { EffectiveMatches } from '../../lib/fleet/views/effective-matches.ts'
+import { shownLabel } from '../../lib/fleet/views/shown-labels.ts'
 import { openAuthority } from '../../lib/identity/authority.ts'
 import { openTokens } from '../../lib/identity/tokens.ts'
 import { isSecretKey } from '../../lib/redact/redact.ts'
@@ -101,6 +102,14 @@ describe('what was worked out once', () => {
       expect(isSecretKey(`password_${n}`)).toBe(isSecretKey('password_0'))
     }
     expect(isSecretKey('password')).toBe(true)
+  })
+
+  it('is remembered of so many labels, and they are shown the same after', () => {
+    const line = (n: number) => `/bin/otelcol --number=${n} --header "authorization: Bearer abcdef0123456789"`
+    const first = shownLabel('process.command_line', line(0))
+    expect(first).not.toContain('abcdef0123456789')
+    for (let n = 1; n < 2_010; n++) shownLabel('process.command_line', line(n))
+    expect(shownLabel('process.command_line', line(0))).toBe(first)
   })
 
   it('is remembered of so many sessions', async () => {

@@ -56,6 +56,8 @@ export interface TestListener {
   exchange: OpampExchange
   clock: FakeClock
   log: RecordingLog
+  /** See `Listener.cutQuiet`. */
+  cutQuiet(sinceMs: number): number
   close(): void
 }
 
@@ -93,6 +95,7 @@ export function startTestListener(
     exchange,
     clock,
     log,
+    cutQuiet: (sinceMs) => listener.cutQuiet(sinceMs),
     close: () => listener.destroy(),
   }
 }

@@ -1,0 +1,62 @@
+import { totalmem } from 'node:os'
+import type { Log } from '../lib/log.ts'
+
+/** What the process takes beside its heaps, and what it may take in all, in bytes. */
+export interface MemoryReading {
+  native: number
+  limit: number
+}
+
+const EVERY_MS = 1_000
+/**
+ * From which part of the memory on sockets are cut that have finished no message for so long. Whoever beats does so
+ * each 30 s; whoever is silent and is cut comes back at once.
+ */
+const STEPS = [
+  { part: 0.8, quietMs: 5_000 },
+  { part: 0.65, quietMs: 35_000 },
+  { part: 0.5, quietMs: 60_000 },
+] as const
+
+/** How long a socket may be without a finished message; null while memory is no reason to ask. */
+export function allowedQuietMs({ native, limit }: MemoryReading): number | null {
+  return STEPS.find(({ part }) => native >= limit * part)?.quietMs ?? null
+}
+
+/** The memory of this process, and the machine's or the container's. */
+export function readMemory(): MemoryReading {
+  const { rss, heapTotal, external } = process.memoryUsage()
+  const contained = process.constrainedMemory?.() ?? 0
+  const total = totalmem()
+  return {
+    native: Math.max(0, rss - heapTotal - external),
+    limit: contained > 0 ? Math.min(contained, total) : total,
+  }
+}
+
+/**
+ * Watch what the socket library takes. It collects the pieces of a message that is not whole where nobody can count
+ * them, up to the largest message for each socket: a hundred that never finish one hold more than a gigabyte. A message
+ * that was finished proves that nothing was left of one before, so in want of memory those are cut that finished none.
+ */
+export function watchMemory(parts: {
+  log: Log
+  read: () => MemoryReading
+  /** Cut the sockets that have finished no message since this moment of `performance.now()`; how many. */
+  cutQuiet(sinceMs: number): number
+}): { look(): void; stop(): void } {
+  const look = () => {
+    const reading = parts.read()
+    const quietMs = allowedQuietMs(reading)
+    if (quietMs === null) return
+    const count = parts.cutQuiet(performance.now() - quietMs)
+    if (count > 0)
+      parts.log.warn(
+        { count, bytes: reading.native, reason: 'memory' },
+        'cut sockets that have not finished a message for long',
+      )
+  }
+  const timer = setInterval(look, EVERY_MS)
+  timer.unref()
+  return { look, stop: () => clearInterval(timer) }
+}
