@@ -1,6 +1,7 @@
 import { componentType, idsOf } from '../check/components.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { findHiddenSettings } from './hidden-settings.ts'
 
 /** Where a rule is broken, and how to put it right. Never a value of the config. */
 export interface PolicyHit {
@@ -79,6 +80,27 @@ export const POLICY_RULES: readonly PolicyRule[] = [
     find: findInsecureTls,
   },
   {
+    id: 'community.production.tls_verification',
+    name: 'Verify certificates in production',
+    severity: 'critical',
+    applies: ({ isProduction }) => isProduction,
+    find: findUnverifiedTls,
+  },
+  {
+    id: 'community.production.plain_http',
+    name: 'Forbid plain HTTP to allowed hosts in production',
+    severity: 'critical',
+    applies: ({ isProduction, allowedOtlpEndpoints }) => isProduction && allowedOtlpEndpoints.length > 0,
+    find: findPlainHttp,
+  },
+  {
+    id: 'community.production.expansion',
+    name: 'No expansion where a rule looks',
+    severity: 'critical',
+    applies: ({ isProduction }) => isProduction,
+    find: ({ candidate }) => findHiddenSettings(candidate),
+  },
+  {
     id: 'community.resource.attributes.required',
     name: 'Resource attributes required',
     severity: 'critical',
@@ -138,28 +160,66 @@ function findRemovedExporters({ candidate, current, criticalExporters }: PolicyC
   ]
 }
 
-function findForeignEndpoints({ candidate, allowedOtlpEndpoints }: PolicyCase): PolicyHit[] {
-  const allowed = allowedOtlpEndpoints.flatMap((entry) => hostOf(entry) ?? [])
-  return componentsOf(candidate, 'exporters').flatMap(({ id, settings }) => {
-    if (!OTLP_TYPES.has(componentType(id)) || !isObject(settings)) return []
-    const { endpoint } = settings
-    if (typeof endpoint !== 'string' || endpoint.trim() === '') return []
-    const host = hostOf(endpoint)
-    if (host !== null && allowed.some((entry) => host === entry || host.endsWith(`.${entry}`))) return []
-    return [
-      {
-        path: `exporters.${id}.endpoint`,
-        message: 'The endpoint of this OTLP exporter is not on the list of allowed hosts.',
-        remediation: 'Send to an allowed host, or have the host added to the list.',
-      },
-    ]
-  })
+interface Endpoint {
+  path: string
+  text: string
 }
+
+/** Where OTLP exporters send to: `endpoint`, and those of single signals beside it, which win over it. */
+function otlpEndpoints(config: ParsedConfig): Endpoint[] {
+  return componentsOf(config, 'exporters').flatMap(({ id, settings }) =>
+    OTLP_TYPES.has(componentType(id)) ? [...endpointsBelow(settings, `exporters.${id}`)] : [],
+  )
+}
+
+function* endpointsBelow(value: ConfigValue, path: string): Generator<Endpoint> {
+  if (!isObject(value)) return
+  for (const key of sortedKeys(value)) {
+    const entry = value[key]!
+    const at = `${path}.${key}`
+    if (/(?:^|_)endpoint$/i.test(key) && typeof entry === 'string' && entry.trim() !== '')
+      yield { path: at, text: entry }
+    else yield* endpointsBelow(entry, at)
+  }
+}
+
+function isAllowed(endpoint: string, { allowedOtlpEndpoints }: PolicyCase): boolean {
+  const host = hostOf(endpoint)
+  if (host === null) return false
+  return allowedOtlpEndpoints
+    .flatMap((entry) => hostOf(entry) ?? [])
+    .some((entry) => host === entry || host.endsWith(`.${entry}`))
+}
+
+function findForeignEndpoints(about: PolicyCase): PolicyHit[] {
+  return otlpEndpoints(about.candidate)
+    .filter(({ text }) => !isAllowed(text, about))
+    .map(({ path }) => ({
+      path,
+      message: 'The endpoint of this OTLP exporter is not on the list of allowed hosts.',
+      remediation: 'Send to an allowed host, or have the host added to the list.',
+    }))
+}
+
+function findPlainHttp(about: PolicyCase): PolicyHit[] {
+  return otlpEndpoints(about.candidate)
+    .filter(({ text }) => /^\s*http:/i.test(text) && isAllowed(text, about))
+    .map(({ path }) => ({
+      path,
+      message: 'This OTLP exporter sends to an allowed host over plain HTTP.',
+      remediation: 'Use "https://".',
+    }))
+}
+
+/** Schemes whose host stands where that of a URL stands; `dns://a/b` of gRPC asks `a` and sends to `b`. */
+const URL_SCHEMES = new Set(['http', 'https', 'grpc', 'grpcs'])
 
 /** The lower-case host of `host`, `host:port`, `[v6]:port` or a URL; null when there is none to be read. */
 export function hostOf(endpoint: string): string | null {
   const text = endpoint.trim()
-  const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#]/, 1)[0]!
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)
+  if (scheme !== null && !URL_SCHEMES.has(scheme[1]!.toLowerCase())) return null
+  const authority = text.slice(scheme?.[0].length ?? 0).split(/[/?#]/, 1)[0]!
   const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
   const match = /^(\[[0-9a-f:.%]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?$/.exec(host)
   return match ? match[1]! : null
@@ -180,27 +240,56 @@ function findUnbatchedPipelines({ candidate }: PolicyCase): PolicyHit[] {
 }
 
 function findInsecureTls({ candidate }: PolicyCase): PolicyHit[] {
+  return componentsWith(candidate, 'insecure').map(({ component }) => ({
+    path: `${component}.tls.insecure`,
+    message: 'Transport security is switched off.',
+    remediation: 'Remove "insecure: true" and use TLS.',
+  }))
+}
+
+function findUnverifiedTls({ candidate }: PolicyCase): PolicyHit[] {
+  return componentsWith(candidate, 'insecure_skip_verify').map(({ path }) => ({
+    path,
+    message: 'The certificate of the other side is not verified.',
+    remediation: 'Remove "insecure_skip_verify: true" and name the authority in "ca_file".',
+  }))
+}
+
+/** Exporters and receivers in which a setting of this name is on, with the first place of each. */
+function componentsWith(config: ParsedConfig, name: string): { component: string; path: string }[] {
   return (['exporters', 'receivers'] as const).flatMap((category) =>
-    componentsOf(candidate, category).flatMap(({ id, settings }) =>
-      hasInsecure(settings)
-        ? [
-            {
-              path: `${category}.${id}.tls.insecure`,
-              message: 'Transport security is switched off.',
-              remediation: 'Remove "insecure: true" and use TLS.',
-            },
-          ]
-        : [],
-    ),
+    componentsOf(config, category).flatMap(({ id, settings }) => {
+      const component = `${category}.${id}`
+      const path = pathOfSwitch(settings, name, component)
+      return path === null ? [] : [{ component, path }]
+    }),
   )
 }
 
-function hasInsecure(value: ConfigValue): boolean {
-  if (Array.isArray(value)) return value.some(hasInsecure)
-  if (!isObject(value)) return false
-  return Object.entries(value).some(
-    ([key, entry]) => (key.toLowerCase() === 'insecure' && entry === true) || hasInsecure(entry),
-  )
+function pathOfSwitch(value: ConfigValue, name: string, path: string): string | null {
+  if (Array.isArray(value)) {
+    for (const [index, entry] of value.entries()) {
+      const found = pathOfSwitch(entry, name, `${path}[${index}]`)
+      if (found !== null) return found
+    }
+    return null
+  }
+  if (!isObject(value)) return null
+  for (const key of sortedKeys(value)) {
+    const entry = value[key]!
+    const at = `${path}.${key}`
+    if (key.toLowerCase() === name && isOn(entry)) return at
+    const found = pathOfSwitch(entry, name, at)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** What a collector may read as true: also texts and numbers, which older ones turn into one. */
+function isOn(value: ConfigValue): boolean {
+  if (typeof value === 'string')
+    return ['1', 't', 'true', 'y', 'yes', 'on'].includes(value.trim().toLowerCase())
+  return value === true || (typeof value === 'number' && value !== 0)
 }
 
 function findMissingAttributes({ candidate, requiredResourceAttributes }: PolicyCase): PolicyHit[] {

@@ -305,6 +305,9 @@ export const changeTexts = defineTexts({
     rule: {
       'community.yaml.parse': 'Le YAML doit être lisible.',
       'community.production.insecure_tls': 'Pas de TLS désactivé en production.',
+      'community.production.tls_verification': 'Pas de certificat non vérifié en production.',
+      'community.production.plain_http': 'Pas de HTTP en clair vers un hôte permis en production.',
+      'community.production.expansion': 'Pas d’expansion là où une règle doit juger.',
       'community.processors.memory_limiter.required': 'Un processeur memory_limiter est exigé.',
       'community.pipelines.batch.required': 'Un processeur batch est exigé dans chaque pipeline.',
       'community.exporters.otlp_endpoint.allowlist': 'L’adresse OTLP n’est pas dans la liste permise.',

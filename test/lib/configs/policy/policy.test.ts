@@ -55,7 +55,7 @@ describe('a production config', () => {
       decision: 'pass',
       severity: 'info',
       findings: [],
-      summary: { pass_count: 8, warn_count: 0, block_count: 0 },
+      summary: { pass_count: 11, warn_count: 0, block_count: 0 },
       settings: { sampling: { min_percentage: 0.1, max_percentage: 100 } },
       audit: { persisted: false, event: 'config.policy.evaluate' },
     })
@@ -92,6 +92,124 @@ describe('a production config', () => {
     expect(found({ candidate: '{}', settings: {} })).toEqual([
       ['community.processors.memory_limiter.required', 'processors.memory_limiter'],
     ])
+  })
+})
+
+describe('a production config that hides from the rules', () => {
+  const exporter = (text: string) => SAFE.replace(/ {2}otlp\/backend:.*\n/, () => `  otlp/backend: ${text}\n`)
+  const ALLOWED = 'endpoint: "https://ingest.allowed.example:4317"'
+  const ALLOWLIST = 'community.exporters.otlp_endpoint.allowlist'
+  const HIDDEN = 'community.production.expansion'
+  const at = 'exporters.otlp/backend'
+
+  test.each([
+    [
+      'a signal’s own endpoint',
+      `{${ALLOWED}, traces_endpoint: "https://evil.example/v1/traces"}`,
+      [ALLOWLIST, `${at}.traces_endpoint`],
+    ],
+    [
+      'every signal’s own endpoint',
+      `{profiles_endpoint: "https://evil.example"}`,
+      [ALLOWLIST, `${at}.profiles_endpoint`],
+    ],
+    [
+      'an endpoint further down',
+      `{${ALLOWED}, client: {endpoint: "evil.example:4317"}}`,
+      [ALLOWLIST, `${at}.client.endpoint`],
+    ],
+    ['an endpoint from the environment', '{endpoint: "${env:WHERE}"}', [ALLOWLIST, `${at}.endpoint`]],
+    [
+      'a host with an expansion behind it',
+      '{endpoint: "https://allowed.example${env:MORE}"}',
+      [ALLOWLIST, `${at}.endpoint`],
+    ],
+    [
+      'a target of gRPC behind a name server',
+      '{endpoint: "dns://allowed.example/evil.example:4317"}',
+      [ALLOWLIST, `${at}.endpoint`],
+    ],
+    ['a whole exporter', '"${yaml:{endpoint: evil.example, tls: {insecure: true}}}"', [HIDDEN, at]],
+    ['a whole exporter from the environment', '"${env:EXPORTER}"', [HIDDEN, at]],
+    [
+      'a switch with a default',
+      `{${ALLOWED}, tls: {insecure: "\${env:NO:-true}"}}`,
+      [HIDDEN, `${at}.tls.insecure`],
+    ],
+    ['a whole tls', `{${ALLOWED}, tls: "\${env:TLS}"}`, [HIDDEN, `${at}.tls`]],
+    [
+      'YAML in any setting',
+      `{${ALLOWED}, sending_queue: "\${yaml:{a: b}}"}`,
+      [HIDDEN, `${at}.sending_queue`],
+    ],
+    [
+      'a switch as a text',
+      `{${ALLOWED}, tls: {insecure: "true"}}`,
+      ['community.production.insecure_tls', `${at}.tls.insecure`],
+    ],
+    [
+      'certificates that are not verified',
+      `{${ALLOWED}, tls: {insecure_skip_verify: true}}`,
+      ['community.production.tls_verification', `${at}.tls.insecure_skip_verify`],
+    ],
+    [
+      'plain HTTP to an allowed host',
+      '{endpoint: "HTTP://ingest.allowed.example:4318"}',
+      ['community.production.plain_http', `${at}.endpoint`],
+    ],
+    [
+      'plain HTTP of one signal',
+      `{${ALLOWED}, logs_endpoint: "http://allowed.example/v1/logs"}`,
+      ['community.production.plain_http', `${at}.logs_endpoint`],
+    ],
+  ])('is blocked: %s', (_, text, hit) => {
+    const candidate = exporter(text)
+    expect(candidate).not.toBe(SAFE)
+    expect(found({ candidate })).toEqual([hit])
+  })
+
+  test.each([
+    ['all exporters', /exporters:\n.*\n/, 'exporters: "${file:/etc/exporters.yaml}"\n', 'exporters'],
+    ['a pipeline', /traces: \{.*\}/, 'traces: "${env:TRACES}"', 'service.pipelines.traces'],
+    ['all pipelines', /pipelines:\n.*\n/, 'pipelines: "${env:PIPELINES}"\n', 'service.pipelines'],
+    [
+      'a receiver’s protocols',
+      /protocols: .*\n/,
+      'protocols: "${env:PROTOCOLS}"\n',
+      'receivers.otlp.protocols',
+    ],
+    [
+      'a sampling percentage',
+      /sampling_percentage: 10/,
+      'sampling_percentage: "${env:SHARE}"',
+      'processors.probabilistic_sampler.sampling_percentage',
+    ],
+    [
+      'a sampler',
+      /probabilistic_sampler: .*\n/,
+      'tail_sampling: {policies: ["${env:POLICY}"]}\n',
+      'processors.tail_sampling.policies[0]',
+    ],
+  ])('is blocked where only the collector knows %s', (_, place, text, path) => {
+    const candidate = SAFE.replace(place, () => text)
+    expect(candidate).not.toBe(SAFE)
+    expect(found({ candidate })).toContainEqual([HIDDEN, path])
+  })
+
+  it('passes with expansions where nothing is judged, escaped ones, and plain HTTP that no list is kept for', () => {
+    const headers = 'headers: {api-key: "${env:KEY}", note: "$${yaml:x}"}, timeout: "${env:T:-5s}"'
+    const path = 'endpoint: "https://ingest.allowed.example/${env:TENANT}"'
+    expect(
+      found({ candidate: exporter(`{${path}, ${headers}, tls: {insecure: false, ca_file: "\${env:CA}"}}`) }),
+    ).toEqual([])
+    const settings = {}
+    expect(found({ candidate: exporter('{endpoint: "http://gateway:4318"}'), settings })).toEqual([])
+    expect(found({ candidate: exporter('{endpoint: "${env:WHERE}"}'), settings })).toEqual([])
+  })
+
+  it('is told of a rule without the values of the draft', () => {
+    const candidate = exporter('{endpoint: "https://evil.example", tls: "${yaml:{hunter2: 1}}"}')
+    expect(JSON.stringify(evaluate({ candidate }).findings)).not.toMatch(/evil|hunter2/)
   })
 })
 
