@@ -330,7 +330,9 @@ export class OfferEngine {
       for (const entry of batch) this.#afterCommit(entry, stored)
     } catch (error) {
       this.#deps.log.warn({ err: error, offers: batch.length }, 'offers could not be stored yet')
-      for (const { instance } of batch) {
+      for (const { instance, followed } of batch) {
+        // A push that was committed meanwhile has made an offer of its own.
+        if (instance.offer?.pushId !== followed.push.pushId || instance.offer.isCommitted) continue
         instance.offer = null
         this.#polls.get(instance)?.carry(null)
       }

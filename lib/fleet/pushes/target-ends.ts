@@ -1,5 +1,6 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { goneAfterMs } from '../decide/poll-rhythm.ts'
 import { type AwaitedTarget, decideTargetEnd, errorOfEnd, runsAnother } from '../decide/target-end.ts'
 import type { OfferEngine } from '../offers/offer-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
@@ -94,7 +95,7 @@ export class TargetEnds {
     const offer = instance?.offer?.pushId === followed.push.pushId ? instance.offer : null
     return {
       state: target.state === 'applying' ? 'applying' : 'offered',
-      awaitedMs,
+      awaitedMs: Math.max(0, awaitedMs - pollSlackMs(instance)),
       wasSent: offer !== null && offer.lastSentAtMs !== null,
       isElsewhere: hasMoved ? 'workload' : assigned === followed ? null : 'rollout',
       hasDeparted: instance !== null && instance.connection === null && instance.hasDeparted,
@@ -110,4 +111,10 @@ export class TargetEnds {
     const sinceMs = instance?.awaySinceMs ?? this.#state.startedAtMs
     return this.#deps.clock.monotonicMs() - sinceMs
   }
+}
+
+/** A poller takes an offer, and answers it, with the polls of its rhythm. */
+function pollSlackMs(instance: Instance | null): number {
+  if (instance?.connection?.transport !== 'http') return 0
+  return goneAfterMs(instance.rhythm)
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NO_RHYTHM, storedRhythm } from '../../../../lib/fleet/decide/poll-rhythm.ts'
 import { RHYTHMS_MAX } from '../../../../lib/fleet/state/agent-limits.ts'
+import { configHash } from '../../../../lib/model/config-hash.ts'
 import {
   createFleetContext,
   type FakeAgent,
@@ -9,6 +10,7 @@ import {
   fakeAgent,
 } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../../support/push-config.ts'
 
 const database = await useTestDatabase()
 const TEN_MINUTES = 600_000
@@ -76,6 +78,19 @@ describe('an agent that polls each ten minutes', () => {
     const back = join({ uid: agent.uid })
     expect(await poll(back, TEN_MINUTES, 3)).toBe(0)
     expect(await eventsOf(agent)).toEqual(before)
+  })
+
+  it('is waited for by a push until it polls', async () => {
+    const agent = join()
+    await poll(agent, TEN_MINUTES, 3)
+    const push = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    await ctx.advance(TEN_MINUTES - 1_000)
+    expect(push).toMatchObject({ phase: 'submitted', counts: { straggler: 0 } })
+    agent.say({})
+    await ctx.advance(1_000)
+    expect(agent.offered()).toEqual([configHash(configYaml())])
+    agent.apply()
+    expect(push.status).toBe('applied')
   })
 
   it('that died while we were away is disconnected in the end', async () => {
