@@ -4,6 +4,7 @@ import { judgeAftermath } from '../decide/aftermath.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import type { Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
+import { timeoutAt } from './revision.ts'
 
 /** From this share of the live instances on, being unhealthy is the workload's trouble and not some instances'. */
 const MANY = 0.5
@@ -82,9 +83,16 @@ function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | nu
   }
 }
 
+/** Whoever is being given a config does not run it yet: that is no trouble before it takes too long. */
+function isSettling({ newestPush: push }: Workload, { now }: TroubleFacts): boolean {
+  const until = push === null ? null : timeoutAt(push)
+  return until !== null && now < until
+}
+
 function findLesser(workload: Workload, facts: TroubleFacts): WorkloadTrouble | null {
   const total = workload.live.count
-  if (facts.driftedCount > 0) return { kind: 'drifted', count: facts.driftedCount, total }
+  if (facts.driftedCount > 0 && !isSettling(workload, facts))
+    return { kind: 'drifted', count: facts.driftedCount, total }
   if (workload.status === 'degraded') return { kind: 'degraded' }
   if (total === 0) return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }
   return facts.isVersionOutdated ? { kind: 'outdated' } : null

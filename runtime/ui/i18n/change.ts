@@ -110,6 +110,8 @@ export const changeTexts = defineTexts({
     approved: 'Approved.',
     approvedBy: 'Approved by',
     push: 'Push',
+    pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
+      `To ${name}${environment && `, ${environment}`}: ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` in ${formatNumber(stages.length)} stages (${stages.map((size) => formatNumber(size)).join(', ')})` : ', all at once'}.`,
     pushNow: 'Push now',
     pushComment: 'Comment for the record',
     pushNeedsComment: 'A push to production needs a comment.',
@@ -260,6 +262,8 @@ export const changeTexts = defineTexts({
     approved: 'Approuvé.',
     approvedBy: 'Approuvé par',
     push: 'Pousser',
+    pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
+      `Vers ${name}${environment && `, ${environment}`} : ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` en ${formatNumber(stages.length)} étapes (${stages.map((size) => formatNumber(size)).join(', ')})` : ', d’un coup'}.`,
     pushNow: 'Pousser maintenant',
     pushComment: 'Commentaire pour le registre',
     pushNeedsComment: 'Une poussée en production demande un commentaire.',

@@ -31,6 +31,7 @@ export const commonTexts = defineTexts({
       isChange
         ? `The server did not answer within ${time}. What you asked for may have been done: look before you repeat it.`
         : `The server did not answer within ${time}.`,
+    editorKeys: (key: string) => `Tab leaves the editor; ${key} ] and ${key} [ indent.`,
     silentSince: (clock: string) => `The server has been silent since ${clock}.`,
     databaseAway: 'The server cannot reach its database. Try again in a moment.',
     serverBroke: (id: string) =>
@@ -102,6 +103,7 @@ export const commonTexts = defineTexts({
       isChange
         ? `Le serveur n’a pas répondu en ${time}. Ce que vous demandiez est peut-être fait : regardez avant de recommencer.`
         : `Le serveur n’a pas répondu en ${time}.`,
+    editorKeys: (key: string) => `Tab quitte l’éditeur ; ${key} ] et ${key} [ décalent.`,
     silentSince: (clock: string) => `Le serveur se tait depuis ${clock}.`,
     databaseAway: 'Le serveur n’atteint pas sa base de données. Réessayez dans un instant.',
     serverBroke: (id: string) =>

@@ -16,6 +16,10 @@ export const pushTexts = defineTexts({
       `${n(applied)} applied · ${n(failed)} failed · ${n(applying)} applying · ${n(waiting)} waiting`,
     reached: (applied: number, failed: number, total: number) =>
       `${n(applied)} applied, ${n(failed)} failed of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
+    theRequest: 'The request',
+    askedBy: (who: string, approver: string) =>
+      approver ? `requested by ${who}, approved by ${approver}` : `requested by ${who}, approved by nobody`,
+    difference: 'See the difference',
     bar: 'How far it got',
     noAnswer: (count: number) => `${n(count)} without an answer`,
     silent: (count: number) => `${n(count)} ${plural(count, 'does', 'do')} not answer.`,
@@ -55,6 +59,10 @@ export const pushTexts = defineTexts({
       `${n(applied)} appliquées · ${n(failed)} échouées · ${n(applying)} en application · ${n(waiting)} en attente`,
     reached: (applied: number, failed: number, total: number) =>
       `${n(applied)} appliquées, ${n(failed)} échouées sur ${n(total)} ${plural(total, 'instance', 'instances')}.`,
+    theRequest: 'La demande',
+    askedBy: (who: string, approver: string) =>
+      approver ? `demandé par ${who}, approuvé par ${approver}` : `demandé par ${who}, approuvé par personne`,
+    difference: 'Voir la différence',
     bar: 'Où elle en est',
     noAnswer: (count: number) => `${n(count)} sans réponse`,
     silent: (count: number) => `${n(count)} ${plural(count, 'ne répond', 'ne répondent')} pas.`,

@@ -8,10 +8,10 @@ const troubleTexts = defineTexts({
   en: {
     disconnected: 'no instance is connected',
     unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
-    push_failed: 'the config failed; nothing to go back to',
-    rollout_halted: 'the staged rollout halted',
-    rolled_back: 'the config failed and was rolled back',
-    some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} could not apply the config`,
+    push_failed: 'config failed, no way back',
+    rollout_halted: 'rollout halted',
+    rolled_back: 'config failed, rolled back',
+    some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} failed the config`,
     drifted: (count: number, total: number) =>
       `${n(count)} of ${n(total)} ${plural(count, 'runs', 'run')} something else`,
     degraded: 'reports that something is wrong',
@@ -21,9 +21,9 @@ const troubleTexts = defineTexts({
   fr: {
     disconnected: 'aucune instance connectée',
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
-    push_failed: 'la config a échoué ; rien à rétablir',
-    rollout_halted: 'le déploiement par étapes est arrêté',
-    rolled_back: 'la config a échoué et a été annulée',
+    push_failed: 'config échouée, sans retour',
+    rollout_halted: 'déploiement arrêté',
+    rolled_back: 'config échouée, annulée',
     some_failed: (count: number, total: number) =>
       `${n(count)} sur ${n(total)} n’${plural(count, 'a', 'ont')} pas pu appliquer la config`,
     drifted: (count: number, total: number) =>

@@ -68,9 +68,16 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} instances cannot run the config.`,
         cause ? `Cause: ${cause}. The others applied it.` : 'The others applied it.',
       ],
-      unhealthy: (count: number, total: number, first: string, what: string): [string, string] => [
+      unhealthy: (
+        count: number,
+        total: number,
+        first: string,
+        what: string,
+        error: string,
+        since: string,
+      ): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
-        `Look at the components of ${first} first.`,
+        `${error && `“${error}”${since && `, first ${since}`}. `}Look at the components of ${first} first.`,
       ],
       rolloutStalled: (stage: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
@@ -261,9 +268,16 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'ne peut', 'ne peuvent')} pas exécuter la config.`,
         cause ? `Cause : ${cause}. Les autres l’ont appliquée.` : 'Les autres l’ont appliquée.',
       ],
-      unhealthy: (count: number, total: number, first: string, what: string): [string, string] => [
+      unhealthy: (
+        count: number,
+        total: number,
+        first: string,
+        what: string,
+        error: string,
+        since: string,
+      ): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
-        `Regardez d’abord les composants de ${first}.`,
+        `${error && `« ${error} »${since && `, d’abord ${since}`}. `}Regardez d’abord les composants de ${first}.`,
       ],
       rolloutStalled: (stage: number): [string, string] => [
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,

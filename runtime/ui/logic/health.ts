@@ -29,3 +29,29 @@ export function listComponents(failing: ReadonlyMap<string, number>): string[] {
   const sorted = [...failing].sort(([, a], [, b]) => b - a)
   return [...new Set(sorted.map(([key]) => key.slice(key.indexOf(' ') + 1).replace(':', ' ')))]
 }
+
+/** The component that most of these instances complain of, as one of them reports it; null when none says why. */
+export function findComplaint(trees: readonly HealthNode[]): HealthNode | null {
+  const complaints = new Map<string, { node: HealthNode; count: number }>()
+  const collect = (name: string, node: HealthNode) => {
+    const children = Object.entries(node.components ?? {})
+    for (const [child, below] of children) collect(child, below)
+    // What its parts do not say, or where it has none.
+    const isOwn = !children.some(([, below]) => !below.healthy)
+    if (node.healthy || !isOwn || !(node.last_error || node.error_cause)) return
+    const known = complaints.get(name)
+    if (known === undefined) complaints.set(name, { node, count: 1 })
+    else known.count++
+  }
+  for (const tree of trees) collect('', tree)
+  const [first] = [...complaints.values()].sort((a, b) => b.count - a.count)
+  return first?.node ?? null
+}
+
+/** Whether a part of this node says the same error: then the node itself need not. */
+export function isSaidBelow(node: HealthNode): boolean {
+  const error = node.last_error ?? node.error_cause
+  const isSaidBy = (part: HealthNode): boolean =>
+    (part.last_error ?? part.error_cause) === error || Object.values(part.components ?? {}).some(isSaidBy)
+  return error !== undefined && Object.values(node.components ?? {}).some(isSaidBy)
+}

@@ -17,21 +17,25 @@ export function ComparePage({ params }: { params: Record<string, string> }) {
   const id = params['id'] ?? ''
   const from = query.value.get('from') ?? ''
   const to = query.value.get('to') ?? ''
-  const before = useResource(`revision:${id}:${from}`, (abort) => api.revision(id, from, abort))
-  const after = useResource(`revision:${id}:${to}`, (abort) => api.revision(id, to, abort))
+  const one = useResource(`revision:${id}:${from}`, (abort) => api.revision(id, from, abort))
+  const other = useResource(`revision:${id}:${to}`, (abort) => api.revision(id, to, abort))
+  // Whatever was named first, the older one stands left.
+  const isTurned = one.data !== null && other.data !== null && one.data.seq > other.data.seq
+  const [before, after] = isTurned ? [other, one] : [one, other]
+  const [older, newer] = isTurned ? [to, from] : [from, to]
   return (
     <>
       <Head
         title={words.compareTitle}
         beside={
           <span class="mono muted">
-            {shortHash(from)} → {shortHash(to)}
+            {shortHash(older)} → {shortHash(newer)}
           </span>
         }
       >
         <ActionLink href={`/workloads/${id}/history`}>←</ActionLink>
         {can('config_safety.approvals') && (
-          <ActionLink href={`/workloads/${id}/change?hash=${to}`} reason={unless('workload:push_config')}>
+          <ActionLink href={`/workloads/${id}/change?hash=${newer}`} reason={unless('workload:push_config')}>
             {words.use}
           </ActionLink>
         )}

@@ -20,6 +20,7 @@ import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { query } from '../state/router.ts'
+import { can, may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 
 const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
@@ -152,14 +153,59 @@ function Targets({
 const namesOf = (targets: readonly ConvergenceTarget[]) =>
   new Map(targets.flatMap((row) => (row.pod_name ? [[row.instance_uid, row.pod_name] as const] : [])))
 
-function Body({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
+/** What was asked for and said, and where the difference is to be seen. */
+function Request({ push, history }: { push: RevisionRecord; history: readonly RevisionRecord[] }) {
+  const words = say(pushTexts)
+  const { workload_id: id, approval_id: approvalId } = push
+  const isShown = approvalId !== undefined && can('config_safety.approvals') && may('workload:push_config')
+  const request = useResource(isShown ? `approval:${approvalId}` : null, (abort) =>
+    api.approval(id, approvalId ?? '', abort),
+  )
+  const before = history.find(
+    (row) => row.seq < push.seq && row.config_hash !== push.config_hash && row.status === 'applied',
+  )
+  const asked = request.data
+  const comment = asked?.break_glass_reason ?? asked?.push_comment
+  if (asked === null && before === undefined) return null
+  return (
+    <section class="pane actions">
+      <div class="grow">
+        {asked && (
+          <p>
+            <a class="link" href={`/workloads/${id}/changes/${asked.id}`}>
+              {asked.request_comment.split('\n')[0] || words.theRequest}
+            </a>{' '}
+            <span class="muted">{words.askedBy(asked.requester, asked.approved_by ?? '')}</span>
+          </p>
+        )}
+        {comment && <p class="muted">{comment}</p>}
+      </div>
+      {before && may('config:read_content') && (
+        <ActionLink href={`/workloads/${id}/compare?from=${before.config_hash}&to=${push.config_hash}`}>
+          {words.difference}
+        </ActionLink>
+      )}
+    </section>
+  )
+}
+
+function Body({
+  of,
+  push,
+  history,
+}: {
+  of: Convergence
+  push: RevisionRecord | null
+  history: readonly RevisionRecord[]
+}) {
   const words = say(pushTexts)
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} />
+      {push && <Request push={push} history={history} />}
       <ConvergenceBar of={of} />
       <Causes groups={push?.error_groups} workloadId={of.workload_id} names={namesOf(of.targets)} />
-      <section hidden={of.stragglers.length === 0 && of.failed_count > 0}>
+      <section hidden={of.stragglers.length === 0 && (of.failed_count > 0 || isOpen(of))}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (
           <p key={`${shared.key}${shared.value}`} class="warn">
@@ -258,7 +304,9 @@ export function PushPage({ params }: { params: Record<string, string> }) {
       {(data) => (
         <>
           <Title workload={data} hash={hash} push={push} />
-          <Loaded of={convergence}>{(of) => <Body of={of} push={push} />}</Loaded>
+          <Loaded of={convergence}>
+            {(of) => <Body of={of} push={push} history={history.data ?? []} />}
+          </Loaded>
         </>
       )}
     </Loaded>

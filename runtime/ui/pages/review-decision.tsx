@@ -8,7 +8,7 @@ import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { listStageSizes, readShares, toStageRequests } from '../logic/stages.ts'
-import { nameOf } from '../logic/workloads.ts'
+import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -225,6 +225,16 @@ function PushDialog({
           void push()
         }}
       >
+        <p>
+          {words.pushReach(
+            name,
+            approval.target_env || environmentOf(workload),
+            workload.connected_instance_count,
+            stages.wanted && !isBreakGlass
+              ? listStageSizes(stages.wanted, workload.connected_instance_count)
+              : null,
+          )}
+        </p>
         {isBreakGlass && (
           <>
             <p class="bad">{words.breakGlassLead}</p>

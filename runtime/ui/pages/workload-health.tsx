@@ -2,6 +2,7 @@ import type { HealthNode, InstanceDetail } from '../../../lib/wire/instances.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { isSaidBelow } from '../logic/health.ts'
 import { instanceName, listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
@@ -15,7 +16,8 @@ import type { TabProps } from './workload.tsx'
 
 function Node({ name, node }: { name: string; node: HealthNode }) {
   const words = say(workloadTexts).health
-  const error = node.last_error || describeError(node)
+  // Collectors repeat an exporter's error in its pipeline and at the top: it is said once, where it belongs.
+  const error = isSaidBelow(node) ? '' : node.last_error || describeError(node)
   const children = Object.entries(node.components ?? {}).sort(
     ([a, x], [b, y]) => Number(x.healthy) - Number(y.healthy) || a.localeCompare(b),
   )

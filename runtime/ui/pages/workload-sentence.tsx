@@ -1,7 +1,7 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeGroup } from '../i18n/causes.ts'
+import { describeError, describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
@@ -19,7 +19,10 @@ const COMPONENTS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
-function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>): [string, string] {
+function toSentence(
+  diagnosis: Diagnosis,
+  { workload, failing, complaint }: Pick<TabProps, 'workload' | 'failing' | 'complaint'>,
+): [string, string] {
   const words = say(workloadTexts).say
   switch (diagnosis.kind) {
     case 'archived':
@@ -61,6 +64,8 @@ function toSentence(diagnosis: Diagnosis, failing: ReadonlyMap<string, number>):
         diagnosis.total,
         diagnosis.first,
         formatList(listComponents(failing).slice(0, COMPONENTS_NAMED)),
+        complaint === null ? '' : complaint.last_error || describeError(complaint),
+        workload.trouble?.since ? formatAgo(workload.trouble.since) : '',
       )
     case 'applying':
       return words.applying(diagnosis.push.applied_count, diagnosis.push.target_count)
@@ -115,7 +120,7 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
 }
 
 /** One sentence that says what is wrong and what to do next. */
-export function WorkloadSentence({ workload, topology, history, failing }: TabProps) {
+export function WorkloadSentence({ workload, topology, history, failing, complaint }: TabProps) {
   const push = workload.current_config_push
   const rolloutId = push?.status === 'pending' ? push.rollout_id : undefined
   const rollout = useResource(
@@ -124,7 +129,7 @@ export function WorkloadSentence({ workload, topology, history, failing }: TabPr
     touchesWorkload(workload.id),
   )
   const diagnosis = diagnose(workload, topology.data, history.data ?? [], rollout.data)
-  const [what, next] = toSentence(diagnosis, failing)
+  const [what, next] = toSentence(diagnosis, { workload, failing, complaint })
   const action = toAction(diagnosis, workload.id)
   return (
     <div class={`say t-${toneOf(diagnosis)}`} role="status">

@@ -1,3 +1,4 @@
+import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -27,6 +28,8 @@ export interface TabProps {
   history: Resource<RevisionRecord[]>
   /** The components that unhealthy instances complain of, by `componentKey`. */
   failing: ReadonlyMap<string, number>
+  /** The component that most of them name, as one of them reports it. */
+  complaint: HealthNode | null
 }
 
 const TABS = {
@@ -135,14 +138,14 @@ export function WorkloadPage({ params }: { params: Record<string, string> }) {
     (abort) => api.revisions(id, abort),
     (frame) => frame.type !== 'workload_update' && touches(frame),
   )
-  const failing = useFailing(id, topology.data?.instances ?? [])
+  const { components: failing, complaint } = useFailing(id, topology.data?.instances ?? [])
   const wanted = params['tab'] ?? 'overview'
   const current = (wanted in TABS ? wanted : 'overview') as keyof typeof TABS
   const Tab = TABS[current]
   return (
     <Loaded of={workload}>
       {(data) => {
-        const props = { workload: data, topology, history, failing }
+        const props = { workload: data, topology, history, failing, complaint }
         return (
           <>
             <Heading workload={data} history={history} />

@@ -2,8 +2,9 @@ import { autocompletion, type CompletionContext, type CompletionResult } from '@
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
-import { useEffect, useRef } from 'preact/hooks'
-import { language } from '../i18n/define.ts'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { commonTexts } from '../i18n/common.ts'
+import { language, say } from '../i18n/define.ts'
 import { suggest } from '../logic/completion.ts'
 import { lineOfPath } from '../logic/yaml-lines.ts'
 import type { CodeMark, EditorProps } from './code.tsx'
@@ -52,6 +53,7 @@ export function Editor({ text, label, onText, revision = 0, marks, components }:
   const componentsRef = useRef(components)
   componentsRef.current = components
   const isEditable = onText !== undefined
+  const keysId = useId()
   // Made once; what may change meanwhile is read through the references.
   useEffect(() => {
     const created = new EditorView({
@@ -60,6 +62,7 @@ export function Editor({ text, label, onText, revision = 0, marks, components }:
         doc: text,
         extensions: [
           baseExtensions(label, isEditable),
+          isEditable ? EditorView.contentAttributes.of({ 'aria-describedby': keysId }) : [],
           isEditable
             ? [autocompletion({ override: [complete(() => componentsRef.current)] }), lintGutter()]
             : [],
@@ -86,5 +89,13 @@ export function Editor({ text, label, onText, revision = 0, marks, components }:
     const now = view.current
     if (now && marks) now.dispatch(setDiagnostics(now.state, toDiagnostics(now.state, marks)))
   }, [marks])
-  return <div class="code" ref={host} />
+  if (!isEditable) return <div class="code" ref={host} />
+  return (
+    <>
+      <div class="code" ref={host} />
+      <p class="editor-keys muted" id={keysId}>
+        {say(commonTexts).editorKeys(navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl')}
+      </p>
+    </>
+  )
 }

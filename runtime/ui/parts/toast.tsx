@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import type { Failure } from '../state/api.ts'
+import { path } from '../state/router.ts'
 import { describeFailure } from './failure.tsx'
 
 interface Toast {
@@ -16,6 +17,11 @@ let nextId = 1
 const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
+
+// What went wrong concerns the page that it went wrong on; that something was done may be said on the next one.
+path.subscribe(() => {
+  toasts.value = toasts.peek().filter(({ tone }) => tone === 'ok')
+})
 
 /** Say something in passing; failures stay until they are closed. */
 export function toast(text: string, tone: 'ok' | 'bad' = 'ok'): void {

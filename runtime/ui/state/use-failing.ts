@@ -1,29 +1,36 @@
 import type { HealthNode, LiveInstance } from '../../../lib/wire/instances.ts'
-import { countFailing } from '../logic/health.ts'
+import { countFailing, findComplaint } from '../logic/health.ts'
 import { api } from './endpoints.ts'
 import { touchesWorkload, useResource } from './use-resource.ts'
 
 /** How many unhealthy instances are asked what ails them. */
 const ASKED_MAX = 6
-const NONE: ReadonlyMap<string, number> = new Map()
 
-/** The components that unhealthy instances complain of, by `componentKey`, with how many do. */
-export function useFailing(
-  workloadId: string,
-  instances: readonly LiveInstance[],
-): ReadonlyMap<string, number> {
+/** What unhealthy instances complain of. */
+export interface Failing {
+  /** How many complain of each component, by `componentKey`. */
+  components: ReadonlyMap<string, number>
+  /** The component that most of them name, as one of them reports it. */
+  complaint: HealthNode | null
+}
+
+const NONE: Failing = { components: new Map(), complaint: null }
+
+/** What the unhealthy ones of these instances complain of. */
+export function useFailing(workloadId: string, instances: readonly LiveInstance[]): Failing {
   const uids = instances
     .filter(({ healthy }) => !healthy)
     .slice(0, ASKED_MAX)
     .map(({ instance_uid: uid }) => uid)
-  const failing = useResource<ReadonlyMap<string, number>>(
+  const failing = useResource<Failing>(
     uids.length === 0 ? null : `failing:${workloadId}:${uids.join()}`,
     async (abort) => {
       const details = await Promise.all(uids.map((uid) => api.instance(workloadId, uid, abort)))
       const trees = details.flatMap((detail): HealthNode[] =>
         detail.ok && detail.value.health ? [detail.value.health] : [],
       )
-      return { ok: true, value: countFailing(trees), headers: new Headers() }
+      const value = { components: countFailing(trees), complaint: findComplaint(trees) }
+      return { ok: true, value, headers: new Headers() }
     },
     touchesWorkload(workloadId),
   )

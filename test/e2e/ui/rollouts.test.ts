@@ -263,6 +263,18 @@ describe('the history of a workload', () => {
     await page.getByText(/changes processors\.batch\.timeout/).waitFor()
     await page.getByText(/processors\.memory_limiter\.limit_mib/).waitFor()
     await page.locator('.cm-merge-b').waitFor()
+    const sides = () => page.locator('.cm-changedLine').allTextContents()
+    const inOrder = await sides()
+    expect(inOrder.slice(0, 2)).toEqual(['    limit_mib: 400', '    timeout: 5s'])
+    await page.goBack()
+    // Ticked the other way round, the older one is on the left again.
+    await rows.nth(2).getByRole('checkbox').uncheck()
+    await rows.nth(0).getByRole('checkbox').uncheck()
+    await rows.nth(0).getByRole('checkbox').check()
+    await rows.nth(2).getByRole('checkbox').check()
+    await page.getByRole('link', { name: 'Compare' }).click()
+    await page.locator('.cm-merge-b').waitFor()
+    await expect.poll(sides).toEqual(inOrder)
     await page.goBack()
 
     const row = page.getByRole('row').filter({ hasText: faster.slice(0, 7) })

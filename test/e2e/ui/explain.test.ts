@@ -1,0 +1,119 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let agents: SimulatedAgent[]
+let seen: Visit
+let page: Page
+let id = ''
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  agents = ['1', '2', '3'].map((pod) =>
+    connect(service, 'telling', `telling-${pod}`, { behaviour: { kind: 'apply', delayMs: 50 } }),
+  )
+  id = await workloadId(service, 'telling', 3)
+  await pushAndSettle(service, id, GATEWAY)
+})
+
+beforeEach(async () => {
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+})
+
+afterEach(() => seen.context.close())
+
+afterAll(async () => {
+  await Promise.all((agents ?? []).map((agent) => agent.stop()))
+  await browser?.close()
+  await service?.stop()
+})
+
+const REFUSED = 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused'
+
+describe('the sentence about an unhealthy workload', () => {
+  test('names the component, its error and since when; the tree says the error once, where it belongs', async () => {
+    agents[0]?.say({ health: FAILING_EXPORTER })
+    await page.goto(`/workloads/${id}`)
+    const sentence = page.locator('main .say')
+    await sentence.getByText('1 of 3 instances is unhealthy: exporter otlphttp/eu.').waitFor()
+    await sentence.getByText(`“${REFUSED}”, first`).waitFor()
+    await page.goto(`/workloads/${id}/health`)
+    await page.locator('.tree').getByText('exporter:otlphttp/eu').waitFor()
+    expect(await page.locator('.tree').getByText(REFUSED).count()).toBe(1)
+    agents[0]?.say({ health: { healthy: true, status: 'StatusOK' } })
+    expect(seen.complaints).toEqual([])
+  })
+})
+
+describe('the editor', () => {
+  test('is left with Tab, which changes nothing; Ctrl-] indents, and it says so', async () => {
+    await page.goto(`/workloads/${id}/change`)
+    const editor = page.getByRole('textbox', { name: 'Draft' })
+    await editor.click()
+    await page.keyboard.press('Control+Home')
+    const before = await editor.textContent()
+    const says = await editor.evaluate(
+      (one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent,
+    )
+    expect(says).toBe('Tab leaves the editor; Ctrl ] and Ctrl [ indent.')
+    await page.keyboard.press('Tab')
+    expect(await editor.evaluate((one) => one === document.activeElement)).toBe(false)
+    expect(await editor.textContent()).toBe(before)
+    await editor.focus()
+    await page.keyboard.press('Control+]')
+    expect(await editor.textContent()).toBe(`  ${before}`)
+    await page.keyboard.press('Control+[')
+    expect(await editor.textContent()).toBe(before)
+  })
+})
+
+describe('a push', () => {
+  test('is announced with its reach, and its page has the request, the words and the difference', async () => {
+    const approvals = `/api/workloads/${id}/config/approvals`
+    const draft = { draft_yaml: GATEWAY_FASTER, comment: 'Shorter batches' }
+    const request = await service.api.post(approvals, draft, 201)
+    await service.api.post(`${approvals}/${request.id}/approve`, { comment: 'fine' }, 200)
+    await page.goto(`/workloads/${id}/changes/${request.id}`)
+    await page.getByRole('button', { name: 'Push', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('To telling, staging: 3 instances, all at once.').waitFor()
+    await dialog.getByLabel('Roll out in stages').check()
+    await dialog.getByText('To telling, staging: 3 instances in 3 stages (1, 2, 3).').waitFor()
+    await dialog.getByLabel('Roll out in stages').uncheck()
+    await dialog.getByLabel('Comment for the record').fill('after the freeze')
+    for (const agent of agents) agent.collector.behaviour = { kind: 'silent' }
+    await dialog.getByRole('button', { name: 'Push now' }).click()
+    await page.getByText('after the freeze').waitFor()
+    await page.getByRole('link', { name: 'Shorter batches' }).waitFor()
+    await page.getByText('requested by admin@example.com, approved by admin@example.com').waitFor()
+    // Nobody has answered yet: nothing says that nobody is left behind.
+    await page.getByText('0 applied · 0 failed').waitFor()
+    expect(await page.getByText('Nobody is left behind.').isVisible()).toBe(false)
+    await page.getByRole('link', { name: 'See the difference' }).click()
+    await page.getByText(/changes processors\.batch\.timeout/).waitFor()
+    expect(seen.complaints).toEqual([])
+  })
+
+  test('leaves no failure of one page on the next', async () => {
+    await page.goto(`/workloads/${id}/history`)
+    const back = page.getByRole('button', { name: 'Roll back to this' }).first()
+    await back.click({ force: true })
+    const refused = page
+      .getByRole('status')
+      .filter({ hasText: /This is what it should run already|Only a config/ })
+    await refused.waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Alerts' }).click()
+    await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor()
+    expect(await refused.count()).toBe(0)
+  })
+})
