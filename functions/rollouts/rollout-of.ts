@@ -33,7 +33,12 @@ export async function readRollout(
   const target = canRollBack ? await ctx.fleet.findRolloutRollback(workload, rollout) : null
   const facts = { rollout: stored, push: followed.push, targets: [...followed.targets.values()], members }
   return toRolloutRecord(
-    { ...facts, aftermath: null, rollbackTargetHash: target?.target.hash ?? null },
+    {
+      ...facts,
+      measured: ctx.fleet.rollouts.measure(workload),
+      aftermath: null,
+      rollbackTargetHash: target?.target.hash ?? null,
+    },
     sight,
   )
 }
@@ -53,6 +58,7 @@ async function readStored(
     {
       ...{ rollout, push, targets: await targetsOf(ctx, workload, push) },
       members: await listRolloutMembers(ctx.db, rollout.id),
+      measured: null,
       aftermath: ctx.views.aftermath(workload, push, answer),
       rollbackTargetHash: null,
     },

@@ -37,6 +37,7 @@ export const RolloutGate = named(
     value: number(),
     limit: number(),
     passed: boolean(),
+    waived: note('How many of them an operator let pass.', optional(number())),
   }),
 )
 export type RolloutGate = Infer<typeof RolloutGate>

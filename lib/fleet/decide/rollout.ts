@@ -9,6 +9,8 @@ export interface StageProgress {
   endedAt: string | null
   /** When an operator promoted what waited for that. */
   promotedAt?: string
+  /** What its gates came to when it ended or halted. */
+  measured?: GateMeasures
   /** How long it had held when it was halted, and since when it goes on: the dwell counts only while it runs. */
   dwelledMs?: number
   resumedAt?: string
@@ -37,6 +39,9 @@ export interface RolloutHalt {
   stage: number
   instanceUids: readonly string[]
 }
+
+/** How many members each gate finds at fault, and how many of these an operator let pass. */
+export type GateMeasures = Readonly<Record<RolloutGate, { value: number; waived: number }>>
 
 /** The members of all started stages as the gates see them. */
 export interface StageFacts {

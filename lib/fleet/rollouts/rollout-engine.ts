@@ -9,7 +9,14 @@ import {
 } from '../../store/rollouts.ts'
 import { assignPush, lockWorkload } from '../../store/workloads.ts'
 import { hasOutstandingOffer } from '../decide/abilities.ts'
-import { decideStage, dwellEndsAt, type StageFacts, type StageVerdict, stageSize } from '../decide/rollout.ts'
+import {
+  decideStage,
+  dwellEndsAt,
+  type GateMeasures,
+  type StageFacts,
+  type StageVerdict,
+  stageSize,
+} from '../decide/rollout.ts'
 import { awaitsPromotion, isHeld } from '../decide/rollout-hold.ts'
 import { isDegrading, judgeHealth } from '../decide/status.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
@@ -91,7 +98,7 @@ export class RolloutEngine {
       .finally(() => this.#busy.delete(workload))
   }
 
-  #factsOf(workload: Workload, rollout: Rollout): StageFacts {
+  #factsOf(workload: Workload, rollout: Rollout): StageFacts & { measured: GateMeasures } {
     const { stored, followed } = rollout
     const waived = new Set(stored.waived)
     const nowMs = this.#deps.clock.monotonicMs()
@@ -106,13 +113,21 @@ export class RolloutEngine {
       memberUids.push(uid)
       if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
       if (this.#isThere(workload, uid, nowMs)) living++
-      if (waived.has(uid)) continue
       if (state === 'failed') uids.failed.push(uid)
       if (isUnhealthy(instance, nowMs)) uids.unhealthy.push(uid)
       if (isDrifted(target, instance, followed.push.hash)) uids.drifted.push(uid)
     }
+    const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))
+    const measure = (all: readonly string[]) => ({ value: all.length, waived: all.length - held(all).length })
     return {
-      ...{ failedUids: uids.failed, unhealthyUids: uids.unhealthy, driftedUids: uids.drifted },
+      failedUids: held(uids.failed),
+      unhealthyUids: held(uids.unhealthy),
+      driftedUids: held(uids.drifted),
+      measured: {
+        no_failure: measure(uids.failed),
+        health: measure(uids.unhealthy),
+        drift: measure(uids.drifted),
+      },
       ...{ memberUids, silentUids, living },
       isLast: stored.stageIndex >= stored.stages.length - 1,
       plan: stored.stages[stored.stageIndex]!,
@@ -121,6 +136,20 @@ export class RolloutEngine {
       convergedForMs: this.#convergedForMs(rollout),
       isHeld: isHeld(stored),
     }
+  }
+
+  /** What the gates of a workload's open rollout come to now; null when none runs or is halted. */
+  measure(workload: Workload): GateMeasures | null {
+    const { rollout } = workload
+    if (rollout === null || (rollout.stored.status !== 'running' && rollout.stored.status !== 'halted'))
+      return null
+    return this.#factsOf(workload, rollout).measured
+  }
+
+  /** The same for the progress of its stage, where that ends. */
+  #measured(workload: Workload): { measured?: GateMeasures } {
+    const measured = this.measure(workload)
+    return measured === null ? {} : { measured }
   }
 
   /** Connected in this workload, or away for less than the grace. */
@@ -199,7 +228,10 @@ export class RolloutEngine {
   async #halt(workload: Workload, rollout: Rollout, verdict: StageVerdict & { kind: 'halt' }): Promise<void> {
     const { gate, value, limit, instanceUids } = verdict
     const dwelledMs = this.#convergedForMs(rollout)
-    const halted = withStage(rollout.stored, this.#deps.clock.now(), dwelledMs === null ? {} : { dwelledMs })
+    const halted = withStage(rollout.stored, this.#deps.clock.now(), {
+      ...(dwelledMs === null ? {} : { dwelledMs }),
+      ...this.#measured(workload),
+    })
     const next: StoredRollout = {
       ...halted,
       status: 'halted',
@@ -215,7 +247,7 @@ export class RolloutEngine {
     const stage = stored.stageIndex + 1
     await this.#writer.flush()
     const added = this.#chooseMembers(workload, rollout, stage, now)
-    const ended = withStage(stored, now, { endedAt: now.toISOString() })
+    const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.#measured(workload) })
     await this.#addMembers(workload, rollout, added, {
       ...ended,
       stageIndex: stage,
@@ -295,7 +327,7 @@ export class RolloutEngine {
     const { followed, stored } = rollout
     const { push } = followed
     const now = this.#deps.clock.now()
-    const ended = withStage(stored, now, { endedAt: now.toISOString() })
+    const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.#measured(workload) })
     const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
     const former = workload.active
     const isDone = await this.#write(workload, next, async (tx) => {
@@ -409,7 +441,8 @@ export class RolloutEngine {
       const { stored, followed } = rollout
       if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
       const now = this.#deps.clock.now()
-      const next: StoredRollout = { ...stored, status: 'aborted', updatedAt: now, endedAt: now }
+      const closed = withStage(stored, now, this.#measured(workload))
+      const next: StoredRollout = { ...closed, status: 'aborted', endedAt: now }
       const isDone = await this.#write(workload, next, async (tx) => {
         await abortPush(tx, stored.pushId, now)
         await this.#audit(tx, workload, stored, 'config.canary.abort', actor)

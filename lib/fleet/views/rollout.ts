@@ -2,8 +2,8 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import type { Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
-import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
-import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
+import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
+import { describeHalt, dwellEndsAt, GATE_LIMIT, type GateMeasures } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
 import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 
@@ -14,6 +14,8 @@ export interface RolloutFacts {
   targets: readonly PushTarget[]
   /** uid → stage. */
   members: ReadonlyMap<string, number>
+  /** What the gates come to now; null once it is over. */
+  measured: GateMeasures | null
   /** What was done about its failure; null while its push has not failed. */
   aftermath: PushAftermath | null
   /** What its members would go back to; null when there is nothing, or when it is over. */
@@ -65,10 +67,15 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
     ...(endsAt === null ? {} : { dwell_ends_at: endsAt.toISOString() }),
     ...(progress?.endedAt == null ? {} : { ended_at: progress.endedAt }),
     counts,
-    gates: plan.gates.map((name) => {
-      const isTripped = halt?.gate === name || (isFailed && name === 'no_failure')
-      const value = halt?.gate === name ? halt.value : isTripped ? counts.failed : 0
-      return { name, value, limit: GATE_LIMIT, passed: !isTripped }
+    gates: plan.gates.map((name): RolloutGate => {
+      const isNow = index === rollout.stageIndex && facts.measured !== null
+      const found = (isNow ? facts.measured : progress?.measured)?.[name] ?? { value: 0, waived: 0 }
+      const tripped = halt?.gate === name ? halt.value : isFailed && name === 'no_failure' ? counts.failed : 0
+      const value = Math.max(found.value, tripped)
+      return {
+        ...{ name, value, limit: GATE_LIMIT, passed: value <= GATE_LIMIT },
+        ...(found.waived === 0 ? {} : { waived: found.waived }),
+      }
     }),
   }
 }

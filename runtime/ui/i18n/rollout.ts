@@ -56,6 +56,7 @@ export const rolloutTexts = defineTexts({
     gateValue: (gate: string, value: number, limit: number) =>
       `${gate}: ${n(value, 1)}, at most ${n(limit, 1)}`,
     gateLimit: (gate: string, limit: number) => `${gate}: at most ${n(limit, 1)}`,
+    letPass: (count: number) => `${n(count)} let pass by an operator`,
     halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
       `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.`,
     stalled: {
@@ -155,6 +156,7 @@ export const rolloutTexts = defineTexts({
     gateValue: (gate: string, value: number, limit: number) =>
       `${gate} : ${n(value, 1)}, au plus ${n(limit, 1)}`,
     gateLimit: (gate: string, limit: number) => `${gate} : au plus ${n(limit, 1)}`,
+    letPass: (count: number) => `${n(count)} ${plural(count, 'admise', 'admises')} par un opérateur`,
     halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
       `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.`,
     stalled: {

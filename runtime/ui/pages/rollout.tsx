@@ -236,6 +236,7 @@ function Gates({ stage }: { stage: RolloutStage }) {
           <div key={gate.name}>
             <Mark tone={gate.passed ? 'ok' : 'bad'} shape={gate.passed ? 'tick' : 'cross'}>
               {words.gateValue(name, gate.value, gate.limit)}
+              {gate.waived ? ` · ${words.letPass(gate.waived)}` : ''}
             </Mark>
           </div>
         )

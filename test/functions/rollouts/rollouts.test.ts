@@ -160,6 +160,26 @@ describe('a staged rollout', () => {
     expect(hashes()).toEqual([SECOND, SECOND, SECOND])
   })
 
+  it('shows of each gate what is measured, after Continue as well, and keeps what a stage ended with', async () => {
+    const id = await start()
+    const health = async (stage = 0) =>
+      (await read(id)).stages[stage]!.gates.find(({ name }) => name === 'health')
+    agents[0]!.apply()
+    await ctx.advance(2_000)
+    expect(await health()).toEqual({ name: 'health', value: 0, limit: 0, passed: true })
+    agents[0]!.say({ health: { ...SICK, lastError: 'disk full' } })
+    await ctx.advance(65_000)
+    expect(await health()).toEqual({ name: 'health', value: 1, limit: 0, passed: false })
+    expect((await act(id, 'promote')).status).toBe(202)
+    // An operator let it pass, which makes it no better.
+    expect(await health()).toEqual({ name: 'health', value: 1, limit: 0, passed: false, waived: 1 })
+    await ctx.advance(12_000)
+    expect((await read(id)).stages[0]!.status).toBe('done')
+    agents[0]!.say({ health: { ...SICK, healthy: true, status: 'StatusOK' } })
+    await ctx.advance(1_000)
+    expect(await health(0)).toEqual({ name: 'health', value: 1, limit: 0, passed: false, waived: 1 })
+  })
+
   it('is aborted: its members keep its config, and it cannot be continued or rolled back', async () => {
     const id = await start()
     agents[0]!.apply()
