@@ -133,22 +133,24 @@ export async function insertTargets(
 
 /**
  * Store offers to instances that were not there at the push's commit, or not yet rows: only those of pushes
- * that are still assigned. Returns the stored ones as `push_id/uid`.
+ * that are still assigned. Workloads are locked by id, as every statement does that locks several. Returns the stored
+ * ones as `push_id/uid`.
  */
 export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Promise<Set<string>> {
   const rows = await tx.query<{ push_id: string; instance_uid: string }>(
-    `insert into push_targets (${COLUMNS})
+    `with assigned as (
+       select p.push_id from pushes p
+       join workloads w on w.id = p.workload_id and p.push_id in (w.active_push_id, w.rollout_push_id)
+       where p.push_id = any($2::uuid[]) order by w.id for share of w)
+     insert into push_targets (${COLUMNS})
      select ${COLUMNS.split(',')
        .map((name) => `r.${name.trim()}`)
        .join(', ')}
-     from json_to_recordset($1::json) as r (${RECORD})
-     join pushes p on p.push_id = r.push_id
-     join workloads w on w.id = p.workload_id and p.push_id in (w.active_push_id, w.rollout_push_id)
+     from json_to_recordset($1::json) as r (${RECORD}) join assigned a on a.push_id = r.push_id
      order by r.push_id, r.instance_uid
-     for share of w
      on conflict (push_id, instance_uid) do update set updated_at = excluded.updated_at
      returning push_id, instance_uid`,
-    [toRecords(targets)],
+    [toRecords(targets), [...new Set(targets.map(({ pushId }) => pushId))]],
   )
   return new Set(rows.map((row) => `${row.push_id}/${row.instance_uid}`))
 }

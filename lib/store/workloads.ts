@@ -150,6 +150,11 @@ export async function upsertReportedWorkloads(tx: Db, workloads: readonly Stored
   )
 }
 
+/** Lock workloads that several statements of a transaction are going to write, in the order of everybody. */
+export async function lockWorkloads(tx: Db, ids: readonly string[]): Promise<void> {
+  await tx.execute(`select from workloads where id = any($1::text[]) order by id for no key update`, [ids])
+}
+
 /** Write only when many workloads were last heard of. */
 export async function touchWorkloads(
   tx: Db,

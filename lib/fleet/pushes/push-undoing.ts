@@ -104,9 +104,9 @@ export class PushUndoing {
         if (row === null) return null
         const { pushId, hash } = followed.push
         // Who failed it is stored with the failure, not a little later.
+        await updatePushProgress(tx, [followed.push])
         const waiting = this.#writer.waitingTargets(pushId)
         if (waiting.length > 0) await updateTargets(tx, waiting)
-        await updatePushProgress(tx, [followed.push])
         if (!(await failPush(tx, pushId, error, now))) return null
         if (isAboutConfig)
           await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)

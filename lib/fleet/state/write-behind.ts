@@ -11,7 +11,7 @@ import { updatePushProgress } from '../../store/pushes.ts'
 import { insertQuarantines, type Quarantine } from '../../store/quarantines.ts'
 import { type ReportedConfig, storeReportedConfigs } from '../../store/reported-configs.ts'
 import { insertEvents, type StoredWorkloadEvent, type WorkloadEvent } from '../../store/workload-events.ts'
-import { touchWorkloads, upsertReportedWorkloads } from '../../store/workloads.ts'
+import { lockWorkloads, touchWorkloads, upsertReportedWorkloads } from '../../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
 import type { FollowedPush, Workload } from './model.ts'
 
@@ -321,20 +321,26 @@ export class WriteBehind {
     await this.#deps.checkEpoch(tx)
     const now = this.#deps.clock.now()
     const workloads = batch.workloads.filter((workload) => !workload.isDeleted)
+    // Rows are locked in one order by all transactions: workloads by id, then pushes, then their targets.
+    if (batch.seen.length > 0)
+      await lockWorkloads(
+        tx,
+        [...workloads, ...batch.seen].map(({ id }) => id),
+      )
     if (workloads.length > 0) await upsertReportedWorkloads(tx, workloads)
     if (batch.seen.length > 0) await touchWorkloads(tx, batch.seen)
     if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)
     const events: StoredWorkloadEvent[] = []
     for (let at = 0; at < batch.events.length; at += EVENTS_AT_ONCE)
       events.push(...(await insertEvents(tx, batch.events.slice(at, at + EVENTS_AT_ONCE))))
-    if (batch.targets.length > 0) await updateTargets(tx, batch.targets)
-    if (batch.forgotten.length > 0) await removeTargets(tx, batch.forgotten)
+    if (batch.quarantines.length > 0) await insertQuarantines(tx, batch.quarantines, now)
     if (batch.pushes.length > 0)
       await updatePushProgress(
         tx,
         batch.pushes.map((followed) => followed.push),
       )
-    if (batch.quarantines.length > 0) await insertQuarantines(tx, batch.quarantines, now)
+    if (batch.targets.length > 0) await updateTargets(tx, batch.targets)
+    if (batch.forgotten.length > 0) await removeTargets(tx, batch.forgotten)
     if (batch.configs.length > 0) await storeReportedConfigs(tx, batch.configs, now)
     return events
   }
