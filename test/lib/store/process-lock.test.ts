@@ -101,12 +101,12 @@ describe('process lock', () => {
 
   it('goes on when the answer to its second attempt at the lock is lost, and the session of that one lives on', async () => {
     const database = await freshDatabase()
-    const pool = database.openPool({ applicationName: 'first' })
     let lost = 0
     let attempts = 0
     const lock = openProcessLock({
       async connect() {
-        const connection = await pool.openReserved('control')
+        // Each from a pool of its own: a session that only the server still knows is in nobody's share.
+        const connection = await database.openPool({ applicationName: 'first' }).openReserved('control')
         const query = connection.query.bind(connection)
         const close = connection.close.bind(connection)
         connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
