@@ -2,6 +2,7 @@ import type { ConfigTarget, ConfigTargets, FleetPeer } from '../configs/check/ta
 import { isCapable } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { isHealthy } from '../fleet/views/instance.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { listAppliedHashes } from '../store/pushes.ts'
@@ -42,6 +43,7 @@ function toTarget(fleet: Fleet, workload: Workload): ConfigTarget {
       podName: instance.podName,
       components: instance.components?.components ?? null,
       isCapable: isCapable(instance),
+      runsProfiles: instance.runsProfiles && isHealthy(instance),
     })),
     lastKnownComponents: known === null ? null : new Map(Object.entries(known.components)),
     activeConfigHash: workload.activeHash,

@@ -79,11 +79,30 @@ export function componentReferences(config: ParsedConfig): ComponentRef[] {
   return references
 }
 
-/** The components that a config uses, each once, in the order in which they are first named. */
+/**
+ * Everything that a collector must have for a config: what is referred to, and behind it what is only defined. A
+ * collector reads every definition before it starts, and refuses those of a type that it does not have.
+ */
+export function neededComponents(config: ParsedConfig): ComponentRef[] {
+  const references = componentReferences(config)
+  const used = new Set(references.map(keyOf))
+  const unused = CATEGORIES.flatMap((category) => {
+    const section = config.root[category]
+    return (isObject(section) ? sortedKeys(section) : []).map((key): ComponentRef => {
+      const id = normalId(key)
+      return { category, type: componentType(id), id, path: `${category}.${key}` }
+    })
+  }).filter((reference) => !used.has(keyOf(reference)))
+  return [...references, ...unused]
+}
+
+const keyOf = ({ category, id }: ComponentRef): string => `${category}:${id}`
+
+/** The same, each component once, in the order in which they are first named. */
 export function requiredComponents(config: ParsedConfig): ComponentRef[] {
   const seen = new Set<string>()
-  return componentReferences(config).filter(({ category, id }) => {
-    const key = `${category}:${id}`
+  return neededComponents(config).filter((reference) => {
+    const key = keyOf(reference)
     if (seen.has(key)) return false
     seen.add(key)
     return true

@@ -19,18 +19,25 @@ export function pipelineFindings(
   root: ConfigObject,
   defined: Readonly<Record<Category, ReadonlySet<string>>>,
   pipelines: ConfigObject,
+  target: { hasProfilesGate: boolean },
 ): StructureFinding[] {
-  return new PipelineCheck(root, defined).run(pipelines)
+  return new PipelineCheck(root, defined, target).run(pipelines)
 }
 
 class PipelineCheck {
   readonly #root: ConfigObject
   readonly #defined: Readonly<Record<Category, ReadonlySet<string>>>
+  readonly #hasProfilesGate: boolean
   readonly #findings: StructureFinding[] = []
 
-  constructor(root: ConfigObject, defined: Readonly<Record<Category, ReadonlySet<string>>>) {
+  constructor(
+    root: ConfigObject,
+    defined: Readonly<Record<Category, ReadonlySet<string>>>,
+    target: { hasProfilesGate: boolean },
+  ) {
     this.#root = root
     this.#defined = defined
+    this.#hasProfilesGate = target.hasProfilesGate
   }
 
   run(pipelines: ConfigObject): StructureFinding[] {
@@ -85,12 +92,10 @@ class PipelineCheck {
   #signal(name: string, signal: string, path: string): void {
     if ((SIGNALS as readonly string[]).includes(signal)) return
     if (signal === 'profiles') {
-      this.#findings.push({
-        code: 'experimental_signal',
-        severity: 'warning',
-        message: `pipeline "${name}" needs the collector's feature gate service.profilesSupport`,
-        path,
-      })
+      const message = `pipeline "${name}" needs the collector's feature gate service.profilesSupport`
+      if (this.#hasProfilesGate)
+        this.#findings.push({ code: 'experimental_signal', severity: 'warning', message, path })
+      else this.#error('feature_gate_required', `${message}, which no instance is known to have`, path)
       return
     }
     this.#error('invalid_pipeline_signal', `pipeline "${name}" has the unknown signal "${signal}"`, path)

@@ -27,19 +27,21 @@ export interface StructureReport {
 const SERVICE_KEYS = new Set(['telemetry', 'extensions', 'pipelines'])
 
 /** Check a config the way the collector does before it starts, without any component's own settings. */
-export function checkStructure(config: ParsedConfig): StructureReport {
-  const check = new StructureCheck(config)
+export function checkStructure(config: ParsedConfig, target: { hasProfilesGate: boolean }): StructureReport {
+  const check = new StructureCheck(config, target)
   return check.run()
 }
 
 class StructureCheck {
   readonly #root: ConfigObject
   readonly #config: ParsedConfig
+  readonly #target: { hasProfilesGate: boolean }
   readonly #findings: StructureFinding[] = []
   readonly #defined: Readonly<Record<Category, ReadonlySet<string>>>
 
-  constructor(config: ParsedConfig) {
+  constructor(config: ParsedConfig, target: { hasProfilesGate: boolean }) {
     this.#config = config
+    this.#target = target
     this.#root = config.root
     this.#defined = definitions(config.root)
   }
@@ -48,7 +50,8 @@ class StructureCheck {
     // What clients know comes first, and a config without pipelines is told nothing of what they would need.
     const service = this.#service()
     const pipelines = isObject(service) ? service : null
-    if (pipelines) this.#findings.push(...pipelineFindings(this.#root, this.#defined, pipelines))
+    if (pipelines)
+      this.#findings.push(...pipelineFindings(this.#root, this.#defined, pipelines, this.#target))
     this.#extensions()
     this.#topLevel()
     this.#definitions()

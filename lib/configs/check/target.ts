@@ -10,6 +10,8 @@ export interface ConfigTargetInstance {
   components: AvailableComponents | null
   /** Accepts remote config now and is not excluded by its type. */
   isCapable: boolean
+  /** It is well and runs a pipeline of profiles, which takes a feature gate of the collector. */
+  runsProfiles: boolean
 }
 
 /** What validation, plan and policy know of a workload; the fleet fills it in. */

@@ -3,7 +3,7 @@ import type { ValidationResult } from '../../wire/validation.ts'
 import { type LocatedConfig, type ParsedConfig, parseConfig } from '../yaml/parse.ts'
 import type { ReadConfig } from '../yaml/parse-memory.ts'
 import type { ComponentRef } from './components.ts'
-import { componentAvailability, componentReferences, requiredComponents } from './components.ts'
+import { componentAvailability, neededComponents, requiredComponents } from './components.ts'
 import { type ConfigReferences, referencesOf } from './expansions.ts'
 import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
@@ -32,7 +32,7 @@ export interface ValidationTarget {
 export interface StaticValidation {
   checks: Check[]
   targetVersion: string
-  /** Every component that is used, once; empty when the text could not be read. */
+  /** Every component that is used or only defined, once; empty when the text could not be read. */
   required: ComponentRef[]
   references: ConfigReferences
 }
@@ -63,11 +63,11 @@ export function validateStatically(
   }
   const config = parsed.document
   const ok = { code: 'yaml_parse_ok', severity: 'info', message: 'The YAML can be read.' } as const
-  const structure = structureCheck(config)
+  const structure = structureCheck(config, runsProfiles(about.target))
   const availability =
     structure.status === 'failed'
       ? skippedCheck('component_availability', 'collector_structure')
-      : availabilityCheck(componentReferences(config), about.target)
+      : availabilityCheck(neededComponents(config), about.target)
   const checks = [buildCheck('yaml_static', [ok], metadata), structure, availability, version.check]
   for (const { messages } of checks) for (const message of messages) addLine(message, config)
   const { targetVersion } = version
@@ -133,8 +133,12 @@ function summaryText(errors: number, warnings: number, hasSkipped: boolean): str
     : 'The configuration passed every check.'
 }
 
-function structureCheck(config: ParsedConfig): Check {
-  const report = checkStructure(config)
+/** Whether some instance runs a pipeline of profiles, and so was started with the gate that it takes. */
+const runsProfiles = (target: ConfigTarget | null): boolean =>
+  target?.instances.some((instance) => instance.runsProfiles) === true
+
+function structureCheck(config: ParsedConfig, hasProfilesGate: boolean): Check {
+  const report = checkStructure(config, { hasProfilesGate })
   const metadata = {
     defined_components: report.definedComponents,
     ...(report.pipelines
@@ -180,7 +184,7 @@ function availabilityCheck(references: readonly ComponentRef[], target: ConfigTa
     messages.push({
       code: 'component_availability_ok',
       severity: 'info',
-      message: 'The workload has every component that is used.',
+      message: 'The workload has every component that is defined.',
     })
   }
   return buildCheck('component_availability', messages, metadata)

@@ -12,6 +12,7 @@ export interface NormalForm {
   hash: string
   /** Whether it has pipelines, which is what makes an agent a collector. */
   runsPipelines: boolean
+  runsProfiles: boolean
 }
 
 /** Telemetry resource attributes that name one instance, one machine or one run. */
@@ -50,8 +51,9 @@ export function normalForm(reported: string): NormalForm | null {
   dropInstanceAttributes(root)
   const text = stringify(root, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' })
   const service = root['service']
-  const runsPipelines = isObject(service) && isObject(service['pipelines'])
-  return { text, hash: configHash(text), runsPipelines }
+  const pipelines = isObject(service) && isObject(service['pipelines']) ? service['pipelines'] : null
+  const runsProfiles = Object.keys(pipelines ?? {}).some((name) => componentType(name) === 'profiles')
+  return { text, hash: configHash(text), runsPipelines: pipelines !== null, runsProfiles }
 }
 
 /** A copy with all keys sorted; shared parts are written out. */

@@ -95,16 +95,17 @@ function composeFirst(text: string): Composed {
   const tokens = first.end === text.length ? first.tokens : [...readTokens(head)]
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
   for (const document of composer.compose(tokens, true, head.length)) {
-    const problem = first.problem ?? firstProblem(document)
+    const problem = first.problem ?? firstProblem(document, tokens)
     return { head: head.slice(0, document.range[2]), document, problem }
   }
   return { head, document: null, problem: first.problem }
 }
 
-function firstProblem(document: Document.Parsed): SyntaxProblem | null {
+function firstProblem(document: Document.Parsed, tokens: readonly CST.Token[]): SyntaxProblem | null {
   for (const error of document.errors) {
     if (TOLERATED.has(error.code) || error.message.startsWith(COMMENT_SPACING)) continue
-    return { message: MESSAGES[error.code] ?? 'not YAML', offset: error.pos[0] }
+    const at = error.pos[0]
+    return { message: MESSAGES[error.code] ?? 'not YAML', offset: openedBefore(tokens, at) ?? at }
   }
   return null
 }
@@ -118,20 +119,66 @@ function firstTokens(text: string): { tokens: CST.Token[]; end: number; problem:
   const end = STRAY_END.exec(text)?.[0].length
   if (end !== undefined)
     return { tokens, end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset: end } }
+  let document: CST.Document | null = null
   for (const token of readTokens(text)) {
+    // What cannot follow the first document is part of it, or stands behind it as an error.
+    const behind = token.type === 'document' ? (token.end ?? []) : [token]
+    const next = behind.find(({ type }) => type !== 'space' && type !== 'comment' && type !== 'newline')
+    if (document !== null && next !== undefined && next.type !== 'error') break
     tokens.push(token)
-    if (token.type !== 'document') continue
-    for (const behind of token.end ?? []) {
-      if (behind.type === 'space' || behind.type === 'comment' || behind.type === 'newline') continue
-      // The next token is read before the document ends, so it must at least be one.
-      const isReadable = startsWithToken(text.slice(behind.offset))
-      const problem = isReadable ? null : { message: MESSAGES['BAD_SCALAR_START']!, offset: behind.offset }
-      return { tokens, end: behind.offset, problem }
-    }
-    return { tokens, end: text.length, problem: null }
+    if (token.type === 'document') document = token
+    if (document !== null && next !== undefined)
+      return { tokens, ...endOfDocument(text, document, next.offset) }
   }
   return { tokens, end: text.length, problem: null }
 }
+
+/** Where a document ends behind which something stands at `offset`; a problem when that cannot stand there. */
+function endOfDocument(
+  text: string,
+  document: CST.Document,
+  offset: number,
+): { end: number; problem: SyntaxProblem | null } {
+  // Only what stands left of them ends the keys or entries of a document; a bracket too many does not.
+  if (columnOf(text, offset) >= blockIndent(document))
+    return { end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset } }
+  // The next token is read before the document ends, so it must at least be one.
+  const isReadable = startsWithToken(text.slice(offset))
+  return { end: offset, problem: isReadable ? null : { message: MESSAGES['BAD_SCALAR_START']!, offset } }
+}
+
+const columnOf = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
+
+/** The column of a document's keys or entries; endless for a root value of another kind. */
+function blockIndent({ value }: CST.Document): number {
+  return value?.type === 'block-map' || value?.type === 'block-seq' ? value.indent : Number.POSITIVE_INFINITY
+}
+
+/**
+ * Where the quoted text or the bracket began that a problem at `at` leaves open: the collector names that place, and
+ * it is there that something is missing. Null when none is open.
+ */
+function openedBefore(tokens: readonly CST.Token[], at: number): number | null {
+  let opened: number | null = null
+  const pending: (CST.Token | null | undefined)[] = [...tokens]
+  for (let token = pending.pop(); token !== undefined; token = pending.pop()) {
+    if (token === null) continue
+    if (token.type === 'document') pending.push(token.value ?? null)
+    else if (token.type === 'single-quoted-scalar' || token.type === 'double-quoted-scalar') {
+      const [quote, { source, offset }] = [token.source[0]!, token]
+      const isOpen = source.length === 1 || !source.endsWith(quote)
+      if (isOpen && at >= offset && at <= offset + source.length) opened = Math.max(opened ?? 0, offset)
+    } else if ('items' in token) {
+      if (token.type === 'flow-collection' && isLeftOpen(token) && token.offset <= at)
+        opened = Math.max(opened ?? 0, token.offset)
+      for (const { key, value } of token.items) pending.push(key ?? null, value ?? null)
+    }
+  }
+  return opened
+}
+
+const isLeftOpen = ({ end }: CST.FlowCollection): boolean =>
+  !end.some(({ type }) => type === 'flow-seq-end' || type === 'flow-map-end')
 
 /** Whether the parser could read on, were it asked to: what follows a document is scanned, though not used. */
 function startsWithToken(rest: string): boolean {

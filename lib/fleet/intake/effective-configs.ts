@@ -186,6 +186,7 @@ export class EffectiveConfigs {
   #settle(instance: Instance, form: NormalForm | null): void {
     instance.reportedConfigHash = form?.hash ?? ''
     instance.runsPipelines = form?.runsPipelines ?? false
+    instance.runsProfiles = form?.runsProfiles ?? false
     this.resolved(instance)
   }
 }

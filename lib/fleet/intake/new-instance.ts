@@ -41,6 +41,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     rawEffectiveHash: '',
     reportedConfigHash: '',
     runsPipelines: false,
+    runsProfiles: false,
     offer: null,
     unansweredOtherHash: null,
     hasBeenAnswered: false,

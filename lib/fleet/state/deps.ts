@@ -34,6 +34,7 @@ export interface NormalForm {
   hash: string
   text: string
   runsPipelines: boolean
+  runsProfiles: boolean
 }
 
 /** Everything the fleet needs from outside. */

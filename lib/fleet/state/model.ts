@@ -105,6 +105,8 @@ export interface Instance {
   /** Of its normal form; '' while unknown. */
   reportedConfigHash: string
   runsPipelines: boolean
+  /** Whether one of them carries profiles. */
+  runsProfiles: boolean
   offer: Offer | null
   unansweredOtherHash: string | null
   /** Whether this connection has had its first answer, and what it was asked for. */

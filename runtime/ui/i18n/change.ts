@@ -361,6 +361,8 @@ export const changeTexts = defineTexts({
       duplicate_pipeline: 'Ce pipeline est défini deux fois.',
       duplicate_processor: 'Ce processeur figure deux fois dans le pipeline.',
       experimental_signal: 'Ce signal est expérimental.',
+      feature_gate_required:
+        'Ce signal exige une option du collecteur qu’aucune instance n’est connue pour avoir.',
       invalid_component: 'Les réglages de ce composant ne sont pas un objet.',
       invalid_component_id: 'Cet identifiant de composant n’est pas valide.',
       invalid_expansion: 'Cette expression ${…} n’est pas valide.',

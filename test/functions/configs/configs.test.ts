@@ -32,9 +32,9 @@ const base: ConfigTarget = {
   trustedLabels: {},
   acceptsRemoteConfig: true,
   instances: [
-    { uid: 'a', podName: 'pod-a', components: components(['otlp']), isCapable: true },
-    { uid: 'b', podName: '', components: components(['filelog']), isCapable: true },
-    { uid: 'c', podName: 'pod-c', components: null, isCapable: false },
+    { uid: 'a', podName: 'pod-a', components: components(['otlp']), isCapable: true, runsProfiles: false },
+    { uid: 'b', podName: '', components: components(['filelog']), isCapable: true, runsProfiles: false },
+    { uid: 'c', podName: 'pod-c', components: null, isCapable: false, runsProfiles: false },
   ],
   lastKnownComponents: null,
   activeConfigHash: 'ab'.repeat(32),

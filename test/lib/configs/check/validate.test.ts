@@ -1,7 +1,12 @@
 import { describe, expect, it, test } from 'vitest'
 import type { ConfigTarget, ConfigTargetInstance } from '../../../../lib/configs/check/target.ts'
-import { type RuntimeCheck, validateConfig } from '../../../../lib/configs/check/validate.ts'
+import {
+  type RuntimeCheck,
+  validateConfig,
+  validateStatically,
+} from '../../../../lib/configs/check/validate.ts'
 import { buildCheck } from '../../../../lib/configs/check/validation-messages.ts'
+import { normalForm } from '../../../../lib/configs/effective/normal-form.ts'
 
 const GATEWAY = `receivers:
   otlp:
@@ -45,12 +50,12 @@ const about = (target: ConfigTarget | null, requestedVersion = '', minimumVersio
 function instance(uid: string, receivers: string[], isCapable = true): ConfigTargetInstance {
   const components = new Map([
     ['receivers', receivers],
-    ['processors', ['batch', 'memory_limiter']],
+    ['processors', ['attributes', 'batch', 'memory_limiter']],
     ['exporters', ['debug', 'otlp_http']],
     ['connectors', ['forward']],
     ['extensions', ['health_check']],
   ])
-  return { uid, podName: `pod-${uid}`, components, isCapable }
+  return { uid, podName: `pod-${uid}`, components, isCapable, runsProfiles: false }
 }
 
 function targetOf(instances: ConfigTargetInstance[]): ConfigTarget {
@@ -246,6 +251,32 @@ describe('the structure', () => {
   })
 })
 
+describe('a pipeline of profiles', () => {
+  const PROFILES = edit(
+    'traces/in:',
+    'profiles:\n      receivers: [otlp]\n      exporters: [debug]\n    traces/in:',
+  )
+
+  it('is refused unless an instance that is well runs one: no other has the gate for sure', async () => {
+    const refused = {
+      code: 'feature_gate_required',
+      path: 'service.pipelines.profiles',
+      check_id: 'collector_structure',
+    }
+    expect((await validate(PROFILES)).errors).toMatchObject([refused])
+    expect((await validate(PROFILES, null)).errors).toMatchObject([refused])
+    const runs = targetOf([instance('a', ['otlp']), { ...instance('b', ['otlp']), runsProfiles: true }])
+    const result = await validate(PROFILES, runs)
+    expect(result.errors).toEqual([])
+    expect(result.warnings).toMatchObject([{ code: 'experimental_signal' }])
+  })
+
+  it('is seen in what an instance reports to run', () => {
+    expect(normalForm(PROFILES)).toMatchObject({ runsPipelines: true, runsProfiles: true })
+    expect(normalForm(GATEWAY)).toMatchObject({ runsPipelines: true, runsProfiles: false })
+  })
+})
+
 describe('the components of the workload', () => {
   it('are compared with what is used, aliases included', async () => {
     const result = await validate(edit('[otlp]', '[otlp, kafka]').replace('  otlp:\n', '  otlp:\n  kafka:\n'))
@@ -257,6 +288,47 @@ describe('the components of the workload', () => {
         line: 23,
         check_id: 'component_availability',
       },
+    ])
+  })
+
+  // A collector reads every definition before it starts, and refuses one of a type that it does not have.
+  test.each([
+    [
+      'a processor',
+      '  batch:\n',
+      '  batch:\n  filter/x:\n',
+      'processor type "filter"',
+      'processors.filter/x',
+    ],
+    [
+      'an exporter',
+      '  debug:\n',
+      '  debug:\n  prometheus:\n',
+      'exporter type "prometheus"',
+      'exporters.prometheus',
+    ],
+    ['a receiver', '  otlp:\n', '  otlp:\n  " kafka":\n', 'receiver type "kafka"', 'receivers. kafka'],
+    [
+      'an extension',
+      'extensions:\n',
+      'extensions:\n  basicauth/x:\n',
+      'extension type "basicauth"',
+      'extensions.basicauth/x',
+    ],
+  ])('are compared with what is only defined: %s', async (_, from, to, message, path) => {
+    const result = await validate(edit(from, to))
+    expect(result.errors).toMatchObject([{ code: 'component_not_installed', path, line: expect.any(Number) }])
+    expect(result.errors[0]!.message).toContain(message)
+    const { required } = validateStatically(edit(from, to), about(null))
+    expect(required.map((one) => one.path)).toContain(path)
+  })
+
+  it('are named once, where they are used, whatever else is defined of their type', async () => {
+    const text = edit('[otlp]', '[otlp, kafka]').replace('  otlp:\n', '  otlp:\n  kafka:\n  kafka/unused:\n')
+    const { errors } = await validate(text)
+    expect(errors.map(({ path }) => path)).toEqual([
+      'service.pipelines.traces/in.receivers[1]',
+      'receivers.kafka/unused',
     ])
   })
 
@@ -279,7 +351,10 @@ describe('the components of the workload', () => {
 
   it('are a failed check when one is missing and another category is not reported', async () => {
     const components = new Map([['receivers', ['kafka']]])
-    const result = await validate(GATEWAY, targetOf([{ uid: 'a', podName: '', components, isCapable: true }]))
+    const result = await validate(
+      GATEWAY,
+      targetOf([{ uid: 'a', podName: '', components, isCapable: true, runsProfiles: false }]),
+    )
     expect(result.checks[2]?.status).toBe('failed')
     expect(result.checks[4]?.metadata).toEqual({ depends_on_failed_check: 'component_availability' })
     expect(result.checks[2]?.messages?.map(({ code }) => code)).toEqual([

@@ -2,12 +2,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import type { ConfigTarget } from '../../../../lib/configs/check/target.ts'
 import { validateStatically } from '../../../../lib/configs/check/validate.ts'
+import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
+import { CATEGORIES } from '../../../../lib/configs/yaml/value.ts'
+
+const NOBODY = { requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
 
 /** What a static validation says of a text: nothing, or which check refuses it. */
 function verdictOf(text: string): string {
-  const about = { target: null, requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
-  const failed = validateStatically(text, about).checks.find(({ status }) => status === 'failed')
+  const failed = validateStatically(text, { ...NOBODY, target: null }).checks.find(
+    ({ status }) => status === 'failed',
+  )
   return failed?.id ?? 'valid'
 }
 
@@ -28,31 +34,95 @@ describe('configs of our own, named by what is to be said of them', () => {
 interface Judged {
   file: string
   class: 'valid' | 'environment' | 'unknown_component' | 'component_config' | 'structure' | 'yaml'
+  error?: string
+  /** Further complaints of the same run. */
+  also?: string[]
 }
 
-// A folder of configs with the verdicts of a real collector; there is none in the repository.
-const folder = process.env['MUSTER_TEST_VERDICTS'] ?? ''
+// Configs with the verdicts of a real collector. They are other people's, so there is none in the repository: the
+// folder lies beside the checkout.
+const besides = new URL('../../../../../shared/fixtures/configs', import.meta.url)
+const folder = process.env['MUSTER_TEST_VERDICTS'] || fileURLToPath(besides)
 const judged: Judged[] = existsSync(join(folder, 'verdicts.jsonl'))
   ? readFileSync(join(folder, 'verdicts.jsonl'), 'utf8')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Judged)
   : []
+const textOf = ({ file }: Judged) => readFileSync(join(folder, file), 'utf8')
+const ofClass = (name: Judged['class']) => judged.filter((one) => one.class === name)
+
+/** Files of which something else is to be said than the collector does, each with its reason. */
+const NAMED: Readonly<Record<string, { verdict: string; because: string }>> = {}
 
 describe('configs that a collector judged', () => {
   it.skipIf(judged.length === 0)(
-    'are there (skipped: set MUSTER_TEST_VERDICTS to a folder with verdicts.jsonl)',
+    `are there, some of each class (skipped where there is no ${folder}; MUSTER_TEST_VERDICTS names another)`,
     () => {
-      expect(judged.length).toBeGreaterThan(0)
+      expect(judged.length).toBeGreaterThan(100)
+      expect(new Set(judged.map((one) => one.class)).size).toBe(6)
+      for (const file of Object.keys(NAMED)) expect(judged.map((one) => one.file)).toContain(file)
     },
   )
 
   it.each(judged)('$file is $class', (one) => {
-    const verdict = verdictOf(readFileSync(join(folder, one.file), 'utf8'))
-    if (one.class === 'structure') expect(verdict).toBe('collector_structure')
+    const verdict = verdictOf(textOf(one))
+    const named = NAMED[one.file]
+    if (named !== undefined) expect(verdict, named.because).toBe(named.verdict)
+    else if (one.class === 'structure') expect(verdict).toBe('collector_structure')
     else if (one.class === 'yaml') expect(verdict).toBe('yaml_static')
     // The collector stops at a component's settings; what is wrong behind that may be found by us.
     else if (one.class === 'component_config') expect(['valid', 'collector_structure']).toContain(verdict)
     else expect(verdict).toBe('valid')
   })
+
+  it.each(ofClass('yaml').filter(({ error }) => /line \d+/.test(error!)))(
+    '$file is wrong at the line that the collector names',
+    ({ error, ...one }) => {
+      const parsed = parseConfig(textOf({ ...one }))
+      const [, line, what] = /line (\d+): (.*)/.exec(error!)!
+      // It counts from 0 where a token does not fit the grammar, and from 1 everywhere else.
+      const counted = what!.startsWith('did not find expected') ? 1 : 0
+      expect(parsed.ok ? null : parsed.problem.line).toBe(Number(line) + counted)
+    },
+  )
+
+  it.each(ofClass('unknown_component'))(
+    '$file names what the collector does not have, also unused',
+    (one) => {
+      const text = textOf(one)
+      const unknown = [one.error ?? '', ...(one.also ?? [])].flatMap((complaint) => {
+        const found = /'(\w+)' (?:unknown type: "([^"]+)"|the (\w+) \w+ has been deprecated)/.exec(complaint)
+        return found === null ? [] : [{ category: found[1]!, type: (found[2] ?? found[3])! }]
+      })
+      expect(unknown.length).toBeGreaterThan(0)
+      const findings = missingOf(text, unknown)
+      for (const { category, type } of unknown)
+        expect(findings).toContainEqual(expect.stringContaining(`${category.slice(0, -1)} type "${type}"`))
+    },
+  )
 })
+
+/** What is said of a text when its workload has everything that it names but these. */
+function missingOf(text: string, unknown: readonly { category: string; type: string }[]): string[] {
+  const { required } = validateStatically(text, { ...NOBODY, target: null })
+  const components = new Map<string, string[]>(CATEGORIES.map((category) => [category, ['nothing']]))
+  for (const { category, type } of required)
+    if (!unknown.some((one) => one.category === category && one.type === type))
+      components.get(category)!.push(type)
+  const target: ConfigTarget = {
+    ...{ workloadId: 'w', displayName: 'w', type: 'collector', version: '', status: 'connected' },
+    ...{
+      labels: {},
+      trustedLabels: {},
+      acceptsRemoteConfig: true,
+      lastKnownComponents: null,
+      activeConfigHash: null,
+    },
+    instances: [{ uid: 'a', podName: '', components, isCapable: true, runsProfiles: false }],
+  }
+  const { checks } = validateStatically(text, { ...NOBODY, target })
+  return (checks.find(({ id }) => id === 'component_availability')?.messages ?? []).map(
+    ({ message }) => message,
+  )
+}

@@ -156,6 +156,28 @@ describe('texts that the collector refuses', () => {
     expect(normalForm(text)).not.toBeNull()
   })
 
+  // What a bracket too many left behind was once not read at all, and the rest of the config with it.
+  it.each([
+    ['behind a list', 'a:\n  b: [x]]\nc: 1\n', 2],
+    ['in the place of a value', 'a:\n  b: ]\nc: 1\n', 2],
+    ['behind a mapping', 'a:\n  b: {x: y}}\nc: 1\n', 2],
+    ['in a list', 'a:\n- x\n- ]\nc: 1\n', 3],
+    ['at the end', 'a: 1\n]\n', 2],
+  ])('a bracket too many %s', (_, text, line) => {
+    expect(parseConfig(text)).toMatchObject({ ok: false, problem: { code: 'yaml_parse', line } })
+  })
+
+  // As the collector counts (yaml.v3), but for brackets, where it says one less.
+  it.each([
+    ['a quoted text', 'a:\n  b: "x\nc: 1\nd: 2\n', 2],
+    ['a text in single quotes', "a:\n  b: 'x\nc: 1\n\n\nd: 2\n", 2],
+    ['a list', 'a: 1\nb:\n  c: [1,\n    2\nd: 3\n', 3],
+    ['a mapping in brackets', 'a: 1\nb: {c: 1,\n\n\nd: 3\n', 2],
+    ['the inner one of two lists', 'a: [1]\nb: [2,\n  [3,\n  4\n', 3],
+  ])('%s that is left open, where it begins', (_, text, line) => {
+    expect(parseConfig(text)).toMatchObject({ ok: false, problem: { line } })
+  })
+
   it('a text of more than 2 MiB', () => {
     expect(codeOf(`a: ${'x'.repeat(2_097_152)}`)).toBe('yaml_parse')
   })

@@ -103,7 +103,12 @@ describe('effective configs', () => {
 
   it('wait for the database within a bound, and are asked for again when it is back', async () => {
     // Each of another hash and 2 MB long, however short the text that was sent.
-    normalise = async (text) => ({ hash: text, text: 'x'.repeat(2_000_000), runsPipelines: true })
+    normalise = async (text) => ({
+      hash: text,
+      text: 'x'.repeat(2_000_000),
+      runsPipelines: true,
+      runsProfiles: false,
+    })
     isAway = true
     const agents = Array.from({ length: 40 }, () => fakeAgent(ctx.fleet))
     for (const [i, agent] of agents.entries()) agent.effective(`number: ${i}`)
@@ -117,7 +122,7 @@ describe('effective configs', () => {
   })
 
   it('are kept by what they hold up to a number', async () => {
-    normalise = async (text) => ({ hash: text, text, runsPipelines: false })
+    normalise = async (text) => ({ hash: text, text, runsPipelines: false, runsProfiles: false })
     const agent = fakeAgent(ctx.fleet)
     for (let i = 0; i < FORMS_MAX + 500; i++) {
       agent.effective(`n: ${i}`)
