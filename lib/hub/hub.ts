@@ -57,6 +57,8 @@ export class Hub {
   readonly #members = new Map<HubClient, Member>()
   /** States that wait for their second to pass, in the order in which they began to wait. */
   readonly #waiting = new Map<string, () => HubFrame | null>()
+  /** What is to be done later. */
+  readonly #later = new Set<string>()
   /** When each coalesced key was told last; emptied as the second passes. */
   readonly #toldAtMs = new Map<string, number>()
   #isStepping = false
@@ -161,6 +163,16 @@ export class Hub {
     this.#waiting.set(key, build)
     if (this.#waiting.size > BURST_MAX) this.#beginBurst()
     else this.#keepStepping()
+  }
+
+  /** Do something after a while, for browsers that are there then; once a key, however often it is asked for. */
+  later(key: string, delayMs: number, work: () => void): void {
+    if (this.#members.size === 0 || this.#later.has(key)) return
+    this.#later.add(key)
+    this.#timers.after(delayMs, () => {
+      this.#later.delete(key)
+      if (this.#members.size > 0) work()
+    })
   }
 
   /**

@@ -16,6 +16,8 @@ export class HubNotices implements FleetNotices, AlertNotices {
   readonly #hub: Hub
   readonly #counters: FleetCounters
   #views: FleetViews | null = null
+  /** The newest push of each workload as browsers were told of it. */
+  readonly #toldPushes = new WeakMap<Workload, string>()
 
   constructor(hub: Hub, counters: FleetCounters) {
     this.#hub = hub
@@ -29,7 +31,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
 
   workloadChanged(workload: Workload): void {
     this.#views?.invalidate(workload)
-    this.#update(`workload/${workload.id}`, workload, (views) => views.workloadFrame(workload))
+    this.#tellWorkload(workload)
   }
 
   workloadRemoved(workloadId: string): void {
@@ -56,12 +58,45 @@ export class HubNotices implements FleetNotices, AlertNotices {
 
   pushChanged(workload: Workload, push: Push): void {
     this.#views?.invalidate(workload)
-    this.#update(`push/${push.pushId}`, workload, (views) =>
-      // What it has become when it is told, not what it was when it began to wait.
-      views.pushFrame(workload, followedOf(workload, push.pushId)?.push ?? push),
-    )
+    this.#tellPush(workload, push)
     // The newest push is part of what is told of its workload.
-    this.#update(`workload/${workload.id}`, workload, (views) => views.workloadFrame(workload))
+    this.#tellWorkload(workload)
+  }
+
+  #tellWorkload(workload: Workload): void {
+    this.#update(`workload/${workload.id}`, workload, (views) => {
+      // What a push reads like also follows from who runs it, from the pin and from its label.
+      const push = workload.newestPush
+      if (push !== null && this.#toldPushes.get(workload) !== textOf(views, workload, push))
+        this.#tellPush(workload, push)
+      return views.workloadFrame(workload)
+    })
+  }
+
+  #tellPush(workload: Workload, push: Push): void {
+    this.#update(`push/${push.pushId}`, workload, (views) => {
+      // What it has become when it is told, not what it was when it began to wait.
+      const now = followedOf(workload, push.pushId)?.push ?? push
+      if (workload.newestPush?.pushId === push.pushId) {
+        this.#toldPushes.set(workload, textOf(views, workload, now))
+        this.#remind(views, workload, now)
+      }
+      return views.pushFrame(workload, now)
+    })
+  }
+
+  /** A push that nobody answers reads differently after a while by itself. */
+  #remind(views: FleetViews, workload: Workload, push: Push): void {
+    const leftMs = views.staleInMs(push)
+    if (leftMs === null) return
+    this.#hub.later(`push/${push.pushId}`, leftMs, () => {
+      const newest = workload.newestPush
+      if (workload.isDeleted || newest?.pushId !== push.pushId) return
+      if (this.#toldPushes.get(workload) !== textOf(views, workload, newest))
+        this.pushChanged(workload, newest)
+      // The wall clock may have been put back meanwhile.
+      else this.#remind(views, workload, newest)
+    })
   }
 
   autoRolledBack(rollback: Parameters<FleetNotices['autoRolledBack']>[0]): void {
@@ -104,3 +139,6 @@ export class HubNotices implements FleetNotices, AlertNotices {
     if (views !== null) this.#hub.update(key, () => (workload.isDeleted ? null : build(views)))
   }
 }
+
+const textOf = (views: FleetViews, workload: Workload, push: Push): string =>
+  JSON.stringify(views.pushFrame(workload, push))

@@ -196,6 +196,13 @@ export class FleetViews {
     return judgeAftermath(workload, push, current)
   }
 
+  /** In how many milliseconds a push reads differently by itself; null when it does not. */
+  staleInMs(push: Push): number | null {
+    const now = this.#parts.clock.now()
+    const untilMs = freshUntilMs(push, now)
+    return untilMs === Number.POSITIVE_INFINITY ? null : untilMs - now.getTime()
+  }
+
   /** The frame that tells browsers how a push goes. */
   pushFrame(workload: Workload, push: Push): HubFrame {
     return {

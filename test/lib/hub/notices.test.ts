@@ -1,0 +1,76 @@
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+
+beforeEach(async () => {
+  await ctx?.close()
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database)
+})
+afterAll(() => ctx.close())
+
+/** The push of a workload as the last frame told it. */
+function toldPush(): RevisionRecord | undefined {
+  const told = ctx.frames.filter((frame) => frame.type === 'push_update').at(-1)
+  return told?.push
+}
+
+it('tells how the newest push reads since its config was pinned', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  const push = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+  agent.apply()
+  await ctx.advance(3_000)
+  expect(toldPush()).toMatchObject({ status: 'applied', is_last_known_good: false })
+  await ctx.fleet.pinKnownGood(agent.workloadId, push.hash, async () => ({ ok: true }))
+  await ctx.advance(3_000)
+  expect(toldPush()).toMatchObject({ is_last_known_good: true })
+})
+
+it('tells how the newest push reads since its config was named', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  const push = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+  agent.apply()
+  await ctx.advance(3_000)
+  ctx.counters.setLabel(agent.workloadId, push.hash, 'spring')
+  await ctx.advance(3_000)
+  expect(toldPush()).toMatchObject({ label: 'spring' })
+})
+
+it('tells that nobody answers a push once that is so', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+  await ctx.advance(3_000)
+  expect(toldPush()).toMatchObject({ timed_out_count: 0 })
+  await ctx.advance(40_000)
+  expect(toldPush()).toMatchObject({ timed_out_count: 1 })
+})
+
+it('tells a push no more while nothing of it changes', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+  agent.apply()
+  await ctx.advance(3_000)
+  const count = () => ctx.frames.filter((frame) => frame.type === 'push_update').length
+  const before = count()
+  agent.say({ health: { ...HEALTHY, healthy: false } })
+  await ctx.advance(70_000)
+  expect(count()).toBe(before)
+})
+
+const HEALTHY = {
+  healthy: true,
+  status: 'StatusOK',
+  lastError: '',
+  startTimeMs: 1,
+  statusTimeMs: 1,
+  children: new Map(),
+}
