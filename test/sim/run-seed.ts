@@ -23,7 +23,7 @@ const REST_MS = 600_000
 /** The longest that anything may take to end: three repeats of an offer that is said to be under way. */
 const REST_MAX_MS = 1_800_000
 /** The slowest pollers need as long to be known by their rhythm. */
-const SLOW_REST_MAX_MS = 4_200_000
+const SLOW_REST_MAX_MS = 2_700_000
 const LOOK_MS = 60_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */

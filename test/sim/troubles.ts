@@ -16,21 +16,21 @@ const LIKELIHOODS = {
   suspensions: 0.2,
   clockJumps: 0.25,
   // Of the agents.
-  pollers: 0,
+  pollers: 0.3,
   /** Two agents with one uid. */
-  twins: 0,
+  twins: 0.15,
   newUids: 0.2,
   sharedSockets: 0.3,
   /** Agents that go from one socket to another that is open beside it. */
   moves: 0.25,
   droppedSends: 0.25,
-  changingNatures: 0,
+  changingNatures: 0.3,
   componentsByHash: 0.3,
   effectiveConfigs: 0.5,
   busyWorkers: 0.2,
   badHealth: 0.3,
-  coalescing: 0,
-  selfRollbacks: 0,
+  coalescing: 0.3,
+  selfRollbacks: 0.25,
   // Of the operators.
   stages: 0.7,
   rollbacks: 0.4,

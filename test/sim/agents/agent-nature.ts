@@ -33,7 +33,8 @@ export interface AgentNature {
 
 const { reportsStatus, acceptsRemoteConfig, reportsRemoteConfig, reportsHealth } = AGENT_CAPABILITIES
 const CAPABLE = reportsStatus | acceptsRemoteConfig | reportsRemoteConfig | reportsHealth
-const POLLS_MS = [5_000, 30_000, 30_000, 150_000, 600_000] as const
+/** The slowest come again before the janitor takes their workload away. */
+const POLLS_MS = [5_000, 30_000, 30_000, 150_000, 240_000] as const
 
 const BUILT_WITH_ALL = new Map([
   ['exporters', ['debug', 'otlp']],

@@ -1,5 +1,5 @@
 import type { AgentReport } from '../../../lib/opamp/report.ts'
-import type { AgentWorld, Hearer, Link } from './link.ts'
+import type { AgentsService, AgentWorld, Hearer, Link } from './link.ts'
 import { encodeReport, readServerWords } from './server-words.ts'
 
 const TIMEOUT_MS = 5_000
@@ -16,11 +16,14 @@ export class Poller implements Link {
   readonly #bare: () => AgentReport
   #waiting: AgentReport | null = null
   #isUnderWay = false
+  /** The next poll comes at its rhythm, and not because there is news. */
+  #isRegular = false
   #round = 0
   #requests = 0
   isOpen = true
-  /** Polls that were answered in a row. */
-  answered = 0
+  /** Polls at its own rhythm that one process has answered in a row. */
+  regular = 0
+  #answeredBy: AgentsService | null = null
 
   constructor(parts: {
     world: AgentWorld
@@ -42,7 +45,9 @@ export class Poller implements Link {
   /** What is to be said goes with the next poll, the newest of each part. */
   say(report: AgentReport): void {
     this.#waiting = this.#waiting === null ? report : merge(this.#waiting, report)
-    if (this.#isEager || report.isDisconnect) this.#schedule(EAGER_MS)
+    if (!this.#isEager && !report.isDisconnect) return
+    this.#isRegular = false
+    this.#schedule(EAGER_MS)
   }
 
   stop(): void {
@@ -73,7 +78,7 @@ export class Poller implements Link {
     const request = ++this.#requests
     time.after(TIMEOUT_MS, () => {
       if (!this.isOpen || request !== this.#requests || !this.#isUnderWay) return
-      this.answered = 0
+      this.regular = 0
       this.#request(body, report)
     })
     const isRequestLost = lossChance > 0 && dice.chance(lossChance / 2)
@@ -84,22 +89,25 @@ export class Poller implements Link {
       service.exchange.answerBody(body, this.#source).then((answer) => {
         if (isAnswerLost || service.isDead) return
         time.after(dice.between(0.5, 30), () => {
-          if (request === this.#requests && this.#isUnderWay) this.#take(answer, report)
+          if (request === this.#requests && this.#isUnderWay) this.#take(service, answer, report)
         })
       })
     }
     time.after(dice.between(0.5, 30), arrive, service.client)
   }
 
-  #take(answer: Uint8Array, report: AgentReport): void {
+  #take(service: AgentsService, answer: Uint8Array, report: AgentReport): void {
     this.#isUnderWay = false
-    this.answered++
+    this.regular = service === this.#answeredBy ? this.regular + Number(this.#isRegular) : 0
+    this.#answeredBy = service
     if (!this.isOpen) return
     if (report.isDisconnect) {
       this.isOpen = false
       return
     }
-    this.#schedule(this.#waiting !== null && this.#isEager ? EAGER_MS : this.#pollMs)
+    const hasNews = this.#waiting !== null && this.#isEager
+    this.#schedule(hasNews ? EAGER_MS : this.#pollMs)
+    this.#isRegular = !hasNews
     const { uid, message } = readServerWords(answer)
     if (message.remoteConfig !== undefined)
       this.#world.offered(uid, Buffer.from(message.remoteConfig.hash).toString('hex'))

@@ -40,6 +40,8 @@ const ILL: HealthNode = {
 const CRASHES_MAX = 6
 const BEAT_MS = 30_000
 const MADE_UP = 'made up'
+/** Polls after which its rhythm is known. */
+const POLLS_TO_KNOW = 4
 const EXITED = 'Agent exited unexpectedly with exit code 1'
 
 /** An agent that behaves like a supervisor, well or badly. Its storage outlives its process. */
@@ -64,6 +66,8 @@ export class SimAgent implements Hearer {
   #crashes = 0
   #health = HEALTHY
   #unsentStatus: (() => void) | null = null
+  /** It runs another config since it last told which. */
+  #hasUntoldConfig = false
   /** It left this config by itself, or never took it: the server cannot know better than what it says. */
   readonly leftByItself = new Set<string>()
 
@@ -77,7 +81,7 @@ export class SimAgent implements Hearer {
   /** Connected, and long enough for its first words to have arrived. */
   get isSettled(): boolean {
     if (this.#link === null || this.#asksUid) return false
-    if (this.#link instanceof Poller) return this.#link.answered >= 5
+    if (this.#link instanceof Poller) return this.#link.regular >= POLLS_TO_KNOW
     return this.#world.time.nowMs - this.#linkedAtMs > 1_000
   }
 
@@ -377,15 +381,16 @@ export class SimAgent implements Hearer {
   }
 
   #report(status: Status): void {
-    const hasNewConfig = status.status === 'applied'
+    this.#hasUntoldConfig ||= status.status === 'applied'
     this.#status = status
     const say = () => {
       this.#unsentStatus = null
       const reports = (this.nature.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
       this.#say({
         remoteConfigStatus: reports ? { ...this.#status, errorMessage: this.#errorMessage() } : null,
-        effectiveConfig: hasNewConfig ? this.#effectiveConfig() : null,
+        effectiveConfig: this.#hasUntoldConfig ? this.#effectiveConfig() : null,
       })
+      this.#hasUntoldConfig = false
     }
     if (this.nature.coalesceMs === 0) {
       say()

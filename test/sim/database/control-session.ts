@@ -80,7 +80,7 @@ export class ControlSession implements Connection {
     const free = (connection: Connection) => connection.query('select pg_advisory_unlock_all()')
     this.#sessions
       .run(this.#real, free)
-      .then(() => this.#sessions.give(this.#real))
+      .then(() => this.#sessions.retire(this.#real))
       .catch(() => {})
   }
 

@@ -18,7 +18,7 @@ interface Call {
 }
 
 const LOOK_AFTER_MS = 3
-const SESSIONS = 16
+const SESSIONS = 32
 
 /**
  * The real sessions under the simulated database. Virtual time stands still while statements run; one that waits for
@@ -30,6 +30,8 @@ export class RealSessions {
   readonly #watcher: Connection
   readonly #calls = new Set<Call>()
   readonly #idle: RealSession[] = []
+  /** Not used again in this world. */
+  readonly #retired: RealSession[] = []
   #order = 0
   /** Real work beside the statements. */
   #underWay = 0
@@ -44,8 +46,9 @@ export class RealSessions {
     this.#watcher = watcher
   }
 
-  /** Open as many as worlds may need at once; those that broke are replaced. */
+  /** Open as many as a world may need; those that broke are replaced. */
   async open(count = SESSIONS): Promise<void> {
+    for (const session of this.#retired.splice(0)) this.give(session)
     while (this.#idle.length < count) this.#idle.push(await this.#connect())
   }
 
@@ -58,7 +61,7 @@ export class RealSessions {
     return { connection, pid: row!.pid }
   }
 
-  /** A session that nobody uses: the one unused for longest, so that a new session is another one. */
+  /** A session that nobody uses: the one unused for longest. */
   take(): RealSession {
     for (let idle = this.#idle.shift(); idle !== undefined; idle = this.#idle.shift())
       if (!idle.connection.isBroken) return idle
@@ -70,8 +73,13 @@ export class RealSessions {
     if (!session.connection.isBroken) this.#idle.push(session)
   }
 
+  /** Nobody uses it again in this world: a process tells its former session from others by the name. */
+  retire(session: RealSession): void {
+    this.#retired.push(session)
+  }
+
   async close(): Promise<void> {
-    await Promise.all(this.#idle.map(({ connection }) => connection.close()))
+    await Promise.all([...this.#idle, ...this.#retired].map(({ connection }) => connection.close()))
   }
 
   /** Run something real; the answer comes while `settle` runs. */

@@ -29,7 +29,9 @@ export async function checkAgents(world: AgentsAtRest, service: SimService, repo
     uids.set(agent.uid, agent)
     const instance = instances.get(agent.uid)
     if (instance?.connection == null || instance.workload === null) {
-      report(`${agent.uid} is connected and not known`)
+      report(
+        `${agent.uid} (${agent.nature.transport}, each ${agent.nature.pollMs} ms) is connected and not known`,
+      )
       continue
     }
     await checkWords(world, agent, instance, report)

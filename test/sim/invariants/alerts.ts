@@ -30,7 +30,10 @@ export async function checkAlerts(
           }
     for (const [rule, isCause] of Object.entries(causes)) {
       const alert = current.find((row) => row.rule === rule)
-      if (isCause && alert === undefined) report(`workload ${workload.id} has no alert ${rule}`)
+      if (isCause && alert === undefined)
+        report(
+          `workload ${workload.id} has no alert ${rule}${rule === 'config_drift' ? `: ${describeDrift(service, workload)}` : ''}`,
+        )
       if (!isCause && alert?.is_open === true)
         report(`workload ${workload.id} has an alert ${rule} for nothing`)
     }
@@ -45,6 +48,22 @@ function hasDrift({ fleet }: SimService, workload: Workload): boolean {
     if (isDrifted(instance, assigned, (one, of) => fleet.offers.isCompatible(one, of))) return true
   }
   return false
+}
+
+/** Who drifts, and since when it could have agreed. */
+function describeDrift({ fleet, parts }: SimService, workload: Workload): string {
+  const told: string[] = []
+  for (const instance of workload.live.instances()) {
+    const assigned = assignmentOf(instance)
+    if (!isDrifted(instance, assigned, (one, of) => fleet.offers.isCompatible(one, of))) continue
+    const ageS = (at: Date) => Math.round((parts.clock.now().getTime() - at.getTime()) / 1_000)
+    const offeredAt = assigned?.targets.get(instance.uid)?.offeredAt
+    told.push(
+      `${instance.uid.slice(0, 8)} reports ${JSON.stringify(instance.reported)}, came ${ageS(instance.connectedAt)} s ago, ` +
+        `was offered ${assigned?.push.hash.slice(0, 6)} ${offeredAt === undefined ? 'never' : `${ageS(offeredAt)} s ago`}`,
+    )
+  }
+  return told.join('; ')
 }
 
 const isBelow = (version: string, least: string) => (compareVersions(version, least) ?? 0) < 0

@@ -3,7 +3,7 @@ import type { Report } from './finding.ts'
 import { short } from './finding.ts'
 
 /** Rollouts that never end are being mended; until then they are not held to it. */
-const HOLDS_ROLLOUTS = false
+const HOLDS_ROLLOUTS = true
 
 /** Everything ends: at rest no push, target or rollout is open without somebody who has to act. */
 export async function checkEndings(watcher: Connection, report: Report): Promise<void> {
