@@ -17,4 +17,9 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [507, 'a push decided before a commit in doubt was settled: a config offered twice'],
   [500_630, 'a push decided before a commit in doubt was settled: browsers told that it was superseded'],
   [1178, 'a staged push that superseded the active one'],
+  // Of this one.
+  [43, 'a push that nobody answers, of which browsers were told nothing'],
+  [1013, 'a pin that browsers were not told of with the push'],
+  [1063, 'a count of who runs a failed config that browsers were not told of'],
+  [1094, 'a config that kills an agent which does not report, offered at each reconnect'],
 ]

@@ -2,6 +2,7 @@ import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { NO_STATUS_MS } from '../decide/offer.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
@@ -121,8 +122,9 @@ export class ConfigReports {
   lost(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
-    if (followed === null || target === undefined || !isOpen(target) || !isUnderWay(instance, followed))
-      return
+    if (followed === null || target === undefined || !isUnderWay(instance, followed)) return
+    if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
+    if (!isOpen(target)) return
     const now = this.#deps.clock.now()
     noteLoss(followed, target, now)
     if (target.losses >= LOSSES_MIN && moveTarget(followed, target, 'failed', now, LOST_OUT)) {
@@ -134,6 +136,20 @@ export class ConfigReports {
     }
     this.#writer.target({ pushId: followed.push.pushId, target })
     this.#pushes.reconsider(followed)
+  }
+
+  /**
+   * One that cannot say what became of a config was lost. Soon after its offer, time and again, it died of the config
+   * and would of the next offer; one that stayed for a while lives with it.
+   */
+  #lostUnheard(instance: Instance, followed: FollowedPush, target: PushTarget): void {
+    const sentAtMs = instance.offer?.lastSentAtMs ?? null
+    const isSoon = sentAtMs !== null && this.#deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
+    if (!isSoon && target.losses === 0) return
+    target.losses = isSoon ? target.losses + 1 : 0
+    target.updatedAt = this.#deps.clock.now()
+    if (target.losses >= LOSSES_MIN) this.#quarantineInstance(instance, followed)
+    this.#writer.target({ pushId: followed.push.pushId, target })
   }
 
   /** A lost instance is here again. */

@@ -2,11 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLog } from '../../../../lib/log.ts'
 import { configHash } from '../../../../lib/model/config-hash.ts'
 import { createOpampExchange } from '../../../../lib/opamp/exchange.ts'
+import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
 import {
   createFleetContext,
   type FakeAgent,
   type FleetTestContext,
   fakeAgent,
+  SUPERVISOR,
 } from '../../../support/fleet.ts'
 import { agentBody, hex, keyValues } from '../../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
@@ -24,8 +26,12 @@ beforeEach(async () => {
 })
 afterEach(() => ctx.close())
 
-const join = (uid?: string): FakeAgent =>
-  fakeAgent(ctx.fleet, { host: `lost-${tests}`, ...(uid === undefined ? {} : { uid }) })
+const join = (uid?: string, capabilities?: number): FakeAgent =>
+  fakeAgent(ctx.fleet, {
+    host: `lost-${tests}`,
+    ...(uid === undefined ? {} : { uid }),
+    ...(capabilities === undefined ? {} : { capabilities }),
+  })
 
 /** It takes the config that it is offered, dies of it, and comes back; how often it was offered it in all. */
 async function crash(agent: FakeAgent, times: number): Promise<{ agent: FakeAgent; offers: number }> {
@@ -39,6 +45,24 @@ async function crash(agent: FakeAgent, times: number): Promise<{ agent: FakeAgen
     offers += last.offered().length
   }
   return { agent: last, offers }
+}
+
+/** It does not say what becomes of a config. */
+const MUTE = SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig
+
+/** It comes back time and again, each time after so long; how often it was offered the config then. */
+async function returnMute(agent: FakeAgent, times: number, afterMs: number): Promise<number> {
+  let last = agent
+  let offers = 0
+  for (let time = 0; time < times; time++) {
+    await ctx.advance(afterMs)
+    last.lose()
+    await ctx.advance(1_000)
+    last = join(agent.uid, MUTE)
+    await ctx.advance(1_000)
+    offers += last.offered().length
+  }
+  return offers
 }
 
 const targetOf = (agent: FakeAgent) => ctx.fleet.workload(agent.workloadId)!.active!.targets.get(agent.uid)!
@@ -181,4 +205,28 @@ it('a poller that makes room for others was not lost with its offer', async () =
   await poll(uid.replace('9000', '9001'), 0)
   expect(ctx.fleet.state.instances.get(uid)!.connection).toBeNull()
   expect(workload.active!.targets.get(uid)!.losses).toBe(0)
+})
+
+describe('an agent that does not say what becomes of a config', () => {
+  it('is not offered again what it died of three times soon after, also after our restart', async () => {
+    const agents = [join(), join(undefined, MUTE)] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    expect(agents[1].offered()).toHaveLength(1)
+    expect(await returnMute(agents[1], 8, 5_000)).toBe(2)
+    const workload = ctx.fleet.workload(agents[0].workloadId)!
+    expect(workload.quarantinedHashes.size).toBe(0)
+    expect([...workload.quarantinedInstances.get(HASH)!]).toEqual([agents[1].uid])
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    expect(await returnMute(join(agents[1].uid, MUTE), 2, 5_000)).toBe(0)
+  })
+
+  it('is offered it on each new connection while it lives with it', async () => {
+    const agents = [join(), join(undefined, MUTE)] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    expect(await returnMute(agents[1], 5, 150_000)).toBe(5)
+    expect(ctx.fleet.workload(agents[0].workloadId)!.quarantinedInstances.size).toBe(0)
+  })
 })
