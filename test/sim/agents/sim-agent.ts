@@ -66,6 +66,7 @@ export class SimAgent implements Hearer {
   #crashes = 0
   #health = HEALTHY
   #unsentStatus: (() => void) | null = null
+  #hasUntoldNature = false
   /** It runs another config since it last told which. */
   #hasUntoldConfig = false
   /** It left this config by itself, or never took it: the server cannot know better than what it says. */
@@ -195,6 +196,7 @@ export class SimAgent implements Hearer {
   /** It can do other things from now on, and says so with its next words. */
   change(next: Partial<AgentNature>): void {
     Object.assign(this.nature, next)
+    this.#hasUntoldNature = this.#link === null
     this.#say(this.#fullReport())
   }
 
@@ -210,7 +212,9 @@ export class SimAgent implements Hearer {
       this.#world.stirred()
       this.#linkedAtMs = this.#world.time.nowMs
       this.#beats++
-      this.#say(isNewProcess || !this.nature.isTerse ? this.#fullReport() : {})
+      const isFull = isNewProcess || this.#hasUntoldNature || !this.nature.isTerse
+      this.#hasUntoldNature = false
+      this.#say(isFull ? this.#fullReport() : {})
       if (link instanceof Rider) this.#beat(this.#beats)
       // A new process takes up what the former one was applying.
       const isInterrupted = isNewProcess && this.#status.status === 'applying' && this.#lastOffer !== null

@@ -10,6 +10,8 @@ import type { Connection } from '../../../lib/store/connection.ts'
 import type { Report } from './finding.ts'
 
 interface Sent {
+  /** A poller that was forgotten meanwhile is met anew. */
+  instance: Instance
   pushId: string
   generation: number
   atMs: number
@@ -35,7 +37,8 @@ export class OfferPromises {
     const key = `${process}/${instance.uid}/${instance.workload?.id}`
     const last = this.#sent.get(key)
     // A rollout that ended sends its members back to the generation before: that is an assignment of its own.
-    const isRepeat = last?.generation === offer.generation && last.pushId === offer.pushId
+    const isRepeat =
+      last?.generation === offer.generation && last.pushId === offer.pushId && last.instance === instance
     const before = isRepeat ? last : undefined
     const connectionId = instance.connection!.id
     const isSame = before?.connectionId === connectionId
@@ -52,7 +55,7 @@ export class OfferPromises {
     }
     const count = isSame ? before!.count + 1 : 1
     const { pushId, generation } = offer
-    this.#sent.set(key, { pushId, generation, atMs: nowMs, connectionId, count })
+    this.#sent.set(key, { instance, pushId, generation, atMs: nowMs, connectionId, count })
   }
 
   /** A config is on its way to an agent. */

@@ -29,8 +29,8 @@ import type { VirtualTime } from '../time/virtual-time.ts'
 
 export const GRACE_MS = 20_000
 const ALERTS_MS = 30_000
-/** Virtual time is short: what is disconnected for three minutes is archived. */
-export const ARCHIVED_AFTER_MS = 180_000
+/** Virtual time is short: what is away for longer than the slowest agent between two polls is archived and forgotten. */
+export const ARCHIVED_AFTER_MS = 300_000
 /** And deleted when it has been in the archive for as long again. */
 const DELETED_AFTER_MS = 180_000
 const DAY_MS = 86_400_000
