@@ -2,14 +2,11 @@ import type { Connection } from '../../../lib/store/connection.ts'
 import type { Report } from './finding.ts'
 import { short } from './finding.ts'
 
-/** Rollouts that never end are being mended; until then they are not held to it. */
-const HOLDS_ROLLOUTS = true
-
 /** Everything ends: at rest no push, target or rollout is open without somebody who has to act. */
 export async function checkEndings(watcher: Connection, report: Report): Promise<void> {
   await checkPushes(watcher, report)
   await checkTargets(watcher, report)
-  if (HOLDS_ROLLOUTS) await checkRollouts(watcher, report)
+  await checkRollouts(watcher, report)
 }
 
 /** Whether something is open still. */
@@ -33,7 +30,7 @@ async function checkPushes(watcher: Connection, report: Report): Promise<void> {
        concat_ws(' ', p.target_count, 'targets', p.applied_count, 'applied', p.applying_count, 'applying') as counts
      from pushes p left join rollouts r using (push_id)
      where p.status = 'pending' and p.phase not in ('superseded', 'aborted', 'no_status')
-       and r.status is distinct from 'halted' and (${HOLDS_ROLLOUTS} or r.status is null)`,
+       and r.status is distinct from 'halted'`,
   )
   for (const { push_id, phase, counts, rollout } of open)
     report(`push ${short(push_id)} is still ${phase}: ${counts}, rollout ${rollout ?? 'none'}`)
