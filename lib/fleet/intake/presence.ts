@@ -93,8 +93,19 @@ export class Presence {
     instance.awaySinceMs = null
     instance.hasDeparted = false
     this.#state.away.delete(instance)
-    if (before === null) instance.connectedAt = this.#deps.clock.now()
+    if (before === null) {
+      instance.connectedAt = this.#deps.clock.now()
+      this.reconnected(instance)
+    }
     if (isBack) this.#reports.returned(instance)
+  }
+
+  /**
+   * It came back, or started anew. A poller does so on the connection that it always has: what was sent or ended on it
+   * before is not of this one.
+   */
+  reconnected({ offer }: Instance): void {
+    if (offer !== null) Object.assign(offer, { lastSentOn: null, endedOn: null })
   }
 
   #forgetOn(connection: AgentConnection, instance: Instance): void {

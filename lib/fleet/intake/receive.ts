@@ -89,6 +89,7 @@ export class Receiver implements FleetPort {
     if (duplicate !== null) return plain(duplicate)
     const wasLive = instance.workload?.live.has(instance) ?? false
     const isRepeated = instance.sequenceNum === report.sequenceNum && instance.connection === connection
+    if (isNewStart(instance, connection, report)) this.#presence.reconnected(instance)
     const hasGap = this.#noteSequence(instance, connection, report)
     // Words were lost together with the old connection: what it runs is not known until it says so.
     if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }
@@ -408,6 +409,12 @@ export class Receiver implements FleetPort {
     const { due, pending } = this.#offers.answerPoll(instance, connection, isRepeated)
     return { message: due === null ? message : { ...message, ...due }, pendingOffer: pending }
   }
+}
+
+/** A poller that describes itself and counts from the beginning again: over HTTP no connection tells of a restart. */
+function isNewStart({ sequenceNum }: Instance, { transport }: AgentConnection, report: AgentReport): boolean {
+  if (transport !== 'http' || report.attributes === null || sequenceNum === null) return false
+  return report.sequenceNum < sequenceNum
 }
 
 const plain = (message: ServerMessage): Answer => ({ message, pendingOffer: null })

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createFleetContext, type FakeAgent, type FleetTestContext } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+
+// An agent that polls has one connection for all its polls: what is a new one is told by what it says.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let workload: PushedWorkload
+let poller: FakeAgent
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  workload = new PushedWorkload(ctx, 'a')
+  await workload.settle(1)
+  poller = workload.join('p', { transport: 'http' })
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+async function poll(times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    poller.say({})
+    await ctx.advance(30_000)
+  }
+}
+
+/** Its process starts anew: it describes itself and counts from the beginning. */
+function restart(): void {
+  const attributes = { 'service.name': 'edge', 'host.name': 'vm', 'k8s.pod.name': 'pod-p' }
+  poller.say({ sequenceNum: 0, attributes: new Map(Object.entries(attributes)) })
+}
+
+it('one that was asked in vain is offered the config again when it comes back', async () => {
+  await poll(30)
+  expect(poller.offered()).toHaveLength(3)
+  await ctx.advance(150_000)
+  expect(ctx.fleet.state.instances.get(poller.uid)).toMatchObject({ connection: null })
+  await poll(1)
+  expect(poller.offered()).toHaveLength(4)
+})
+
+it('one that was asked in vain is offered the config again when it starts anew', async () => {
+  await poll(30)
+  expect(poller.offered()).toHaveLength(3)
+  restart()
+  await ctx.advance(500)
+  expect(poller.offered()).toHaveLength(4)
+})
+
+it('one that ran the config and starts anew without it is offered it again', async () => {
+  await poll(2)
+  poller.apply()
+  await poll(2)
+  expect(poller.offered()).toEqual([config(1).hash])
+  restart()
+  poller.say({ remoteConfigStatus: { hash: '', status: 'unset', errorMessage: '' } })
+  await ctx.advance(500)
+  await poll(1)
+  expect(poller.offered()).toEqual([config(1).hash, config(1).hash])
+})
