@@ -12,8 +12,8 @@ export interface StageProgress {
   /** What its gates came to when it ended or halted. */
   measured?: GateMeasures
   /** How long it had held when it was halted, and since when it goes on: the dwell counts only while it runs. */
-  dwelledMs?: number
-  resumedAt?: string
+  dwelledMs?: number | undefined
+  resumedAt?: string | undefined
 }
 
 /** What a stage is held to before the next one starts. */
@@ -135,8 +135,9 @@ export function describeStagesFault(stages: readonly StagePlan[]): string | null
 
 /** When a stage that is being watched has been so for long enough; null while that is not known. */
 export function dwellEndsAt({ dwellMs }: StagePlan, progress: StageProgress): Date | null {
+  if (progress.convergedAt === null) return null
   const sinceText = progress.resumedAt ?? progress.convergedAt
-  return sinceText === null ? null : new Date(Date.parse(sinceText) + dwellMs - (progress.dwelledMs ?? 0))
+  return new Date(Date.parse(sinceText) + dwellMs - (progress.dwelledMs ?? 0))
 }
 
 const GATE_WORDS: Record<RolloutGate, string> = {

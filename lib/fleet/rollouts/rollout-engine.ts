@@ -219,7 +219,9 @@ export class RolloutEngine {
 
   async #noteConverged(workload: Workload, rollout: Rollout): Promise<void> {
     const now = this.#deps.clock.now()
-    const next = withStage(rollout.stored, now, { convergedAt: now.toISOString() })
+    // A halt before this took nothing from the dwell, which begins now.
+    const fresh = { dwelledMs: undefined, resumedAt: undefined }
+    const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
     if (!(await this.#write(workload, next))) return
     this.#noteConvergedSince(keyOf(next), this.#deps.clock.monotonicMs())
     this.#settle(workload, rollout, next)
