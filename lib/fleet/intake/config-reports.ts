@@ -188,13 +188,14 @@ export class ConfigReports {
   }
 
   /**
-   * One that joined after the push had ended, runs its config or cannot tell, and is here no more says nothing that is
-   * still of use: its row goes with it, or a push that stays active would keep one of every instance that ever was. One
-   * that failed the config, or was lost with it, is remembered for as long as its home.
+   * One that joined after the push had ended and is here no more says nothing that is still of use, where it runs the
+   * config, cannot tell, or left without an answer: its row goes with it, or a push that stays active would keep one of
+   * every instance that ever was. One that failed the config, or was lost with it, is remembered for as long as its
+   * home.
    */
   #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
     if (this.#state.instances.has(uid) || losses > 0) return
-    if (state !== 'applied' && state !== 'cannot_report') return
+    if (state !== 'applied' && state !== 'cannot_report' && state !== 'gone') return
     if (!removeJoiner(followed, uid)) return
     this.#writer.forgetTarget({ pushId: followed.push.pushId, instanceUid: uid, at: this.#deps.clock.now() })
   }

@@ -384,8 +384,17 @@ export class OfferEngine {
 }
 
 /** May a joiner still become one of the push's targets? */
-function isOpenTo({ push, isSuperseded, scope }: FollowedPush, uid: string): boolean {
-  return push.status === 'pending' && !isSuperseded && (scope === null || scope.has(uid))
+function isOpenTo(followed: FollowedPush, uid: string): boolean {
+  const { push, isSuperseded, isStaged, scope } = followed
+  if (push.status !== 'pending' || isSuperseded || scope?.has(uid) === false) return false
+  return isStaged || !isDecidedWithoutJoiners(followed)
+}
+
+/** Somebody applied it, and all whom it was pushed to have answered: else it would stay open while others keep coming. */
+function isDecidedWithoutJoiners({ awaiting, push }: FollowedPush): boolean {
+  if (push.counts.applied === 0) return false
+  for (const { isTarget, isJoiner } of awaiting.keys()) if (isTarget && !isJoiner) return false
+  return true
 }
 
 /** Did this instance say, before it was offered this config, that it failed it? */

@@ -27,7 +27,7 @@ import type { PushUndoing } from '../pushes/push-undoing.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { addTarget, isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
-import { compareInstances, type FleetState, followedPushes } from '../state/state.ts'
+import { assignmentOf, compareInstances, type FleetState, followedPushes } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 
 /** Who continues, aborts or rolls back. */
@@ -106,11 +106,14 @@ export class RolloutEngine {
     const silentUids: string[] = []
     const memberUids: string[] = []
     let living = 0
+    let joining = 0
     for (const target of followed.targets.values()) {
       if (!target.isTarget) continue
       const { instanceUid: uid, state } = target
       const instance = this.#state.instances.get(uid) ?? null
-      memberUids.push(uid)
+      // Who joins the last stage is counted once it has answered: others may keep coming.
+      if (target.isJoiner && followed.awaiting.has(target)) joining++
+      else memberUids.push(uid)
       if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
       if (this.#isThere(workload, uid, nowMs)) living++
       if (state === 'failed') uids.failed.push(uid)
@@ -131,7 +134,7 @@ export class RolloutEngine {
       ...{ memberUids, silentUids, living },
       isLast: stored.stageIndex >= stored.stages.length - 1,
       plan: stored.stages[stored.stageIndex]!,
-      members: followed.push.counts.target,
+      members: followed.push.counts.target - joining,
       applied: followed.push.counts.applied,
       convergedForMs: this.#convergedForMs(rollout),
       isHeld: isHeld(stored),
@@ -283,6 +286,8 @@ export class RolloutEngine {
     for (const { instance, target } of added) {
       if (followed.targets.has(instance.uid)) continue
       addTarget(followed, target)
+      // One that moved to another workload while this was written has offers of that one.
+      if (assignmentOf(instance) !== followed) continue
       if (target.state === 'applied') instance.offer = null
       else {
         startOffer(instance, followed, true)
