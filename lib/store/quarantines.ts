@@ -30,7 +30,10 @@ export async function listQuarantines(db: Db, workloadId: string | null = null):
   }))
 }
 
-/** Add quarantines; those that exist stay. */
+/**
+ * Add quarantines; those that exist stay. What an instance failed before an operator pushed the same config again is
+ * lifted by that push, also where it is written after it: hold the lock of the workload, so that such a push is seen.
+ */
 export async function insertQuarantines(
   tx: Db,
   quarantines: readonly Quarantine[],
@@ -42,6 +45,10 @@ export async function insertQuarantines(
      select w.id, q.hash, q.uid, q.push_id, $5
      from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) as q (workload_id, hash, uid, push_id)
      join workloads w on w.id = q.workload_id
+     where q.uid = '' or not exists (
+       select from pushes own join pushes later on later.workload_id = own.workload_id
+       where own.push_id = q.push_id and later.config_hash = q.hash and later.seq > own.seq
+         and later.kind <> 'auto-rollback')
      order by w.id, q.hash, q.uid
      on conflict do nothing`,
     [

@@ -130,3 +130,32 @@ export class PushedWorkload {
     })
   }
 }
+
+/** A database that does something in between: once, right before the next statement like this of a transaction. */
+export interface InterruptedDatabase extends Database {
+  before: { statement: RegExp; act: () => void } | null
+}
+
+export function interrupted(db: Database): InterruptedDatabase {
+  const seen = (text: string): string => {
+    const { before } = interrupting
+    if (before?.statement.test(text)) {
+      interrupting.before = null
+      before.act()
+    }
+    return text
+  }
+  const interrupting: InterruptedDatabase = {
+    before: null,
+    query: db.query.bind(db),
+    execute: db.execute.bind(db),
+    transaction: (work) =>
+      db.transaction((tx) =>
+        work({
+          query: (text, params) => tx.query(seen(text), params),
+          execute: (text, params) => tx.execute(seen(text), params),
+        }),
+      ),
+  }
+  return interrupting
+}

@@ -347,15 +347,13 @@ export class OfferEngine {
 
   #afterCommit({ followed, target, instance }: Waiting, stored: ReadonlySet<string>): void {
     const isStored = stored.has(`${followed.push.pushId}/${instance.uid}`)
-    const offer = instance.offer
-    if (!isStored || offer?.pushId !== followed.push.pushId) {
-      if (offer?.pushId === followed.push.pushId) instance.offer = null
+    const offer = instance.offer?.pushId === followed.push.pushId ? instance.offer : null
+    if (offer === null || !isStored) {
+      if (offer !== null) instance.offer = null
       this.#polls.get(instance)?.carry(null)
-      this.consider(instance)
-      return
-    }
-    offer.isCommitted = true
-    if (!followed.targets.has(instance.uid)) {
+    } else offer.isCommitted = true
+    // Its row is there, also where it belongs elsewhere by now: then that is how it ends.
+    if (isStored && !followed.targets.has(instance.uid)) {
       addTarget(followed, target)
       if (followed.lossCount > 0) followed.hasReturned = true
       this.targetChanged(followed)

@@ -168,8 +168,9 @@ export class PushEngine {
     this.#deps.notices.pushChanged(workload, push)
     this.#deps.notices.workloadChanged(workload)
     const offered = plan.targets.filter(({ target }) => target.state !== 'applied')
-    // Also those that joined meanwhile, or that it is not for: they may be assigned something else now, too.
-    this.#offers.fanOut([...offered.map(({ instance }) => instance), ...othersOf(workload, followed)])
+    // Also those that joined meanwhile, or say no more that they run it, and those that it is not for: they may be
+    // assigned something else now, too.
+    this.#offers.fanOut(startingWith(new Set(offered.map(({ instance }) => instance)), workload))
     this.reconsider(followed)
   }
 
@@ -335,10 +336,11 @@ export class PushEngine {
   }
 }
 
-function othersOf({ live }: Workload, { targets }: FollowedPush): Instance[] {
-  const others: Instance[] = []
-  for (const instance of live.instances()) if (!targets.has(instance.uid)) others.push(instance)
-  return others
+/** All that live, some of them first. */
+function startingWith(first: ReadonlySet<Instance>, { live }: Workload): Instance[] {
+  const all = [...first]
+  for (const instance of live.instances()) if (!first.has(instance)) all.push(instance)
+  return all
 }
 
 /** States in which a stored target has an offer that may go out. */

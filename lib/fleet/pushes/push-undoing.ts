@@ -56,12 +56,11 @@ export class PushUndoing {
   }
 
   async #fail(workload: Workload, followed: FollowedPush): Promise<void> {
-    if (workload.isDeleted || followed.isSuperseded || followed.push.status === 'failed') {
-      if (isAssigned(workload, followed)) workload.isFrozen = false
-      return
-    }
+    if (workload.isDeleted) return
+    const isOver = followed.isSuperseded || followed.push.status === 'failed'
     const verdict = this.#pushes.judge(followed)
-    if (verdict.status !== 'failed') {
+    if (isOver || verdict.status !== 'failed') {
+      // Whoever came meanwhile was offered nothing, whatever became of this push.
       this.#pushes.unfreeze(workload)
       return
     }

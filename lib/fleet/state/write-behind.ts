@@ -322,11 +322,11 @@ export class WriteBehind {
     const now = this.#deps.clock.now()
     const workloads = batch.workloads.filter((workload) => !workload.isDeleted)
     // Rows are locked in one order by all transactions: workloads by id, then pushes, then their targets.
-    if (batch.seen.length > 0)
-      await lockWorkloads(
-        tx,
-        [...workloads, ...batch.seen].map(({ id }) => id),
-      )
+    if (batch.seen.length > 0 || batch.quarantines.length > 0)
+      await lockWorkloads(tx, [
+        ...[...workloads, ...batch.seen].map(({ id }) => id),
+        ...batch.quarantines.map(({ workloadId }) => workloadId),
+      ])
     if (workloads.length > 0) await upsertReportedWorkloads(tx, workloads)
     if (batch.seen.length > 0) await touchWorkloads(tx, batch.seen)
     if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)

@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { StagePlan } from '../../../../lib/fleet/decide/rollout.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import {
+  config,
+  type InterruptedDatabase,
+  interrupted,
+  PushedWorkload,
+} from '../../../support/pushed-workload.ts'
+
+// What agents do while something about them is being written.
+
+const database = await useTestDatabase()
+const STAGES: StagePlan[] = [
+  { count: 1, dwellMs: 0, gates: [] },
+  { percentage: 100, dwellMs: 0, gates: [] },
+]
+let ctx: FleetTestContext
+let db: InterruptedDatabase
+
+async function begin(pods: string) {
+  db = interrupted(database.pool)
+  ctx = await createFleetContext(database, { db })
+  const workload = new PushedWorkload(ctx, pods)
+  await ctx.advance(500)
+  return workload
+}
+afterEach(async () => {
+  expect(db.before).toBeNull()
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+/** It says that it is of another workload. */
+const move = (agent: FakeAgent, host: string, pod: string) =>
+  agent.say({
+    attributes: new Map([
+      ['service.name', 'edge'],
+      ['host.name', host],
+      ['k8s.pod.name', `pod-${pod}`],
+    ]),
+  })
+
+describe('an instance that moves to another workload', () => {
+  it('while its stage is written gets what it is assigned there, and is one of the instances of that', async () => {
+    const workload = await begin('ab')
+    await workload.settle(1)
+    const elsewhere = new PushedWorkload(ctx, 'z', { host: 'elsewhere' })
+    await elsewhere.settle(5)
+    const there = await elsewhere.settle(6)
+    const staged = await workload.stage(2, STAGES)
+    // The generations of both are the same: nothing but the push tells the offers apart.
+    expect(workload.live.generation).toBe(elsewhere.live.generation)
+    const [a, b] = workload.agents
+    a!.apply()
+    db.before = { statement: /insert into rollout_members/, act: () => move(b!, 'elsewhere', 'b') }
+    await ctx.advance(20_000)
+    expect(b!.offered()).toEqual([config(1).hash, config(6).hash])
+    b!.apply()
+    await ctx.advance(1_000)
+    expect(await elsewhere.ends(there)).toEqual({ b: 'applied', z: 'applied' })
+    if (!staged.ok) throw new Error(staged.code)
+    expect(await workload.ends(staged.push.pushId)).toEqual({ a: 'applied', b: 'gone: moved_away' })
+  })
+
+  it('while its offer is written ends as one that did', async () => {
+    const workload = await begin('a')
+    const push = await workload.settle(1)
+    const joiner = workload.join('b')
+    db.before = { statement: /insert into push_targets/, act: () => move(joiner, 'elsewhere', 'b') }
+    await ctx.advance(20_000)
+    expect(await workload.ends(push)).toEqual({ a: 'applied', b: 'gone: moved_away' })
+    expect((await workload.stored(push)).counts).toMatchObject({ target: 1, joined: 1 })
+  })
+})
+
+it('who joins while a rollout is aborted, of which a member fails, is offered what is active', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  await workload.stage(2, STAGES)
+  db.before = {
+    statement: /set phase = 'aborted'/,
+    act: () => {
+      workload.agents[0]!.fail('exit code 1')
+      workload.join('c')
+    },
+  }
+  const actor = { userId: 'u', email: 'operator@example.com' }
+  await ctx.fleet.rollouts.abort(workload.id, workload.live.rollout!.stored.id, actor)
+  await ctx.advance(1_000)
+  expect(workload.offered).toEqual([2, 1, 1])
+})
+
+it('who fails a config that it ran while the same is pushed again is not counted as one that applied it', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  const fail = () => workload.agents[1]!.fail('exit code 1')
+  db.before = { statement: /insert into pushes/, act: fail }
+  const again = await workload.push(1)
+  await ctx.advance(1_000)
+  expect(await workload.ends(again)).toEqual({ a: 'applied', b: 'offered' })
+  expect(workload.agents[1]!.offered()).toHaveLength(2)
+  fail()
+  expect(await workload.ends(again)).toEqual({ a: 'applied', b: 'failed: agent_exited' })
+})
+
+it('what an instance fails while the same config is pushed again is lifted by that push, also where it is stored', async () => {
+  const workload = await begin('abc')
+  await workload.settle(1)
+  workload.agents[0]!.fail('exit code 1')
+  await ctx.advance(1_000)
+  const fail = () => workload.agents[1]!.fail('exit code 1')
+  db.before = { statement: /insert into pushes/, act: fail }
+  await workload.push(1)
+  const stored = () => database.pool.query('select instance_uid from quarantines')
+  await ctx.advance(1_000)
+  expect([await stored(), workload.live.quarantinedInstances.size]).toEqual([[], 0])
+  for (const agent of workload.agents) agent.apply()
+  fail()
+  await ctx.advance(1_000)
+  expect(await stored()).toEqual([{ instance_uid: workload.agents[1]!.uid }])
+})
