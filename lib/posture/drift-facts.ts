@@ -25,6 +25,7 @@ const SHOWN = [
   'pending_count',
   'timed_out_count',
   'no_status_count',
+  'aftermath',
 ] as const satisfies readonly (keyof RevisionRecord)[]
 
 function toShown(revision: RevisionRecord): Partial<RevisionRecord> {

@@ -120,7 +120,10 @@ function actionsOf(facts: Facts): DriftItem['actions'] {
 
 function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, now: Date): DriftItem {
   const statuses = statusesOf(facts)
+  // Nothing is assigned any more that it could differ from, and yet it runs what failed.
+  const runsFailed = (collector.newestPush?.record.aftermath?.running_count ?? 0) > 0
   const others: [boolean, string][] = [
+    [runsFailed, 'runs_failed_config'],
     [collector.hasDriftAlert, 'config_drift_alert'],
     [facts.isOutdated, 'version_outdated'],
     [facts.hasIncompleteComponents, 'unknown_incomplete_components'],
@@ -158,7 +161,7 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
 function rankOf(item: DriftItem): number {
   if (item.drift_reasons?.includes('drifted') || item.has_config_drift_alert) return 0
   if (item.drift_status === 'pending_too_long') return 2
-  return item.drift_status === 'in_sync' ? 3 : 1
+  return item.drift_status === 'in_sync' && !item.drift_reasons?.includes('runs_failed_config') ? 3 : 1
 }
 
 /** Worst first, then by name whatever its case, then by id. */

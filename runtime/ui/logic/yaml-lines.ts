@@ -42,3 +42,14 @@ export function lineOfPath(text: string, path: string): number {
   }
   return lineCounter.linePos(offset).line
 }
+
+/** The lines of a text that a config path points at, with the number of the first, from 1. */
+export function linesOfPath(text: string, path: string): { first: number; lines: string[] } {
+  const first = lineOfPath(text, path)
+  const all = text.split('\n')
+  const indentOf = (line: string) => /^\s*/.exec(line)?.[0].length ?? 0
+  const top = indentOf(all[first - 1] ?? '')
+  let end = first
+  while (end < all.length && (all[end]?.trim() === '' || indentOf(all[end] ?? '') > top)) end++
+  return { first, lines: all.slice(first - 1, end).map((line) => line.slice(top)) }
+}

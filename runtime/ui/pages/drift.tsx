@@ -1,4 +1,5 @@
 import type { DriftStatus } from '../../../lib/wire/drift.ts'
+import { describeAftermath } from '../i18n/aftermath.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
@@ -37,7 +38,10 @@ export function DriftPage() {
       <Loaded of={drift}>
         {(data) => {
           const shown = data.items.filter(
-            (item) => withAll || !['in_sync', 'remote_config_unsupported'].includes(item.drift_status),
+            (item) =>
+              withAll ||
+              !['in_sync', 'remote_config_unsupported'].includes(item.drift_status) ||
+              item.drift_reasons?.includes('runs_failed_config'),
           )
           return (
             <div class="stack" style={{ marginTop: '20px' }}>
@@ -99,6 +103,9 @@ export function DriftPage() {
                             {(item.drift_reasons ?? [])
                               .map((reason) => words.reason[reason] ?? reason)
                               .join(' · ')}
+                            {item.last_push?.aftermath && (
+                              <div class="muted">{describeAftermath(item.last_push.aftermath)}</div>
+                            )}
                           </td>
                         </tr>
                       )

@@ -19,20 +19,28 @@ import { Ago, SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 
 const QUIET: ReadonlySet<WorkloadTrouble['kind']> = new Set(['drifted', 'degraded', 'leaving', 'outdated'])
 
-/** What is wrong, since when, and where to look. */
+/** What is wrong, and since when. */
+function Why({ of }: { of: WorkloadTrouble }) {
+  return (
+    <span class={QUIET.has(of.kind) ? 'warn' : 'bad'}>
+      {describeTrouble(of)}
+      {of.since && (
+        <span class="muted">
+          {' · '}
+          <Ago at={of.since} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** The same, leading to where it is to be seen. */
 function WhyCell({ workload }: { workload: WorkloadRecord }) {
   const { trouble } = workload
   if (!trouble) return <span class="faint">–</span>
-  const text = describeTrouble(trouble)
   return (
-    <a class={QUIET.has(trouble.kind) ? 'warn' : 'bad'} href={troubleHref(workload)} title={text}>
-      {text}
-      {trouble.since && (
-        <span class="muted">
-          {' · '}
-          <Ago at={trouble.since} />
-        </span>
-      )}
+    <a href={troubleHref(workload)} title={describeTrouble(trouble)}>
+      <Why of={trouble} />
     </a>
   )
 }
@@ -221,17 +229,20 @@ export const DEFAULT_COLUMNS = [
   'seen',
 ]
 
-/** What gives way where the page is too narrow, the first first; status, names and causes never do. */
+/**
+ * What gives way where the page is too narrow, the first first: what somebody added after what is shown anyway; status,
+ * names and causes never do.
+ */
 const GIVE_WAY = [
   'seen',
-  'labels',
-  'type',
-  'cluster',
-  'alerts',
   'version',
   'environment',
   'instances',
   'config',
+  'alerts',
+  'cluster',
+  'type',
+  'labels',
 ]
 const NAME_WIDTH = 240
 const MARGINS = 64
@@ -264,7 +275,7 @@ export function narrowColumn(): Column<WorkloadRecord> {
             {nameOf(workload)}
           </a>
         </div>
-        <div class="second">{workload.trouble && <WhyCell workload={workload} />}</div>
+        <div class="second">{workload.trouble && <Why of={workload.trouble} />}</div>
         <div class="second">
           {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} /> ·{' '}
           {workload.version}

@@ -1,9 +1,11 @@
 import { Graph, layout } from '@dagrejs/dagre'
+import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { defineTexts, plural, say } from '../i18n/define.ts'
 import { formatList, formatNumber } from '../i18n/format.ts'
 import { componentKey } from '../logic/health.ts'
 import { type PipelineLane, type PipelinePicture, readPipelines } from '../logic/pipelines.ts'
+import { linesOfPath } from '../logic/yaml-lines.ts'
 
 const pipelineTexts = defineTexts({
   en: {
@@ -12,6 +14,8 @@ const pipelineTexts = defineTexts({
       `${name}: from ${from}${through ? ` through ${through}` : ''} to ${to}.`,
     broken: 'The pipelines cannot be read from this config.',
     nothing: 'nothing',
+    lines: (from: number, to: number) =>
+      from === to ? `line ${formatNumber(from)}` : `lines ${formatNumber(from)} to ${formatNumber(to)}`,
     sick: (count: number) => `▲ ${formatNumber(count)}`,
     failing: (key: string, count: number) =>
       `${key} is unhealthy on ${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
@@ -22,6 +26,8 @@ const pipelineTexts = defineTexts({
       `${name} : de ${from}${through ? ` par ${through}` : ''} vers ${to}.`,
     broken: 'Les pipelines ne se lisent pas dans cette config.',
     nothing: 'rien',
+    lines: (from: number, to: number) =>
+      from === to ? `ligne ${formatNumber(from)}` : `lignes ${formatNumber(from)} à ${formatNumber(to)}`,
     sick: (count: number) => `▲ ${formatNumber(count)}`,
     failing: (key: string, count: number) =>
       `${key} est en défaut sur ${formatNumber(count)} ${plural(count, 'instance', 'instances')}.`,
@@ -184,20 +190,53 @@ function describe(picture: PipelinePicture, failing: ReadonlyMap<string, number>
   ].join(' ')
 }
 
+/** The part of the picture that somebody looks at. */
+interface Chosen {
+  id: string
+  box: Box
+  lane: string
+}
+
+const SECTIONS = {
+  receiver: 'receivers',
+  processor: 'processors',
+  exporter: 'exporters',
+  connector: 'connectors',
+} as const
+
+/** One component: how it is, and its lines of the config. */
+function Part({ yaml, failing, of }: { yaml: string; failing: ReadonlyMap<string, number>; of: Chosen }) {
+  const words = say(pipelineTexts)
+  const sick = failing.get(of.id) ?? 0
+  const { first, lines } = linesOfPath(yaml, `${SECTIONS[of.box.kind]}.${of.box.id}`)
+  return (
+    <div class="stack tight" role="status">
+      <p>
+        <b>{words.kind[of.box.kind]}</b> <span class="mono">{of.box.id}</span>{' '}
+        <span class="muted">{words.lines(first, first + lines.length - 1)}</span>
+      </p>
+      {sick > 0 && <p class="bad">{words.failing(of.id, sick)}</p>}
+      <pre class="snippet">{lines.join('\n')}</pre>
+    </div>
+  )
+}
+
 /** A picture of a config's pipelines, one lane each; `failing` counts unhealthy instances by `componentKey`. */
 export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMap<string, number> }) {
   const words = say(pipelineTexts)
   const picture = useMemo(() => readPipelines(yaml), [yaml])
+  const chosen = useSignal<Chosen | null>(null)
   const drawn = useMemo(() => (picture ? layOut(picture) : null), [picture])
   if (picture === null || drawn === null) return <p class="muted">{words.broken}</p>
   const { width, height } = drawn
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     <div style={{ overflowX: 'auto' }} tabIndex={0}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a picture is no set of fields. */}
       <svg
         class="pipe"
         viewBox={`0 0 ${width} ${height}`}
-        role="img"
+        role="group"
         aria-label={describe(picture, failing)}
         style={{ maxWidth: `${width}px`, minWidth: `${Math.min(width, 520)}px` }}
       >
@@ -214,9 +253,29 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMa
             ))}
             {[...lane.boxes].map(([key, box]) => {
               const sick = failing.get(componentKey(lane.name, box.kind, box.id)) ?? 0
+              const id = componentKey(lane.name, box.kind, box.id)
+              const choose = () => {
+                chosen.value = chosen.value?.id === id ? null : { id, box, lane: lane.name }
+              }
               return (
-                <g key={key} class={sick > 0 ? 'x' : ''}>
-                  <title>{box.id}</title>
+                // biome-ignore lint/a11y/useSemanticElements: there are no buttons in a picture.
+                <g
+                  key={key}
+                  class={sick > 0 ? 'x' : ''}
+                  role="button"
+                  // In SVG the case of a name counts.
+                  tabindex={0}
+                  aria-pressed={chosen.value?.id === id}
+                  onClick={choose}
+                  onKeyDown={(event) => {
+                    if (event.key !== 'Enter' && event.key !== ' ') return
+                    event.preventDefault()
+                    choose()
+                  }}
+                >
+                  <title>
+                    {`${lane.name}: ${words.kind[box.kind]} ${box.id}${sick > 0 ? ` ${words.sick(sick)}` : ''}`}
+                  </title>
                   <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
                   <text class="k" x={box.x + 10} y={box.y + 14}>
                     {words.kind[box.kind]}
@@ -231,6 +290,7 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMa
           </g>
         ))}
       </svg>
+      {chosen.value && <Part yaml={yaml} failing={failing} of={chosen.value} />}
     </div>
   )
 }

@@ -95,7 +95,7 @@ describe('a change', () => {
     await page.goto(`/workloads/${workload}`)
     await page.getByText('All is well: 3 instances run the assigned config.').waitFor()
     await page
-      .getByRole('img', { name: /traces: from otlp through memory_limiter and batch to debug/ })
+      .getByRole('group', { name: /traces: from otlp through memory_limiter and batch to debug/ })
       .waitFor()
     expect(complaints).toEqual([])
     await context.close()

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
 import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
 import { startComplete } from './support/service.ts'
@@ -52,6 +52,23 @@ describe('the sentence about an unhealthy workload', () => {
     expect(await page.locator('.tree').getByText(REFUSED).count()).toBe(1)
     agents[0]?.say({ health: { healthy: true, status: 'StatusOK' } })
     expect(seen.complaints).toEqual([])
+  })
+})
+
+describe('the picture of the pipelines', () => {
+  test('shows a component’s lines and state when it is chosen, also by keyboard', async () => {
+    await page.goto(`/workloads/${id}`)
+    const exporter = page.getByRole('button', { name: 'traces: exporter otlphttp/eu' })
+    await exporter.click()
+    const lines = page.locator('main pre.snippet')
+    await page.getByText('lines 15 to 16').waitFor()
+    expect(await lines.textContent()).toBe('otlphttp/eu:\n  endpoint: https://telemetry.example.com:4318')
+    await page.getByRole('button', { name: 'metrics: exporter debug' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => lines.textContent()).toBe('debug: {}')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => lines.count()).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
   })
 })
 

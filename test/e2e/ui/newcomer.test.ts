@@ -56,7 +56,7 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
 
   // Why: one sentence, the picture, and the component that says it.
   await page.getByText('2 of 2 instances are unhealthy: exporter otlphttp.').waitFor()
-  await page.getByRole('img', { name: /exporter:otlphttp is unhealthy on 2 instances/ }).waitFor()
+  await page.getByRole('group', { name: /exporter:otlphttp is unhealthy on 2 instances/ }).waitFor()
   await page.mouse.move(640, 790)
   await page.screenshot({ path: join(SHOTS, 'newcomer-1280-light-en.png') })
   await page.getByRole('link', { name: 'See the health' }).click()

@@ -225,6 +225,10 @@ describe('a staged rollout of a first config that fails', () => {
     await page.getByText(nowhere).waitFor()
     expect(await page.getByRole('button', { name: 'Roll back' }).getAttribute('aria-disabled')).toBe('true')
     await page.getByText('No other config was ever applied here').waitFor({ state: 'attached' })
+    await page.goto('/drift')
+    const drift = page.getByRole('row').filter({ hasText: 'first-ever' })
+    await drift.getByText('runs a config that failed').waitFor()
+    await drift.getByText(nowhere).waitFor()
     // Within half a minute it is an alert, in the same words, and leads to the push.
     await page.goto('/alerts')
     const alert = page.getByRole('row').filter({ hasText: 'first-ever' })
