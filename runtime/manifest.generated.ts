@@ -87,6 +87,7 @@ import workloadsInstance from '../functions/workloads/instance.ts'
 import workloadsInstances from '../functions/workloads/instances.ts'
 import workloadsLabel from '../functions/workloads/label.ts'
 import workloadsList from '../functions/workloads/list.ts'
+import workloadsReportedConfig from '../functions/workloads/reported-config.ts'
 import workloadsTopology from '../functions/workloads/topology.ts'
 import workloadsTrustedLabels from '../functions/workloads/trusted-labels.ts'
 import workloadsVersionIntelligence from '../functions/workloads/version-intelligence.ts'
@@ -180,6 +181,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/instances', definition: workloadsInstances },
   { id: 'workloads/label', definition: workloadsLabel },
   { id: 'workloads/list', definition: workloadsList },
+  { id: 'workloads/reported-config', definition: workloadsReportedConfig },
   { id: 'workloads/topology', definition: workloadsTopology },
   { id: 'workloads/trusted-labels', definition: workloadsTrustedLabels },
   { id: 'workloads/version-intelligence', definition: workloadsVersionIntelligence },

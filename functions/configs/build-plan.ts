@@ -22,17 +22,22 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
     policyForWorkload(target, { candidate: draft, current }, approval, ctx.config.policy),
   )
   if (!judged.ok) return judged
+  // Before the first push of ours, what runs is only known by what the instances say.
+  const base = current ?? (await ctx.configTargets.reportedConfig(workloadId))?.text ?? null
   const compared =
-    current === null
+    base === null
       ? null
-      : await ctx.configs.diff({ baseText: current, targetText: draft, workload: null, peers: [] })
+      : await ctx.configs.diff({ baseText: base, targetText: draft, workload: null, peers: [] })
   if (compared !== null && !compared.ok) return compared
   const { result: validation, required } = validated
   const diff = compared?.diff ?? null
   return {
     ok: true,
     plan: {
-      ...planPush({ draft, target, validation, required, diff, policy: judged.evaluation }),
+      ...planPush({
+        ...{ draft, target, validation, required, diff, policy: judged.evaluation },
+        comparedWith: current !== null ? 'active' : base !== null ? 'reported' : 'nothing',
+      }),
       export: exportOf(workloadId),
     },
   }

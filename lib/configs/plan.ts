@@ -16,6 +16,7 @@ export interface PlanFacts {
   required: readonly ComponentRef[]
   /** Against what runs now; null when nothing is known to. */
   diff: ConfigDiff | null
+  comparedWith: NonNullable<ConfigPlan['compared_with']>
   policy: PolicyEvaluation
 }
 
@@ -53,6 +54,7 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
       reasons: diff?.risk_score.reasons ?? [],
       applies_to_count: isCollector ? 1 : 0,
     },
+    compared_with: facts.comparedWith,
     targets: [planned],
     excluded_instances: excluded.map(({ uid, podName, reason, missing }) => ({
       instance_uid: uid,
@@ -75,7 +77,7 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
   }
 }
 
-function planTarget({ target, validation, required, diff }: PlanFacts): PlanTarget {
+function planTarget({ target, validation, required, diff, comparedWith }: PlanFacts): PlanTarget {
   const isReadOnly = !target.acceptsRemoteConfig
   // A degraded workload is what a push must be able to repair; it needs somebody who can take it, though. That a
   // component is missing everywhere is told by the validation.
@@ -103,7 +105,7 @@ function planTarget({ target, validation, required, diff }: PlanFacts): PlanTarg
     exclusion_reasons: reasons,
     hard_failures: failures,
     ...(target.activeConfigHash === null ? {} : { active_config_hash: target.activeConfigHash }),
-    active_config_unavailable: diff === null,
+    active_config_unavailable: comparedWith !== 'active',
   }
 }
 
@@ -118,6 +120,7 @@ export function planMarkdown(plan: ConfigPlan): string {
     `Can push: ${plan.can_push}`,
     `Production target: ${plan.prod_target === true}`,
     `Risk: ${plan.risk_score.severity}`,
+    `Compared with: ${plan.compared_with}`,
     `Policy decision: ${plan.policy.decision}`,
     'Persisted rollout: not persisted',
     '',

@@ -11,7 +11,7 @@ import {
   type,
 } from 'superstruct'
 import { RiskLevel, RiskScore } from './plan.ts'
-import { anyOf, anything, dictionary, named, type Sent } from './structs.ts'
+import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
 
 export const ChangeKind = named(
   'ChangeKind',
@@ -205,7 +205,7 @@ export type DiffRiskItem = Infer<typeof DiffRiskItem>
 
 export const DiffSummaryLine = named(
   'DiffSummaryLine',
-  'One sentence of the summary in words; never any value.',
+  'One sentence of the summary in words. The sentence holds no value; `before` and `after` do, secrets masked.',
   type({
     text: string(),
     category: enums(['component', 'pipeline', 'field', 'unchanged']),
@@ -215,6 +215,8 @@ export const DiffSummaryLine = named(
     pipeline_key: optional(string()),
     signal: optional(string()),
     path: optional(string()),
+    before: note('The value it had, on one line and cut where it is long.', optional(string())),
+    after: note('The value it gets, likewise.', optional(string())),
   }),
 )
 export type DiffSummaryLine = Infer<typeof DiffSummaryLine>

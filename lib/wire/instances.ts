@@ -1,4 +1,15 @@
-import { array, boolean, enums, type Infer, literal, optional, type Struct, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  type Struct,
+  string,
+  type,
+} from 'superstruct'
 import { ErrorParameters } from './revisions.ts'
 import { anyOf, dictionary, itself, named, note } from './structs.ts'
 import { AvailableComponents, RemoteConfigStatus } from './workloads.ts'
@@ -72,6 +83,18 @@ export const HealthNode: Struct<HealthNode, unknown> = named(
     components: optional(dictionary(itself('HealthNode', () => HealthNode))),
   }),
 )
+
+export const ReportedConfigRecord = named(
+  'ReportedConfigRecord',
+  '`GET /api/workloads/{id}/config/reported`: what most live instances report to run.',
+  type({
+    config_hash: note('Hash of `content`; not one of a revision.', string()),
+    content: note('Normal form: keys sorted, what differs between instances left out.', string()),
+    instance_count: note('Live instances that report this one.', number()),
+    live_instance_count: number(),
+  }),
+)
+export type ReportedConfigRecord = Infer<typeof ReportedConfigRecord>
 
 export const InstanceDetail = named(
   'InstanceDetail',

@@ -71,6 +71,10 @@ export const ConfigPlan = named(
       excluded_instance_count: note('Live instances that would not.', optional(number())),
     }),
     risk_score: RiskScore,
+    compared_with: note(
+      'What the risk is judged against: the active config, else what the instances report to run.',
+      optional(enums(['active', 'reported', 'nothing'])),
+    ),
     targets: array(PlanTarget),
     excluded_instances: optional(array(PlanExcludedInstance)),
     policy: PolicyEvaluation,

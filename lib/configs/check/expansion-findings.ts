@@ -1,8 +1,9 @@
+import { unfilledPlaceholders } from '../templates/placeholders.ts'
 import { type ConfigValue, isExpanded, isObject, sortedKeys } from '../yaml/value.ts'
 import { type BadExpansion, checkExpansions } from './expansions.ts'
 import type { StructureFinding } from './structure-finding.ts'
 
-/** Every reference of a config, wherever it stands, that no collector can fill in. */
+/** Every reference of a config, wherever it stands, that no collector can fill in or that its author was to. */
 export function expansionFindings(value: ConfigValue, path = ''): StructureFinding[] {
   const findings: StructureFinding[] = []
   collect(value, path, findings)
@@ -13,6 +14,10 @@ function collect(value: ConfigValue, path: string, into: StructureFinding[]): vo
   if (typeof value === 'string') {
     if (!isExpanded(value)) return
     for (const bad of checkExpansions(value).bad) into.push({ ...describe(bad), path })
+    for (const name of unfilledPlaceholders(value)) {
+      const message = `\${${name}} of the template is not filled in; \${env:${name}} if the collector's environment has it`
+      into.push({ code: 'unfilled_placeholder', severity: 'warning', message, path })
+    }
   } else if (Array.isArray(value)) {
     value.forEach((entry, index) => {
       collect(entry, `${path}[${index}]`, into)

@@ -11,6 +11,7 @@ import {
 import { idProblem } from './component-id.ts'
 import { componentReferences, definitions, normalId } from './components.ts'
 import { connectorFindings } from './connector-graph.ts'
+import { endpointFindings } from './endpoint-findings.ts'
 import { expansionFindings } from './expansion-findings.ts'
 import { pipelineFindings } from './pipeline-structure.ts'
 import { SINGULAR, type StructureFinding, structureError } from './structure-finding.ts'
@@ -57,7 +58,7 @@ class StructureCheck {
     this.#definitions()
     if (service !== 'missing') this.#emptySections()
     if (pipelines) this.#findings.push(...connectorFindings(this.#root, pipelines))
-    this.#findings.push(...expansionFindings(this.#root))
+    this.#findings.push(...expansionFindings(this.#root), ...endpointFindings(this.#root))
     return {
       findings: this.#findings,
       definedComponents: Object.fromEntries(

@@ -49,8 +49,19 @@ export interface ConfigTargets {
   find(workloadId: string): Promise<ConfigTarget | null>
   /** What a new config is compared with: the active one, else the newest applied; null when there is none. */
   currentConfig(workloadId: string): Promise<string | null>
+  /** What most live instances report to run; null when none says, or when the workload is unknown. */
+  reportedConfig(workloadId: string): Promise<ReportedBase | null>
   /** Every workload that is not archived. */
   peers(): Promise<FleetPeer[]>
+}
+
+/** A config in the normal form in which instances report it. */
+export interface ReportedBase {
+  hash: string
+  text: string
+  /** How many live instances report this one, and how many live at all. */
+  instanceCount: number
+  liveCount: number
 }
 
 /** A workload as a diff's blast radius sees it. */

@@ -11,6 +11,7 @@ import { compareText } from '../yaml/value.ts'
 import { signalOf } from './pipelines.ts'
 
 const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const
+const CLUSTER_NAMES = ['k8s.cluster.name', 'cluster'] as const
 const SERVICE_KEYS = ['service.name', 'service', 'app.kubernetes.io/name'] as const
 
 /** What and whom a change reaches. */
@@ -25,9 +26,7 @@ export function blastRadius(
   peers: readonly FleetPeer[],
 ): DiffBlastRadius {
   const clusters = new Set(workload ? clustersOf(workload) : [])
-  const scoped = peers.filter(
-    (peer) => peer.id !== workload?.id && clustersOf(peer).some((name) => clusters.has(name)),
-  )
+  const scoped = workload ? peers.filter((peer) => isNeighbour(workload, peer)) : []
   const reached = workload ? [workload, ...scoped] : []
   return {
     schema_version: 'otel-config-blast-radius.v1',
@@ -78,6 +77,18 @@ function touchedExporters({ components, pipelines, endpoints }: Parameters<typeo
 
 function unique(values: readonly string[]): string[] {
   return [...new Set(values)].sort(compareText)
+}
+
+/**
+ * Whether a peer may feel a change of a workload: it runs in the same cluster, and nothing says that it belongs to
+ * another environment. Namespaces and environments have the same few names everywhere; they make no neighbours.
+ */
+function isNeighbour(workload: FleetPeer, peer: FleetPeer): boolean {
+  if (peer.id === workload.id) return false
+  const cluster = CLUSTER_NAMES.map((key) => labelOf(workload, key)).find((name) => name !== '')
+  if (cluster === undefined || !CLUSTER_NAMES.some((key) => labelOf(peer, key) === cluster)) return false
+  const environments = [workload, peer].map((one) => labelOf(one, 'deployment.environment'))
+  return environments.includes('') || environments[0] === environments[1]
 }
 
 function labelOf(peer: FleetPeer, key: string): string {

@@ -10,6 +10,7 @@ import {
   isObject,
   sortedKeys,
 } from '../yaml/value.ts'
+import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
 import {
   type ComparedConfig,
   type ComparedPart,
@@ -36,6 +37,8 @@ export type FieldRule =
   | 'transport_security_weakened'
   | 'sampling_rate_strongly_changed'
   | 'sampling_policy_modified'
+  | 'memory_limit_raised'
+  | 'delivery_guard_weakened'
 
 /** A component's difference with what later steps need of it. */
 export interface ComponentDifference {
@@ -45,7 +48,12 @@ export interface ComponentDifference {
 }
 
 /** Compare all components and other settings; sorted by id, equal ones left out. */
-export function diffComponents(base: ComparedConfig, target: ComparedConfig): ComponentDifference[] {
+export function diffComponents(
+  base: ComparedConfig,
+  target: ComparedConfig,
+  /** The exporters of the target that send to where nothing went before. */
+  destinations: ReadonlySet<string>,
+): ComponentDifference[] {
   const keys = [...new Set([...base.parts.keys(), ...target.parts.keys()])].sort(compareText)
   const listing = pipelinesByPart(base, target)
   return keys.flatMap((key) => {
@@ -53,13 +61,24 @@ export function diffComponents(base: ComparedConfig, target: ComparedConfig): Co
     const after = target.parts.get(key)
     const impacted = listing.get(key) ?? []
     if (before && after) return modified(before, after, impacted)
-    return before ? [removed(before, impacted)] : [added(after!, impacted)]
+    return before ? [removed(before, impacted)] : [added(after!, impacted, destinations)]
   })
 }
 
-function added(part: ComparedPart, impacted: string[]): ComponentDifference {
+function added(
+  part: ComparedPart,
+  impacted: string[],
+  destinations: ReadonlySet<string>,
+): ComponentDifference {
   const after = shownBody(part)
-  const shown = component(part, 'added', 'low', [], impacted, { ...(after === null ? {} : { after }) })
+  const rules =
+    part.category === 'exporters' && destinations.has(part.id)
+      ? ['destination_added']
+      : part.category === 'processors' && isDropping(part.id) && impacted.length > 0
+        ? ['dropping_processor_added']
+        : []
+  const risk = maxRisk(['low', ...rules.map(ruleRisk)])
+  const shown = component(part, 'added', risk, rules, impacted, { ...(after === null ? {} : { after }) })
   return { part, shown, fields: [] }
 }
 
@@ -76,8 +95,11 @@ function modified(before: ComparedPart, after: ComparedPart, impacted: string[])
   const right = bodyOf(after)
   if (isSame(left, right)) return []
   const fields: FieldChange[] = []
-  collectFields(left, right, [], isSampling(before.id), fields)
-  const rules = [...new Set(fields.flatMap(({ rule }) => rule ?? []))].sort()
+  collectFields(left, right, [], before.id, fields)
+  const isExposing = before.category === 'processors' && weakensRedaction(before.id, left, right)
+  const rules: string[] = [
+    ...new Set([...fields.flatMap(({ rule }) => rule ?? []), ...(isExposing ? ['redaction_weakened'] : [])]),
+  ].sort()
   const risk = maxRisk(['low', ...rules.map(ruleRisk)])
   const shown = component(before, 'modified', risk, rules, impacted, {
     before: shownBody(before),
@@ -128,18 +150,18 @@ function collectFields(
   before: ConfigValue,
   after: ConfigValue,
   keys: string[],
-  isSampling: boolean,
+  id: string,
   into: FieldChange[],
 ): void {
   if (!isObject(before) || !isObject(after)) {
-    if (!isSame(before, after)) into.push(change(keys, before, after, isSampling))
+    if (!isSame(before, after)) into.push(change(keys, before, after, id))
     return
   }
   for (const key of sortedKeys({ ...before, ...after } as ConfigObject)) {
     const path = [...keys, key]
-    if (!Object.hasOwn(before, key)) into.push(change(path, undefined, after[key], isSampling))
-    else if (!Object.hasOwn(after, key)) into.push(change(path, before[key], undefined, isSampling))
-    else collectFields(before[key]!, after[key]!, path, isSampling, into)
+    if (!Object.hasOwn(before, key)) into.push(change(path, undefined, after[key], id))
+    else if (!Object.hasOwn(after, key)) into.push(change(path, before[key], undefined, id))
+    else collectFields(before[key]!, after[key]!, path, id, into)
   }
 }
 
@@ -147,7 +169,7 @@ function change(
   keys: string[],
   before: ConfigValue | undefined,
   after: ConfigValue | undefined,
-  isSampling: boolean,
+  id: string,
 ): FieldChange {
   return {
     keys,
@@ -155,7 +177,7 @@ function change(
     hasAfter: after !== undefined,
     before: before ?? null,
     after: after ?? null,
-    rule: fieldRule(keys, before, after, isSampling),
+    rule: fieldRule(keys, before, after, id),
   }
 }
 
@@ -165,9 +187,13 @@ function shownField(part: ComparedPart, field: FieldChange): DiffChangedField {
     path: fieldPath(part, field),
     ...(field.hasBefore ? { before: redactValue(field.before, path) } : {}),
     ...(field.hasAfter ? { after: redactValue(field.after, path) } : {}),
-    risk:
-      field.rule === 'auth_header_modified' || field.rule === 'transport_security_weakened' ? 'high' : 'low',
+    risk: fieldRisk(field.rule),
   }
+}
+
+function fieldRisk(rule: FieldRule | null): RiskLevel {
+  if (rule === 'auth_header_modified' || rule === 'transport_security_weakened') return 'high'
+  return rule === 'memory_limit_raised' || rule === 'delivery_guard_weakened' ? 'medium' : 'low'
 }
 
 /** Where a changed field is, from the top of the config. */
@@ -181,7 +207,7 @@ function fieldRule(
   keys: readonly string[],
   before: ConfigValue | undefined,
   after: ConfigValue | undefined,
-  isSampling: boolean,
+  id: string,
 ): FieldRule | null {
   const path = keys.join('.')
   if (
@@ -193,10 +219,24 @@ function fieldRule(
     return 'auth_header_modified'
   }
   if (isInsecure(path, after) && !isInsecure(path, before)) return 'transport_security_weakened'
-  if (isSampling && path.includes('sampling_percentage')) {
+  if (isSampling(id) && path.includes('sampling_percentage')) {
     return isStrongChange(before, after) ? 'sampling_rate_strongly_changed' : 'sampling_policy_modified'
   }
+  if (componentType(id) === 'memory_limiter' && isRaisedLimit(path, before, after))
+    return 'memory_limit_raised'
+  if (/^(?:sending_queue|retry_on_failure)\.enabled$/.test(path) && after === false && before !== false)
+    return 'delivery_guard_weakened'
   return null
+}
+
+/** Whether a limiter lets more in than before, or nobody measures any more. */
+function isRaisedLimit(
+  path: string,
+  before: ConfigValue | undefined,
+  after: ConfigValue | undefined,
+): boolean {
+  if (path === 'check_interval') return /^0(?:[a-zµ]+)?$/.test(String(after ?? '0').trim())
+  return /^limit_(?:mib|percentage)$/.test(path) && Number(after) > Number(before)
 }
 
 /** Whether a value at a path switches transport security off, itself or further down. */
@@ -213,26 +253,21 @@ function isStrongChange(before: ConfigValue | undefined, after: ConfigValue | un
   return now / old <= 0.5 || now / old >= 2 || (old === 100 && now < 100)
 }
 
-/** How risky a rule of a modified field makes its component. */
-export function ruleRisk(rule: FieldRule): RiskLevel {
-  return rule === 'sampling_policy_modified' ? 'medium' : 'high'
+/** How risky a rule makes its component. */
+export function ruleRisk(rule: string): RiskLevel {
+  return MEDIUM_RULES.has(rule) ? 'medium' : 'high'
 }
 
-function removalRule({ category, id }: ComparedPart): string | null {
+const MEDIUM_RULES = new Set([
+  'sampling_policy_modified',
+  'memory_limit_raised',
+  'delivery_guard_weakened',
+  'dropping_processor_added',
+])
+
+function removalRule({ category, id, settings }: ComparedPart): string | null {
   if (category === 'exporters') return 'exporter_removed'
-  return category === 'processors' ? guardRule(id) : null
-}
-
-/** The rule about losing a processor that protects something; null for the others. */
-export function guardRule(id: string): string | null {
-  const type = componentType(id)
-  if (type === 'batch') return 'batch_processor_removed_from_pipeline'
-  if (type === 'memory_limiter') return 'memory_limiter_removed_from_pipeline'
-  return isSampling(id) ? 'sampling_guard_removed' : null
-}
-
-function isSampling(id: string): boolean {
-  return id.includes('sampling') || id.includes('probabilistic_sampler')
+  return category === 'processors' ? guardRule(id, settings) : null
 }
 
 /** Which pipelines list a component in its section, on either side: `<category>:<id>` → sorted names. */

@@ -7,7 +7,8 @@ import { CATEGORIES, emptyObject } from '../yaml/value.ts'
 import { blastRadius, emptyBlastRadius } from './blast-radius.ts'
 import { diffComponents } from './components.ts'
 import type { DiffInput } from './context.ts'
-import { diffEndpoints } from './endpoints.ts'
+import { newDestinations } from './destinations.ts'
+import { diffEndpoints, hostsOf } from './endpoints.ts'
 import { type ComparedConfig, cutUp, invalidSections, maxRisk } from './model.ts'
 import { diffPipelines } from './pipelines.ts'
 import { riskItems, securityItems } from './risk.ts'
@@ -31,12 +32,13 @@ export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): C
   const diagnostics = [...base.diagnostics, ...target.diagnostics]
   if (diagnostics.length > 0) return unavailable(diagnostics, hashes)
   const configs = { base: base.config, target: target.config }
-  const differences = diffComponents(configs.base, configs.target)
+  const destinations = newDestinations(configs.base, configs.target, hostsOf)
+  const differences = diffComponents(configs.base, configs.target, destinations)
   const components = differences.map(({ shown }) => shown)
   const pipelines = diffPipelines(configs.base, configs.target)
-  const endpoints = diffEndpoints(configs.base, configs.target)
+  const endpoints = diffEndpoints(configs.base, configs.target, destinations)
   const security = securityItems(differences)
-  const risks = riskItems(differences, pipelines, endpoints, security, configs)
+  const risks = riskItems(differences, pipelines, endpoints, security, configs, destinations)
   const all = [...components, ...pipelines, ...endpoints]
   const overall = maxRisk([...risks, ...all].map(({ risk }) => risk))
   return {

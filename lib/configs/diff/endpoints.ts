@@ -23,7 +23,12 @@ interface Address {
 }
 
 /** Compare all addresses that components listen on or send to; sorted by path, equal ones left out. */
-export function diffEndpoints(base: ComparedConfig, target: ComparedConfig): DiffEndpoint[] {
+export function diffEndpoints(
+  base: ComparedConfig,
+  target: ComparedConfig,
+  /** The exporters of the target that send to where nothing went before. */
+  destinations: ReadonlySet<string>,
+): DiffEndpoint[] {
   const before = endpointsOf(base)
   const after = endpointsOf(target)
   return [...new Set([...before.keys(), ...after.keys()])].sort(compareText).flatMap((path) => {
@@ -31,7 +36,9 @@ export function diffEndpoints(base: ComparedConfig, target: ComparedConfig): Dif
     const right = after.get(path)
     if (left && right && normalise(left) === normalise(right)) return []
     const { part } = (left ?? right)!
-    const { risk, rules } = judge(part, left, right)
+    const isTold = part.category === 'exporters' && destinations.has(part.id)
+    const isUsed = base.parts.has(part.key)
+    const { risk, rules } = left ? judge(part, left, right) : judgeAdded(part, isTold, isUsed)
     return [
       {
         id: `endpoint:${redactName(path)}`,
@@ -45,6 +52,16 @@ export function diffEndpoints(base: ComparedConfig, target: ComparedConfig): Dif
         rules,
       },
     ]
+  })
+}
+
+/** The addresses that a component names, each as host and port; what only the collector knows, as it is written. */
+export function hostsOf(part: ComparedPart): string[] {
+  const found = new Map<string, Found>()
+  collect(part, part.settings, part.path, false, found)
+  return [...found.values()].map(({ text }) => {
+    const address = readAddress(text, kindOf(part.id))
+    return address ? `${address.host}:${address.port}` : text
   })
 }
 
@@ -135,12 +152,23 @@ function clean(text: string): string {
   return text.includes('://') ? redactUrl(redactString(text)) : redactString(text)
 }
 
+/** An address that was not there before; that of a whole new exporter has been told with the exporter. */
+function judgeAdded(
+  { category }: ComparedPart,
+  isNewDestination: boolean,
+  isKnownExporter: boolean,
+): { risk: RiskLevel; rules: string[] } {
+  if (isNewDestination) return { risk: 'high', rules: [] }
+  return category === 'exporters' && isKnownExporter
+    ? { risk: 'high', rules: ['destination_added'] }
+    : { risk: 'low', rules: [] }
+}
+
 function judge(
   part: ComparedPart,
-  left: Found | undefined,
+  left: Found,
   right: Found | undefined,
 ): { risk: RiskLevel; rules: string[] } {
-  if (!left) return { risk: 'low', rules: [] }
   if (!right) return { risk: 'medium', rules: [] }
   const kind = kindOf(part.id)
   const before = readAddress(left.text, kind)
@@ -157,6 +185,9 @@ function judge(
     before.scheme !== after.scheme
   if (part.category === 'exporters' && kind !== 'generic' && isMoved) {
     return { risk: 'high', rules: ['otlp_endpoint_changed', ...downgrade] }
+  }
+  if (part.category === 'exporters' && before?.host !== after?.host) {
+    return { risk: 'high', rules: ['destination_changed', ...downgrade] }
   }
   return { risk: maxRisk(['medium', isDowngrade ? 'high' : 'none']), rules: downgrade }
 }

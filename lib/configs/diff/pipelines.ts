@@ -1,7 +1,7 @@
 import { redactName } from '../../redact/redact.ts'
 import type { DiffPipeline, DiffPipelineShape } from '../../wire/diff.ts'
 import { type ConfigValue, compareText, isObject, sortedKeys } from '../yaml/value.ts'
-import { guardRule } from './components.ts'
+import { guardRule } from './guards.ts'
 import {
   type ComparedConfig,
   isSame,
@@ -27,7 +27,7 @@ export function diffPipelines(base: ComparedConfig, target: ComparedConfig): Dif
   return names.flatMap((name) => {
     const before = base.pipelines.get(name)
     const after = target.pipelines.get(name)
-    if (before !== undefined && after !== undefined) return modified(name, before, after)
+    if (before !== undefined && after !== undefined) return modified(name, before, after, base)
     const isAdded = after !== undefined
     return [
       {
@@ -51,9 +51,14 @@ function shape(pipeline: ConfigValue | undefined): DiffPipelineShape {
   return { receivers: ids('receivers'), processors: ids('processors'), exporters: ids('exporters') }
 }
 
-function modified(name: string, before: ConfigValue, after: ConfigValue): DiffPipeline[] {
+function modified(
+  name: string,
+  before: ConfigValue,
+  after: ConfigValue,
+  base: ComparedConfig,
+): DiffPipeline[] {
   if (isSame(plain(before), plain(after))) return []
-  const changes = PIPELINE_SECTIONS.flatMap((section) => refChanges(before, after, section))
+  const changes = PIPELINE_SECTIONS.flatMap((section) => refChanges(before, after, section, base))
   const isBroken = (['receivers', 'exporters'] as const).some((section) => lost(before, after, section))
   const rules = isBroken ? ['pipeline_broken'] : []
   const risk = maxRisk([
@@ -96,12 +101,19 @@ export function lost(
   return !isKnownAtStart && sectionIds(after, section).length === 0 && sectionIds(before, section).length > 0
 }
 
-function refChanges(before: ConfigValue, after: ConfigValue, section: PipelineSection): RefChange[] {
+function refChanges(
+  before: ConfigValue,
+  after: ConfigValue,
+  section: PipelineSection,
+  base: ComparedConfig,
+): RefChange[] {
   const left = occurrences(sectionIds(before, section))
   const right = occurrences(sectionIds(after, section))
   const changes: RefChange[] = []
   for (const [key, { id, index }] of left) {
-    if (!right.has(key)) changes.push(removedRef(section, id, index, lost(before, after, section)))
+    if (!right.has(key)) {
+      changes.push(removedRef(section, id, index, lost(before, after, section), base))
+    }
   }
   for (const [key, { id, index }] of right) {
     if (left.has(key)) continue
@@ -117,14 +129,20 @@ function refChanges(before: ConfigValue, after: ConfigValue, section: PipelineSe
 
 const indexOf = (change: RefChange) => change.from_index ?? change.to_index ?? 0
 
-function removedRef(section: PipelineSection, id: string, index: number, isLast: boolean): RefChange {
+function removedRef(
+  section: PipelineSection,
+  id: string,
+  index: number,
+  isLast: boolean,
+  base: ComparedConfig,
+): RefChange {
   const common = { section, component_id: redactName(id), kind: 'removed' as const, from_index: index }
   if (section === 'exporters') {
     return isLast
       ? { ...common, risk: 'high', reason: 'pipeline_broken' }
       : { ...common, risk: 'medium', reason: 'pipeline_exporter_set_changed' }
   }
-  const guard = section === 'processors' ? guardRule(id) : null
+  const guard = section === 'processors' ? guardRule(id, base.parts.get(`processors:${id}`)?.settings) : null
   return guard ? { ...common, risk: 'high', reason: guard } : { ...common, risk: 'medium' }
 }
 

@@ -1,20 +1,27 @@
-import { redactValue } from '../../redact/redact.ts'
+import { redactName, redactValue } from '../../redact/redact.ts'
 import type { DiffEndpoint, DiffPipeline, DiffRiskItem, DiffSecurityItem } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { compareText } from '../yaml/value.ts'
-import { type ComponentDifference, fieldPath } from './components.ts'
-import { type ComparedConfig, partRef, riskRank } from './model.ts'
+import { type ComponentDifference, fieldPath, ruleRisk } from './components.ts'
+import { type ComparedConfig, partRef, riskRank, sectionIds } from './model.ts'
 import { lost } from './pipelines.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
   auth_header_modified: 'Auth/header modified',
   batch_processor_removed_from_pipeline: 'Batch processor removed from pipeline',
+  delivery_guard_weakened: 'Queue or retry switched off',
+  destination_added: 'New destination',
+  destination_changed: 'Destination changed',
+  dropping_processor_added: 'Data is dropped that was kept',
   exporter_removed: 'Exporter removed',
+  memory_limit_raised: 'Memory limit raised',
   memory_limiter_removed_from_pipeline: 'Memory limiter removed from pipeline',
   otlp_endpoint_changed: 'OTLP endpoint changed',
   pipeline_broken: 'Pipeline broken',
   pipeline_exporter_set_changed: 'Pipeline exporter set changed',
   processor_order_changed: 'Processor order changed',
+  redaction_removed: 'Redaction removed',
+  redaction_weakened: 'Redaction weakened',
   receiver_endpoint_exposure_changed: 'Receiver endpoint exposure changed',
   sampling_guard_removed: 'Sampling guard removed',
   sampling_policy_modified: 'Sampling policy modified',
@@ -25,13 +32,20 @@ const REASONS: Readonly<Record<string, string>> = {
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   auth_header_modified: 'Credentials or headers differ; the receiving side may refuse the data.',
   batch_processor_removed_from_pipeline: 'Without batching, every item is sent on its own.',
+  delivery_guard_weakened: 'What cannot be sent at once is lost.',
+  destination_added: 'Data goes to a place where none went before.',
+  destination_changed: 'Data goes to another place than before.',
+  dropping_processor_added: 'What the processor drops reaches nobody any more.',
   exporter_removed: 'Data is no longer sent to where this exporter sent it.',
+  memory_limit_raised: 'The collector takes more memory before it refuses data.',
   memory_limiter_removed_from_pipeline: 'Without a limiter, a burst can exhaust the memory of the collector.',
   otlp_endpoint_changed: 'Data goes to another place than before.',
   pipeline_broken: 'The pipeline has nothing left to receive from or to send to.',
   pipeline_exporter_set_changed: 'The pipeline no longer sends to one of its exporters.',
   pipeline_removed: 'The data of this pipeline is no longer handled.',
   processor_order_changed: 'Processors run one after the other; in another order they can do something else.',
+  redaction_removed: 'Data that was hidden reaches the destinations as it is.',
+  redaction_weakened: 'Some data that was hidden reaches the destinations as it is.',
   receiver_endpoint_exposure_changed: 'Senders may no longer reach the receiver, or others may reach it now.',
   sampling_guard_removed: 'Without sampling, the amount of data can grow many times over.',
   sampling_policy_modified: 'Another share of the data is kept.',
@@ -73,6 +87,8 @@ export function riskItems(
   endpoints: readonly DiffEndpoint[],
   security: readonly DiffSecurityItem[],
   configs: { base: ComparedConfig; target: ComparedConfig },
+  /** The exporters of the target that send to where nothing went before. */
+  destinations: ReadonlySet<string>,
 ): DiffRiskItem[] {
   const items = new Map<string, DiffRiskItem>()
   const add = (id: string, rule: string, risk: RiskLevel, paths: string[], affected: string[]) => {
@@ -83,14 +99,14 @@ export function riskItems(
     const { rules, component, impacted_pipelines } = shown
     for (const rule of rules) {
       const id = rule === 'exporter_removed' ? `${rule}:${component.id}` : `${rule}:${component.path}`
-      add(
-        id,
-        rule,
-        rule === 'sampling_policy_modified' ? 'medium' : 'high',
-        [component.path],
-        impacted_pipelines,
-      )
+      add(id, rule, ruleRisk(rule), [component.path], impacted_pipelines)
     }
+  }
+  // One that was defined before and only now receives data is no difference of its own.
+  for (const id of destinations) {
+    const path = redactName(`exporters.${id}`)
+    const users = pipelinesOf(configs.target, id)
+    add(`destination_added:${path}`, 'destination_added', 'high', [path], users)
   }
   for (const pipeline of pipelines) pipelineItems(pipeline, configs, add)
   for (const { rules, field_path, risk, component } of endpoints) {
@@ -123,6 +139,13 @@ function pipelineItems(
   }
 }
 
+function pipelinesOf({ pipelines }: ComparedConfig, exporter: string): string[] {
+  return [...pipelines]
+    .filter(([, pipeline]) => sectionIds(pipeline, 'exporters').includes(exporter))
+    .map(([name]) => redactName(name))
+    .sort(compareText)
+}
+
 function item(id: string, rule: string, risk: RiskLevel, paths: string[], affected: string[]): DiffRiskItem {
   return {
     id,
@@ -140,7 +163,7 @@ function item(id: string, rule: string, risk: RiskLevel, paths: string[], affect
 }
 
 function categoryOf(rule: string): DiffRiskItem['category'] {
-  if (/auth|security|tls|insecure/.test(rule)) return 'security'
-  if (/pipeline|exporter/.test(rule)) return 'data_loss'
+  if (/auth|security|tls|insecure|redaction|destination/.test(rule)) return 'security'
+  if (/pipeline|exporter|dropping|delivery/.test(rule)) return 'data_loss'
   return rule.includes('sampling') ? 'cost' : 'routing'
 }

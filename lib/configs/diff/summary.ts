@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<string, string>> = {
   prometheus: 'Prometheus',
 }
 
-/** A change in words, one sentence a line, never with a value. */
+/** A change in words, one sentence a line, with the values before and after beside it, secrets masked. */
 export function summarise(
   components: readonly DiffComponent[],
   pipelines: readonly DiffPipeline[],
@@ -51,11 +51,13 @@ function componentLines({ kind, component, risk, changed_fields }: DiffComponent
       { text: `${verb} ${name} ${singular(component.category)}`, category: 'component', risk, ...about },
     ]
   }
-  return changed_fields.map(({ path, risk: fieldRisk }) => ({
+  return changed_fields.map(({ path, risk: fieldRisk, before, after }) => ({
     text: `Changes ${name} ${shownField(path.slice(component.path.length))}`,
     category: 'field',
     risk: fieldRisk,
     path: hidePath(path),
+    ...(before === undefined ? {} : { before: shownValue(before) }),
+    ...(after === undefined ? {} : { after: shownValue(after) }),
     ...about,
   }))
 }
@@ -126,6 +128,15 @@ function shownField(path: string): string {
   const keys = path.split('.').filter((key) => key !== '')
   if (isSecretPath(keys)) return 'sensitive setting'
   return (keys.at(-1) ?? 'settings').replaceAll('_', ' ')
+}
+
+const VALUE_LENGTH_MAX = 80
+
+/** A masked value on one line, cut where it is long. */
+function shownValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > VALUE_LENGTH_MAX ? `${line.slice(0, VALUE_LENGTH_MAX)}…` : line
 }
 
 function hidePath(path: string): string {

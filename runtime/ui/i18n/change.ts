@@ -24,8 +24,12 @@ export const changeTexts = defineTexts({
     what: 'What it does',
     nothingChanged: 'The draft is the same as what is active.',
     noMeaning: 'Nothing that changes what the collector does: comments, order of keys or blanks.',
-    firstConfig: 'This is the first config for this workload; there is nothing to compare it with.',
+    firstConfig:
+      'This is the first config for this workload, and no instance reports what it runs: there is nothing to compare it with.',
     risk: { none: 'no risk seen', low: 'low risk', medium: 'medium risk', high: 'high risk' },
+    riskUnknown: 'risk not known',
+    againstReported:
+      'Nothing was ever pushed to this workload. It is compared with what its instances report to run.',
     policy: 'Policy',
     policyPass: 'No policy objects.',
     policyBlocks: (count: number) => `${n(count)} ${plural(count, 'rule blocks', 'rules block')} the push.`,
@@ -141,7 +145,14 @@ export const changeTexts = defineTexts({
     summary: {
       addsComponent: (name: string) => `adds ${name}`,
       removesComponent: (name: string) => `removes ${name}`,
-      changesField: (path: string) => `changes ${path}`,
+      changesField: (path: string, before: string | null, after: string | null) =>
+        before === null
+          ? `sets ${path} to ${after}`
+          : after === null
+            ? `removes ${path} (was ${before})`
+            : before === after
+              ? `changes ${path}`
+              : `changes ${path}: ${before} → ${after}`,
       addsPipeline: (name: string) => `adds the pipeline ${name}`,
       removesPipeline: (name: string) => `removes the pipeline ${name}`,
       routes: (signal: string, name: string) => `routes ${signal} to ${name}`,
@@ -173,8 +184,12 @@ export const changeTexts = defineTexts({
     what: 'Ce que ça fait',
     nothingChanged: 'Le brouillon est identique à la config active.',
     noMeaning: 'Rien qui change le travail du collecteur : commentaires, ordre des clés ou blancs.',
-    firstConfig: 'C’est la première config de ce collecteur ; il n’y a rien à comparer.',
+    firstConfig:
+      'C’est la première config de ce collecteur, et aucune instance ne dit ce qu’elle exécute : il n’y a rien à comparer.',
     risk: { none: 'aucun risque vu', low: 'risque faible', medium: 'risque moyen', high: 'risque élevé' },
+    riskUnknown: 'risque inconnu',
+    againstReported:
+      'Rien n’a jamais été poussé vers ce collecteur. La comparaison est faite avec ce que ses instances disent exécuter.',
     policy: 'Règles',
     policyPass: 'Aucune règle ne s’y oppose.',
     policyBlocks: (count: number) =>
@@ -297,7 +312,14 @@ export const changeTexts = defineTexts({
     summary: {
       addsComponent: (name: string) => `ajoute ${name}`,
       removesComponent: (name: string) => `retire ${name}`,
-      changesField: (path: string) => `modifie ${path}`,
+      changesField: (path: string, before: string | null, after: string | null) =>
+        before === null
+          ? `règle ${path} sur ${after}`
+          : after === null
+            ? `retire ${path} (valait ${before})`
+            : before === after
+              ? `modifie ${path}`
+              : `modifie ${path} : ${before} → ${after}`,
       addsPipeline: (name: string) => `ajoute le pipeline ${name}`,
       removesPipeline: (name: string) => `retire le pipeline ${name}`,
       routes: (signal: string, name: string) => `envoie ${signal} vers ${name}`,
@@ -332,6 +354,13 @@ export const changeTexts = defineTexts({
       otlp_endpoint_changed: 'Une adresse OTLP change.',
       receiver_endpoint_exposure_changed: 'L’exposition d’un récepteur change.',
       processor_order_changed: 'L’ordre des processeurs change.',
+      destination_added: 'Une nouvelle destination reçoit des données.',
+      destination_changed: 'Une destination change.',
+      redaction_removed: 'Un masquage de données est retiré.',
+      redaction_weakened: 'Un masquage de données est affaibli.',
+      memory_limit_raised: 'La limite de mémoire est relevée.',
+      delivery_guard_weakened: 'La file d’attente ou la reprise est coupée.',
+      dropping_processor_added: 'Des données qui étaient gardées seront jetées.',
     },
     finding: {
       yaml_parse: 'Le YAML n’est pas lisible.',
@@ -365,6 +394,8 @@ export const changeTexts = defineTexts({
         'Ce signal exige une option du collecteur qu’aucune instance n’est connue pour avoir.',
       invalid_component: 'Les réglages de ce composant ne sont pas un objet.',
       invalid_component_id: 'Cet identifiant de composant n’est pas valide.',
+      invalid_endpoint: 'Le port de cette adresse n’est pas un nombre valable.',
+      unfilled_placeholder: 'Ce champ du modèle n’est pas rempli.',
       invalid_expansion: 'Cette expression ${…} n’est pas valide.',
       invalid_pipeline_id: 'Cet identifiant de pipeline n’est pas valide.',
       invalid_pipeline_signal: 'Ce pipeline ne nomme aucun signal connu.',

@@ -3,7 +3,7 @@ import type { ConfigDiff, DiffComponent } from '../../../lib/wire/diff.ts'
 /** One line of the summary, before it is put into a language. */
 export type DiffWord =
   | { kind: 'addsComponent' | 'removesComponent'; name: string }
-  | { kind: 'changesField'; path: string }
+  | { kind: 'changesField'; path: string; before: string | null; after: string | null }
   | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
   | { kind: 'routes' | 'unroutes'; signal: string; name: string }
   | { kind: 'keeps'; signal: string }
@@ -15,10 +15,22 @@ function wordsOfComponent(component: DiffComponent): DiffWord[] {
   const name = `${singular(component.component.category)} ${component.component.id}`
   if (component.kind === 'added') return [{ kind: 'addsComponent', name }]
   if (component.kind === 'removed') return [{ kind: 'removesComponent', name }]
-  return component.changed_fields.map(({ path }) => ({ kind: 'changesField', path }))
+  return component.changed_fields.map(({ path, before, after }) => ({
+    ...{ kind: 'changesField', path },
+    ...{ before: shownValue(before), after: shownValue(after) },
+  }))
 }
 
-/** What a diff does, from its structure: names and paths, never values. */
+const VALUE_LENGTH_MAX = 60
+
+/** A value of the diff on one line; null where the field is not there. Secrets come masked from the server. */
+function shownValue(value: unknown): string | null {
+  if (value === undefined) return null
+  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\s+/g, ' ').trim()
+  return text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text
+}
+
+/** What a diff does, from its structure: names, paths and masked values. */
 export function listDiffWords(diff: ConfigDiff): DiffWord[] {
   const words: DiffWord[] = diff.components.flatMap(wordsOfComponent).slice(0, FIELDS_MAX)
   for (const pipeline of diff.pipelines) {

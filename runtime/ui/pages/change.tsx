@@ -14,7 +14,7 @@ import type { Result } from '../state/api.ts'
 import { keepDraft, readDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate, query, setQuery } from '../state/router.ts'
-import { can } from '../state/session.ts'
+import { can, may } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
@@ -23,6 +23,9 @@ import { DiffSummary } from './diff-summary.tsx'
 interface Base {
   /** The text that is active now; empty when none is. */
   active: string
+  /** What runs: the active text, else what the instances report; empty when neither is known. */
+  running: string
+  isReported: boolean
   /** What the draft starts from. */
   start: string
 }
@@ -33,9 +36,13 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
   const revision = hash ? await api.revision(id, hash, abort) : null
   if (revision?.ok === false && revision.status !== 404) return revision
   const active = revision?.ok === true ? (revision.value.content ?? '') : ''
+  // Before the first push of ours, what runs is what the instances say.
+  const reported = active === '' && may('config:read_content') ? await api.reportedConfig(id, abort) : null
+  if (reported?.ok === false && reported.status !== 404) return reported
+  const running = reported?.ok ? reported.value.content : active
   const done = (start: string): Result<Base> => ({
     ok: true,
-    value: { active, start },
+    value: { active, running, isReported: reported?.ok === true, start },
     headers: new Headers(),
   })
   const template = query.peek().get('template')
@@ -48,11 +55,7 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
     const found = await api.revision(id, wanted, abort)
     return found.ok ? done(found.value.content ?? '') : found
   }
-  if (active !== '') return done(active)
-  const topology = await api.topology(id, abort)
-  const first = topology.ok ? topology.value.instances[0] : undefined
-  const detail = first ? await api.instance(id, first.instance_uid, abort) : null
-  return done(detail?.ok === true ? (detail.value.effective_config ?? '') : '')
+  return done(running)
 }
 
 /** All that is asked about a draft while it is typed. */
@@ -200,7 +203,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
             <Action
               kind="plain"
               onClick={() => {
-                draft.value = base.active || base.start
+                draft.value = base.running || base.start
                 revision.value++
               }}
             >
@@ -208,7 +211,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
             </Action>
           </div>
           {isComparing ? (
-            <CompareView before={base.active} after={draft.value} label={words.compare} />
+            <CompareView before={base.running} after={draft.value} label={words.compare} />
           ) : (
             <CodeEditor
               text={draft.value}
@@ -222,7 +225,13 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
             />
           )}
         </div>
-        <DiffSummary workloadId={workload.id} before={base.active} after={rested} />
+        <DiffSummary
+          workloadId={workload.id}
+          before={base.running}
+          after={rested}
+          isReported={base.isReported}
+          isInvalid={isInvalid}
+        />
       </div>
       <div>
         <Checks of={validation} isStale={isStale} />

@@ -49,7 +49,13 @@ export function ComparePage({ params }: { params: Record<string, string> }) {
                   <p class="empty">{words.same}</p>
                 ) : (
                   <>
-                    <DiffSummary workloadId={id} before={a.content ?? ''} after={b.content ?? ''} />
+                    <DiffSummary
+                      workloadId={id}
+                      before={a.content ?? ''}
+                      after={b.content ?? ''}
+                      isReported={false}
+                      isInvalid={false}
+                    />
                     <div class="pane flush">
                       <CompareView
                         before={a.content ?? ''}

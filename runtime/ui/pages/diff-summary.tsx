@@ -28,7 +28,7 @@ function toText(word: DiffWord): string {
   const words = say(changeTexts).summary
   switch (word.kind) {
     case 'changesField':
-      return words.changesField(word.path)
+      return words.changesField(word.path, word.before, word.after)
     case 'keeps':
       return words.keeps(word.signal)
     case 'routes':
@@ -63,10 +63,16 @@ export function DiffSummary({
   workloadId,
   before,
   after,
+  isReported,
+  isInvalid,
 }: {
   workloadId: string
   before: string
   after: string
+  /** Whether `before` is what the instances report, and not a config of ours. */
+  isReported: boolean
+  /** Whether the checks found errors in `after`; then nobody knows what it would do. */
+  isInvalid: boolean
 }) {
   const words = say(changeTexts)
   const hasBoth = before.trim() !== '' && after.trim() !== '' && before !== after
@@ -85,8 +91,15 @@ export function DiffSummary({
     <section class="pane" aria-label={words.what}>
       <div class="head" style={{ marginBottom: '8px' }}>
         <h2 style={{ margin: '0' }}>{words.what}</h2>
-        <RiskMark risk={data.summary.overall_risk} />
+        {data.valid && !isInvalid ? (
+          <RiskMark risk={data.summary.overall_risk} />
+        ) : (
+          <Mark tone="idle" shape="ring">
+            {words.riskUnknown}
+          </Mark>
+        )}
       </div>
+      {isReported && <p class="muted">{words.againstReported}</p>}
       {data.diagnostics.length > 0 && (
         <ul class="list">
           {data.diagnostics.map((item) => (
@@ -99,20 +112,22 @@ export function DiffSummary({
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       {lines.length > 0 && <p class="wrap sentence">{formatList(lines.map(toText))}</p>}
       <Risks diff={data} />
-      <Reach diff={data} />
+      <Reach diff={data} workloadId={workloadId} />
     </section>
   )
 }
 
 /** What a change touches, as far as the two texts and labels tell. */
-function Reach({ diff }: { diff: ConfigDiff }) {
+function Reach({ diff, workloadId }: { diff: ConfigDiff; workloadId: string }) {
   const words = say(changeTexts)
   const {
     affected_signals: signals,
     touched_exporters: exporters,
     impacted_services: services,
   } = diff.blast_radius
-  const names = [...new Set(services.map(({ service_name: name }) => name))]
+  // A push reaches this workload and nobody else; neighbours of its cluster are no part of it.
+  const own = services.filter(({ workload_id: id }) => id === workloadId)
+  const names = [...new Set(own.map(({ service_name: name }) => name))]
   const rows = [
     [words.signals, signals],
     [words.exporters, exporters],

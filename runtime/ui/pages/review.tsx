@@ -9,7 +9,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
-import { can } from '../state/session.ts'
+import { can, may } from '../state/session.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
@@ -45,8 +45,14 @@ function Review({
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  const before = base.data?.content ?? ''
-  const isBaseKnown = baseHash === '' || base.data !== null || base.failure !== null
+  // A first takeover replaces what the instances report to run.
+  const isFirst = baseHash === '' && !isClosed && may('config:read_content')
+  const reported = useResource(isFirst ? `reported:${workload.id}` : null, (abort) =>
+    api.reportedConfig(workload.id, abort),
+  )
+  const before = base.data?.content ?? reported.data?.content ?? ''
+  const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
+  const isBaseKnown = baseHash === '' ? !isFirst || isAnswered(reported) : isAnswered(base)
   const hasMoved = !isClosed && (approval.base_config_hash ?? '') !== hash
   return (
     <div class="two" style={{ marginTop: '24px' }}>
@@ -58,7 +64,13 @@ function Review({
         )}
         {isBaseKnown && (
           <>
-            <DiffSummary workloadId={workload.id} before={before} after={approval.draft_yaml} />
+            <DiffSummary
+              workloadId={workload.id}
+              before={before}
+              after={approval.draft_yaml}
+              isReported={baseHash === '' && reported.data !== null}
+              isInvalid={validation.data !== null && !validation.data.valid}
+            />
             <div class="pane flush">
               <CompareView before={before} after={approval.draft_yaml} label={words.draft} />
             </div>

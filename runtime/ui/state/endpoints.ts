@@ -15,7 +15,7 @@ import type {
   UserRecord,
   UserUpdateRequest,
 } from '../../../lib/wire/identity.ts'
-import type { InstanceDetail } from '../../../lib/wire/instances.ts'
+import type { InstanceDetail, ReportedConfigRecord } from '../../../lib/wire/instances.ts'
 import type { MigrationPreview, MigrationPreviewRequest } from '../../../lib/wire/migration.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type {
@@ -71,6 +71,8 @@ export const api = {
     call<RevisionRecord[]>('GET', `${w(id)}/configs`, { signal, query: { limit: 200 } }),
   revision: (id: string, hash: string, signal?: Signal) =>
     call<RevisionRecord>('GET', `${w(id)}/configs/${e(hash)}`, { signal }),
+  reportedConfig: (id: string, signal?: Signal) =>
+    call<ReportedConfigRecord>('GET', `${w(id)}/config/reported`, { signal }),
   convergence: (id: string, hash: string, pushId: string | undefined, signal?: Signal) =>
     call<Convergence>('GET', `${w(id)}/configs/${e(hash)}/convergence`, {
       signal,

@@ -43,11 +43,14 @@ const TARGETS: Record<string, ConfigTarget> = {
   w1: base,
   prod: { ...base, workloadId: 'prod', labels: { env: 'prod' } },
   off: { ...base, workloadId: 'off', status: 'disconnected', instances: [] },
+  new: { ...base, workloadId: 'new', activeConfigHash: null },
   sdk: { ...base, workloadId: 'sdk', type: 'sdk', acceptsRemoteConfig: false, activeConfigHash: null },
 }
 const targets: ConfigTargets = {
   find: async (id) => TARGETS[id] ?? null,
-  currentConfig: async (id) => (id === 'sdk' ? null : GOOD),
+  currentConfig: async (id) => (id === 'sdk' || id === 'new' ? null : GOOD),
+  reportedConfig: async (id) =>
+    id === 'new' ? { hash: 'cd'.repeat(32), text: GOOD, instanceCount: 2, liveCount: 3 } : null,
   peers: async () => [
     {
       id: 'w1',
@@ -178,6 +181,17 @@ describe('POST /api/workloads/:id/config/plan', () => {
     // High risk alone stands in nobody's way.
     expect(json.risk_score.severity).toBe('high')
     expect(json.summary.high_risk_change_count).toBeGreaterThan(0)
+  })
+
+  it('compares the first config of a workload with what its instances report to run', async () => {
+    const { json } = await plan('new', GOOD.replace('[memory_limiter, batch]', '[batch]'))
+    expect(json).toMatchObject({
+      compared_with: 'reported',
+      risk_score: { severity: 'high', reasons: ['Memory limiter removed from pipeline'] },
+      targets: [{ active_config_unavailable: true, high_risk_change_count: 1 }],
+    })
+    expect((await plan('w1', GOOD)).json.compared_with).toBe('active')
+    expect((await plan('sdk', GOOD)).json.compared_with).toBe('nothing')
   })
 
   it('says what stands in the way', async () => {

@@ -93,7 +93,7 @@ describe('what is told', () => {
     ])
     expect(result.components.map(({ id, kind, risk, rules }) => [id, kind, risk, rules])).toEqual([
       ['exporters:debug', 'removed', 'high', ['exporter_removed']],
-      ['exporters:loki', 'added', 'low', []],
+      ['exporters:loki', 'added', 'high', ['destination_added']],
       ['processors:batch', 'modified', 'low', []],
     ])
     expect(result.components[2]).toMatchObject({
@@ -251,6 +251,22 @@ describe('the blast radius', () => {
         { workload_id: 'b', reasons: ['collector_workload', 'tier_critical'] },
       ],
     })
+  })
+
+  it('makes no neighbour of a stranger with the same environment or namespace', () => {
+    const strangers = [
+      peer('b', '', { 'deployment.environment': 'production' }),
+      peer('c', 'us', { 'deployment.environment': 'production', 'k8s.namespace.name': 'default' }),
+      // A cluster of the same name in another environment is another one.
+      peer('d', 'eu', { 'deployment.environment': 'staging' }),
+    ]
+    const workload = peer('a', 'eu', {
+      'deployment.environment': 'production',
+      'k8s.namespace.name': 'default',
+    })
+    const { blast_radius } = diff(BASE, edit('timeout: 5s', 'timeout: 9s'), workload, strangers)
+    expect(blast_radius.impacted_services.map(({ workload_id }) => workload_id)).toEqual(['a'])
+    expect(blast_radius.critical_collectors.map(({ workload_id }) => workload_id)).toEqual(['a'])
   })
 
   it('reaches nobody without a workload', () => {
