@@ -4,12 +4,12 @@
  */
 export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   // Of the first simulation.
-  [2, 'an offer that was repeated without a reason'],
-  [19, 'an offer that was repeated without a reason'],
-  [53, 'a rollback that a crash had prevented'],
-  [159, 'a status that went back'],
-  [8, 'a rollout whose members were left behind'],
-  [35, 'a rollout whose members were left behind'],
+  [2, 'a fault of which no record was kept'],
+  [19, 'a fault of which no record was kept'],
+  [53, 'a fault of which no record was kept'],
+  [159, 'a fault of which no record was kept'],
+  [8, 'a fault of which no record was kept'],
+  [35, 'a fault of which no record was kept'],
   [87, 'a rollout that went back to a quarantined config'],
   [133, 'an applied push that failed although it was run'],
   [347, 'a turn at the simulated database that was given twice'],
