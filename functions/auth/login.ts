@@ -14,7 +14,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(LoginRequest),
+  // Anybody may hold a body of this length until it times out: room for both fields in the longest spelling, no more.
+  body: jsonBody(LoginRequest, { bytesMax: 8_192 }),
   replies: [
     {
       status: 200,
@@ -25,6 +26,7 @@ export default defineHttp({
   errors: [
     'origin-refused',
     'bad-request',
+    'body-too-large',
     'login-limited',
     'invalid-credentials',
     'server-busy',

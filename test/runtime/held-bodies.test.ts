@@ -1,0 +1,49 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadFunctions } from '../../runtime/loader.ts'
+import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import { useTestDatabase } from '../support/postgres.ts'
+import { useTestService } from '../support/service.ts'
+
+const database = await useTestDatabase()
+const service = await useTestService(database)
+const sockets: Socket[] = []
+afterAll(() => {
+  for (const socket of sockets) socket.destroy()
+})
+
+/** Begins a login whose last byte never comes; resolves with the status, once there is one. */
+function beginLogin(length: number): Promise<string> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  sockets.push(socket)
+  socket.on('error', () => undefined)
+  const head = ['POST /api/auth/login HTTP/1.1', 'Host: muster', `Content-Length: ${length}`, '', '']
+  socket.write(head.join('\r\n'))
+  socket.write(Buffer.alloc(length - 1, 32))
+  return new Promise((resolve) => {
+    socket.once('data', (answer: Buffer) => resolve(answer.toString().split(' ')[1] ?? ''))
+  })
+}
+
+describe('bodies that strangers begin and never end', () => {
+  it('leave room for those of everybody else', async () => {
+    const token = await service.token()
+    const begun = Array.from({ length: 70 }, () => beginLogin(1_048_576))
+    // One is turned away at least: for want of room when the others are held, or for its length.
+    await Promise.any(begun)
+    const more = Array.from({ length: 400 }, () => beginLogin(8_300))
+    await Promise.any(more)
+    const answer = await service.call('POST', '/api/configs/diff', {
+      as: token,
+      body: { base_yaml: `# ${'x'.repeat(1_000_000)}\na: 1`, target_yaml: 'a: 2' },
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  it('are short wherever nobody has to be signed in', () => {
+    for (const { id, definition } of loadFunctions(FUNCTIONS).http) {
+      if (definition.access.kind === 'signed-in' || definition.body.kind === 'none') continue
+      expect(definition.body.bytesMax, id).toBeLessThanOrEqual(8_192)
+    }
+  })
+})
