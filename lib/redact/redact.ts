@@ -52,7 +52,7 @@ const JUDGED_LENGTH_MAX = 64
 export function isSecretKey(key: string): boolean {
   const known = judgedKeys.get(key)
   if (known !== undefined) return known
-  const isSecret = isSecretName(key) || key.split(/[./[\]]/).some(isSecretPart)
+  const isSecret = isSecretName(key) || key.split(/[./:[\]]/).some(isSecretPart)
   if (key.length > JUDGED_LENGTH_MAX) return isSecret
   if (judgedKeys.size >= JUDGED_KEYS_MAX) judgedKeys.clear()
   judgedKeys.set(key, isSecret)
@@ -90,7 +90,7 @@ const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
 const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
 const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
 /** Between a name and its value. */
-const ASSIGNMENT = /(?<=[A-Za-z0-9_.-])["']?\s{0,8}(?:=>|[:=])\s{0,8}/g
+const ASSIGNMENT = /(?<=[A-Za-z0-9_.-])["']?\s*(?:=>|[:=])\s*/g
 /** A flag and the word behind it that is none itself. */
 const FLAG =
   /(?<![A-Za-z0-9_.-])(--?([A-Za-z][A-Za-z0-9_.-]{1,80})(?:\s{1,4}|["'],?\s{0,4}|,\s{1,4})["']?)[^\s"',-][^\s"',]*/g

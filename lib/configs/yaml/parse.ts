@@ -30,6 +30,8 @@ export type ParseResult = { ok: true; document: LocatedConfig } | { ok: false; p
 /** Longest config that is looked at, in UTF-16 units (the largest request body that carries one is 2 MiB). */
 export const CONFIG_LENGTH_MAX = 2_097_152
 
+const MERGE_TAG = 'tag:yaml.org,2002:merge'
+
 /** Values that aliases may add; whatever walks a config walks each of them again. */
 const ALIAS_NODES_MAX = 100_000
 
@@ -171,9 +173,14 @@ class Converter {
     // `{{ name }}` of a template that was not filled in is a mapping used as a key.
     if (!isScalar(key))
       throw new ConversionStop('a key is not a text; quote text that contains {{ }}', key ?? mapping)
-    const text = String(key.value ?? '')
+    // Resolved, a tagged merge key is no text any more.
+    const text = key.tag === MERGE_TAG ? (key.source ?? '') : String(key.value ?? '')
     if (key.anchor) this.#anchors.set(key.anchor, { value: text, size: 1, height: 0 })
-    return { text, identity: `s:${text}`, isMerge: key.type === 'PLAIN' && text === '<<' && !key.tag }
+    return {
+      text,
+      identity: `s:${text}`,
+      isMerge: text === '<<' && isMergeTag(key.tag, key.type === 'PLAIN'),
+    }
   }
 
   /** Values of a merge key fill in only what the mapping and earlier merges leave open. */
@@ -210,6 +217,10 @@ class Converter {
     return found
   }
 }
+
+/** Which `<<` the collector's parser merges: tagged as a merge key in any spelling, or a bare one. */
+const isMergeTag = (tag: string | undefined, isPlain: boolean): boolean =>
+  tag === MERGE_TAG || (isPlain && (tag === undefined || tag === '!'))
 
 /** The collector's parser gives up when too large a share of the values comes from aliases. */
 function isAliasBomb(aliasNodes: number, nodes: number): boolean {

@@ -25,6 +25,7 @@ describe('free text', () => {
     ['the key of an agent', '{"agent_key":"hunter2"}', 'hunter2'],
     ['an SNMP community', 'community: "hunter2"', 'hunter2'],
     ['a value behind many blanks', 'password    =    hunter2', 'hunter2'],
+    ['a value in a column of its own', `password${' '.repeat(40)}=${' '.repeat(40)}hunter2`, 'hunter2'],
     ['a quoted value of any length', `token: "${'x'.repeat(6_000)} hunter2"`, 'hunter2'],
     ['a name of any length', `${'x'.repeat(500)}_token=hunter2`, 'hunter2'],
     ['a JWT cut off in its first part', 'bad eyJhbGciOiJIUzI1NiIs', 'hbGciOiJIUzI1NiIs'],
@@ -86,6 +87,8 @@ describe('values of a config', () => {
     'community',
     'required_header',
     'required_header.value',
+    'headers::x-tenant',
+    'auth::psk',
   ])('%s is a secret key', (key) => {
     expect(isSecretKey(key)).toBe(true)
   })

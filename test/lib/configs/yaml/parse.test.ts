@@ -19,6 +19,9 @@ describe('texts that are read', () => {
       'a: &x {k: 1, l: 2}\nb:\n  <<: *x\n  k: 3\n',
       { a: { k: 1, l: 2 }, b: { k: 3, l: 2 } },
     ],
+    ['a merge key with a tag', 'a: &x {k: 1}\nb: {!!merge <<: *x}\n', { a: { k: 1 }, b: { k: 1 } }],
+    ['a merge key with the tag of none', 'a: &x {k: 1}\nb: {! <<: *x}\n', { a: { k: 1 }, b: { k: 1 } }],
+    ['a key that looks like a merge key', 'b: {"<<": {k: 1}}\n', { b: { '<<': { k: 1 } } }],
     [
       'several merged mappings, the first of which wins',
       'a: &x {k: 1}\nb: &y {k: 2, l: 2}\nc: {<<: [*x, *y]}\n',
