@@ -1,7 +1,7 @@
 import { componentType } from '../check/components.ts'
 import { checkExpansions } from '../check/expansions.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
-import { type ConfigValue, isExpanded, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigValue, isExpanded, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 
 /** Settings of exporters and receivers that rules judge, or that hold those. */
 const JUDGED_SETTINGS = new Set([
@@ -80,7 +80,11 @@ function walkSettings(
     })
   } else if (isObject(value)) {
     for (const key of sortedKeys(value)) {
-      const part = { value: value[key]!, path: `${path}.${key}`, isJudged: judged.has(key.toLowerCase()) }
+      const part = {
+        value: value[key]!,
+        path: `${path}.${key}`,
+        isJudged: judged.has(lastName(key).toLowerCase()),
+      }
       walkSettings(part, judged, into)
     }
   }

@@ -1,6 +1,6 @@
 import { componentType, idsOf } from '../check/components.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
-import { type ConfigObject, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigObject, type ConfigValue, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 import { findHiddenSettings } from './hidden-settings.ts'
 
 /** Where a rule is broken, and how to put it right. Never a value of the config. */
@@ -30,7 +30,9 @@ export interface PolicyRule {
   find(about: PolicyCase): PolicyHit[]
 }
 
-const OTLP_TYPES = new Set(['otlp', 'otlp_grpc', 'otlp_http', 'otlphttp'])
+const OTLP_TYPES = new Set(['otelarrow', 'otlp', 'otlp_grpc', 'otlp_http', 'otlphttp'])
+/** Sends OTLP to each host that its resolver finds. */
+const BALANCER_TYPES = new Set(['load_balancing', 'loadbalancing'])
 
 /** Everything but the rule about texts that do not parse, which leaves nothing to look at. */
 export const POLICY_RULES: readonly PolicyRule[] = [
@@ -167,20 +169,33 @@ interface Endpoint {
 
 /** Where OTLP exporters send to: `endpoint`, and those of single signals beside it, which win over it. */
 function otlpEndpoints(config: ParsedConfig): Endpoint[] {
-  return componentsOf(config, 'exporters').flatMap(({ id, settings }) =>
-    OTLP_TYPES.has(componentType(id)) ? [...endpointsBelow(settings, `exporters.${id}`)] : [],
-  )
+  return componentsOf(config, 'exporters').flatMap(({ id, settings }) => {
+    const type = componentType(id)
+    const isBalancer = BALANCER_TYPES.has(type)
+    if (!isBalancer && !OTLP_TYPES.has(type)) return []
+    return [...endpointsBelow(settings, `exporters.${id}`, isBalancer ? RESOLVED_KEY : ENDPOINT_KEY)]
+  })
 }
 
-function* endpointsBelow(value: ConfigValue, path: string): Generator<Endpoint> {
+const ENDPOINT_KEY = /(?:^|_)endpoint$/i
+/** Names of hosts, where the exporter asks for those that it sends to. */
+const RESOLVED_KEY = /^(?:hostnames?|service|service_name)$/i
+
+function* endpointsBelow(value: ConfigValue, path: string, wanted: RegExp): Generator<Endpoint> {
   if (!isObject(value)) return
   for (const key of sortedKeys(value)) {
     const entry = value[key]!
     const at = `${path}.${key}`
-    if (/(?:^|_)endpoint$/i.test(key) && typeof entry === 'string' && entry.trim() !== '')
-      yield { path: at, text: entry }
-    else yield* endpointsBelow(entry, at)
+    if (!wanted.test(lastName(key))) yield* endpointsBelow(entry, at, wanted)
+    else yield* textsOf(entry, at)
   }
+}
+
+/** A text, or those of a list. */
+function* textsOf(value: ConfigValue, path: string): Generator<Endpoint> {
+  if (Array.isArray(value))
+    for (const [index, entry] of value.entries()) yield* textsOf(entry, `${path}[${index}]`)
+  else if (typeof value === 'string' && value.trim() !== '') yield { path, text: value }
 }
 
 function isAllowed(endpoint: string, { allowedOtlpEndpoints }: PolicyCase): boolean {
@@ -278,7 +293,7 @@ function pathOfSwitch(value: ConfigValue, name: string, path: string): string | 
   for (const key of sortedKeys(value)) {
     const entry = value[key]!
     const at = `${path}.${key}`
-    if (key.toLowerCase() === name && isOn(entry)) return at
+    if (lastName(key).toLowerCase() === name && isOn(entry)) return at
     const found = pathOfSwitch(entry, name, at)
     if (found !== null) return found
   }

@@ -35,3 +35,6 @@ export function compareText(a: string, b: string): number {
 export function sortedKeys(object: object): string[] {
   return Object.keys(object).sort(compareText)
 }
+
+/** What a key names: the collector takes `tls::insecure` for `insecure` inside `tls`. */
+export const lastName = (key: string): string => key.split('::').at(-1)!

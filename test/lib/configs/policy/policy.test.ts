@@ -129,6 +129,41 @@ describe('a production config that hides from the rules', () => {
       '{endpoint: "dns://allowed.example/evil.example:4317"}',
       [ALLOWLIST, `${at}.endpoint`],
     ],
+    [
+      'a switch inside a key, which the collector takes apart',
+      `{${ALLOWED}, "tls::insecure": true}`,
+      ['community.production.insecure_tls', `${at}.tls.insecure`],
+    ],
+    [
+      'certificates that are not verified, inside a key',
+      `{${ALLOWED}, "tls::insecure_skip_verify": true}`,
+      ['community.production.tls_verification', `${at}.tls::insecure_skip_verify`],
+    ],
+    [
+      'a switch with a default, inside a key',
+      `{${ALLOWED}, "tls::insecure": "\${env:NO:-true}"}`,
+      [HIDDEN, `${at}.tls::insecure`],
+    ],
+    [
+      'an endpoint inside a key',
+      `{${ALLOWED}, "a::traces_endpoint": "https://evil.example"}`,
+      [ALLOWLIST, `${at}.a::traces_endpoint`],
+    ],
+    [
+      'an exporter that sends OTLP to many hosts',
+      `{${ALLOWED}}\n  loadbalancing: {resolver: {static: {hostnames: ["a.allowed.example:4317", "evil.example:4317"]}}}`,
+      [ALLOWLIST, 'exporters.loadbalancing.resolver.static.hostnames[1]'],
+    ],
+    [
+      'an exporter that asks a name server where to send OTLP',
+      `{${ALLOWED}}\n  loadbalancing/x: {resolver: {dns: {hostname: evil.example}}}`,
+      [ALLOWLIST, 'exporters.loadbalancing/x.resolver.dns.hostname'],
+    ],
+    [
+      'OTLP in another form',
+      `{${ALLOWED}}\n  otelarrow: {endpoint: "evil.example:4317"}`,
+      [ALLOWLIST, 'exporters.otelarrow.endpoint'],
+    ],
     ['a whole exporter', '"${yaml:{endpoint: evil.example, tls: {insecure: true}}}"', [HIDDEN, at]],
     ['a whole exporter from the environment', '"${env:EXPORTER}"', [HIDDEN, at]],
     [
