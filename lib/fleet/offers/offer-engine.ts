@@ -337,12 +337,25 @@ export class OfferEngine {
         this.#polls.get(instance)?.carry(null)
       }
       this.#deps.timers.after(COMMIT_RETRY_MS, () => {
-        for (const { instance } of batch) this.consider(instance)
+        for (const entry of batch) this.#afterDoubt(entry)
       })
     } finally {
       this.#isCommitting = false
       if (this.#waiting.size > 0) this.#schedule(COMMIT_MS)
     }
+  }
+
+  /** Whether its row was stored is not known: it is tried again, or ends as one that was. */
+  #afterDoubt({ followed, target, instance }: Waiting): void {
+    const { workload, uid } = instance
+    const isHere = instance.connection !== null && assignmentOf(instance) === followed
+    const isFollowed = workload !== null && !followed.isSuperseded
+    if (!isHere && isFollowed && !followed.targets.has(uid)) {
+      addTarget(followed, target)
+      this.#writer.target({ pushId: followed.push.pushId, target })
+      this.targetChanged(followed)
+    }
+    this.consider(instance)
   }
 
   #afterCommit({ followed, target, instance }: Waiting, stored: ReadonlySet<string>): void {

@@ -20,6 +20,8 @@ export function adoptAssignments(workload: Workload, loaded: LoadedAssignments):
   const keep = (stored: FollowedPush): FollowedPush => {
     const followed = known.get(stored.push.pushId)
     if (followed === undefined) return stored
+    // That it has failed is never taken back, whatever its instances have said since.
+    if (stored.push.status === 'failed') followed.push = { ...stored.push, counts: followed.push.counts }
     for (const target of stored.targets.values())
       if (!followed.targets.has(target.instanceUid)) restoreTarget(followed, target)
     return followed

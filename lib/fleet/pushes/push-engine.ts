@@ -163,7 +163,11 @@ export class PushEngine {
       }
     }
     workload.isFrozen = false
-    for (const each of followedPushes(workload)) this.endTargets(each)
+    for (const each of followedPushes(workload)) {
+      this.endTargets(each)
+      // Another one may have failed meanwhile: then nobody is offered anything before that is settled, too.
+      if (each !== followed) this.reconsider(each)
+    }
     this.assignmentMoved(workload)
     this.#deps.notices.pushChanged(workload, push)
     this.#deps.notices.workloadChanged(workload)

@@ -14,7 +14,7 @@ import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
 import { type StagePlan, stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { compareInstances } from '../state/state.ts'
+import { compareInstances, followedPushes } from '../state/state.ts'
 import { type PushPlan, planPush } from './push-plan.ts'
 
 /** Thrown inside a push's transaction to take everything back with a code. */
@@ -135,7 +135,10 @@ export async function insertPushRows(
     counts: countStates(plan),
   }
   // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
-  if (workload.active !== null) await updatePushProgress(tx, [workload.active.push])
+  await updatePushProgress(
+    tx,
+    followedPushes(workload).map((followed) => followed.push),
+  )
   // Only what is for everyone takes the place of the active push; stages and what ends them leave it as it is.
   const isForEveryone = content.stages === null && scope === null
   const former = [row.rolloutPushId, isForEveryone ? row.activePushId : null]

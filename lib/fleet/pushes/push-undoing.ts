@@ -40,12 +40,18 @@ export class PushUndoing {
   }
 
   #start(workload: Workload, followed: FollowedPush): void {
-    if (this.#failing.has(followed) || followed.isSuperseded) return
-    this.#failing.add(followed)
-    // From the moment it is known to have failed, nobody else is offered it.
+    if (followed.isSuperseded) return
+    // From the moment it is known to have failed, nobody else is offered it, whatever else was settled meanwhile.
     if (isAssigned(workload, followed)) workload.isFrozen = true
+    if (this.#failing.has(followed)) return
+    this.#failing.add(followed)
     void this.#pushes
       .exclusively(workload.id, () => this.#fail(workload, followed))
+      .then(() => {
+        this.#failing.delete(followed)
+        // It may have failed again since it was found not to have.
+        if (isAssigned(workload, followed)) this.#pushes.reconsider(followed)
+      })
       .catch((error) => {
         const fields = { err: error, workload_id: workload.id }
         if (error instanceof DatabaseUnavailable)

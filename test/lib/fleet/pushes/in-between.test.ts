@@ -121,3 +121,33 @@ it('what an instance fails while the same config is pushed again is lifted by th
   await ctx.advance(1_000)
   expect(await stored()).toEqual([{ instance_uid: workload.agents[1]!.uid }])
 })
+
+it('nobody is taken back to a config that has failed as well and is about to be rolled back', async () => {
+  const workload = await begin('abc')
+  await workload.settle(1)
+  await workload.push(2)
+  await workload.stage(3, STAGES)
+  const [a, b] = workload.agents
+  // The member of the stage and one of the others, before anything about either is written.
+  a!.fail('exit code 1', config(3).hash)
+  b!.fail('exit code 1', config(2).hash)
+  await ctx.advance(3_000)
+  expect(a!.offered()).toEqual([1, 2, 3, 1].map((number) => config(number).hash))
+  expect(workload.offered).toEqual([1, 1, 1])
+  expect(workload.live).toMatchObject({ isFrozen: false, activeHash: config(1).hash })
+})
+
+it('members that run what they were taken back to while another push is written have applied it', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  await workload.stage(2, STAGES)
+  const [a] = workload.agents
+  a!.fail('exit code 1')
+  await ctx.advance(1_000)
+  const { pushId } = workload.live.takenBack!.push
+  a!.applying()
+  // What waits is written right before a push, and this comes after it was gathered.
+  db.before = { statement: /update pushes p set/, act: () => a!.apply() }
+  await workload.push(3)
+  expect(await workload.stored(pushId)).toMatchObject({ status: 'applied', phase: 'applied' })
+})

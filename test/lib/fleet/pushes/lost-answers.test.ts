@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import {
+  config,
+  type LosingDatabase,
+  losingAnswers,
+  PushedWorkload,
+} from '../../../support/pushed-workload.ts'
+
+// Commits that stand although whoever asked for them was told of a fault.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let db: LosingDatabase
+let workload: PushedWorkload
+beforeEach(async () => {
+  db = losingAnswers(database.pool)
+  ctx = await createFleetContext(database, { db })
+  workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+})
+afterEach(async () => {
+  expect(db.lose).toBeNull()
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+it('a push that was stored as failed has failed, also where its instance applies it after all', async () => {
+  const push = await workload.push(1)
+  db.lose = /set status = 'failed'/
+  workload.agents[0]!.fail('exit code 1')
+  await ctx.advance(500)
+  workload.agents[0]!.apply(config(1).hash)
+  await ctx.advance(5_000)
+  expect(await workload.stored(push)).toMatchObject({ status: 'failed' })
+  expect(workload.live).toMatchObject({ isFrozen: false, newestPush: { status: 'failed', phase: 'failed' } })
+})
+
+it.each(['applied', 'pending'])(
+  'an offer of a push that is %s ends when its joiner leaves before it is known to be stored',
+  async (standing) => {
+    const push = await workload.push(1)
+    if (standing === 'applied') workload.agents[0]!.apply()
+    db.lose = /insert into push_targets/
+    const joiner = workload.join('b')
+    await ctx.advance(500)
+    joiner.goodbye()
+    await ctx.advance(10_000)
+    expect(await workload.ends(push)).toMatchObject({ b: 'gone: left' })
+    await ctx.advance(130_000)
+    expect('b' in (await workload.ends(push))).toBe(standing === 'pending')
+  },
+)
