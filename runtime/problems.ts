@@ -11,6 +11,11 @@ interface Problem {
  */
 export const PROBLEMS = {
   'alert-not-found': { status: 404, error: 'alert not found' },
+  'alert-not-reopenable': {
+    status: 409,
+    code: 'alert_not_reopenable',
+    error: 'alert can no longer be opened again',
+  },
   'approval-already-pushed': {
     status: 409,
     code: 'approval_already_pushed',

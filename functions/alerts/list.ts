@@ -22,6 +22,7 @@ export default defineHttp({
     const workloadId = query.workload_id ?? null
     // The database cannot look for U+0000, and nothing is called so.
     if (workloadId?.includes('\0')) return json([])
+    const now = ctx.clock.now()
     return listReply(query, target, {
       order: 'alerts.fired_at',
       key: ['number', 'string'],
@@ -30,7 +31,7 @@ export default defineHttp({
         return listAlerts(ctx.db, { includeResolved, workloadId, after: position, limit })
       },
       keyOf: (alert) => [alert.firedAt.getTime(), alert.id],
-      toWire: toAlertRecord,
+      toWire: (alert) => toAlertRecord(alert, now),
     })
   },
 })

@@ -1,28 +1,43 @@
-import { string, type } from 'superstruct'
 import { type Alert, findAlert, resolveByOperator } from '../../lib/store/alerts.ts'
-import { AlertResolved } from '../../lib/wire/alerts.ts'
+import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
+import { alertParams, isAlertId } from './alert-id.ts'
+
+/** It is a note to whoever asks later, not a document. */
+const REASON_LENGTH_MAX = 500
+
+/** The reason without the blanks around it; null for what the database cannot keep, or what is too long. */
+function readReason(given: string): string | null {
+  const reason = given.trim()
+  const isStorable = !reason.includes('\0') && !/\p{Surrogate}/u.test(reason)
+  return isStorable && reason.length <= REASON_LENGTH_MAX ? reason : null
+}
 
 const RESOLVED: AlertResolved = { status: 'resolved' }
 
-/** Resolve an alert; its rule stays quiet until the cause has gone once. A second time changes nothing. */
+/** Resolve an alert, and say why where there is something to say; its rule stays quiet until the cause has gone once. A second time changes nothing. */
 export default defineHttp({
   route: 'POST /api/alerts/:id/resolve',
   summary: 'Resolve an alert.',
   access: signedIn('alert:resolve'),
   gate: null,
-  params: type({ id: string() }),
+  params: alertParams,
   query: noQuery,
-  body: noBody,
+  body: jsonBody(AlertResolveRequest, { bytesMax: 16_384, whenAbsent: { reason: '' } }),
   replies: [{ status: 200, description: 'The alert is resolved.', json: AlertResolved }],
-  errors: ['alert-not-found', 'audit-unavailable'],
-  async handle({ params, actor }, ctx) {
-    if (!/^[0-9a-f]{32}$/.test(params.id)) return problem('alert-not-found')
+  errors: ['bad-request', 'alert-not-found', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    if (!isAlertId(params.id)) return problem('alert-not-found')
+    const reason = readReason(body.reason)
+    if (reason === null)
+      return problem('bad-request', {
+        error: `reason must be Unicode text of at most ${REASON_LENGTH_MAX} characters without null characters`,
+      })
     let resolved: Alert | null = null
     const outcome = await ctx.audit.change(async (tx, record) => {
-      resolved = await resolveByOperator(tx, params.id, ctx.clock.now())
+      resolved = await resolveByOperator(tx, params.id, ctx.clock.now(), reason)
       if (resolved === null) return { isKnown: (await findAlert(tx, params.id)) !== null }
       await record({
         action: 'alert.resolve',
@@ -30,7 +45,7 @@ export default defineHttp({
         resource: 'alert',
         resourceId: resolved.id,
         workloadId: resolved.workloadId,
-        detail: JSON.stringify({ rule: resolved.rule }),
+        detail: JSON.stringify({ rule: resolved.rule, ...(reason === '' ? {} : { reason }) }),
       })
       return { isKnown: true }
     })

@@ -1,8 +1,17 @@
 import type { Alert } from '../store/alerts.ts'
 import type { AlertRecord } from '../wire/alerts.ts'
 
+/** How long an operator may take back that he resolved an alert. */
+export const REOPEN_MS = 600_000
+
+/** Until when an alert may be opened again; null where it may not, `now` left aside. */
+function reopenUntil(alert: Alert): Date | null {
+  return alert.isQuiet && alert.resolvedAt !== null ? new Date(alert.resolvedAt.getTime() + REOPEN_MS) : null
+}
+
 /** An alert as the wire shows it; `resolved_at` is absent while it is open. */
-export function toAlertRecord(alert: Alert): AlertRecord {
+export function toAlertRecord(alert: Alert, now: Date): AlertRecord {
+  const until = reopenUntil(alert)
   return {
     id: alert.id,
     workload_id: alert.workloadId,
@@ -12,12 +21,14 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     ...(Object.keys(alert.details).length === 0 ? {} : { details: { ...alert.details } }),
     fired_at: alert.firedAt.toISOString(),
     ...(alert.resolvedAt === null ? {} : { resolved_at: alert.resolvedAt.toISOString() }),
+    ...(alert.resolveReason === '' ? {} : { resolve_reason: alert.resolveReason }),
+    ...(until === null || until < now ? {} : { reopen_until: until.toISOString() }),
   }
 }
 
 /** The body of a webhook call for a newly fired alert. */
 export function toWebhookBody(alert: Alert): string {
-  const { id, workload_id, rule, severity, message, fired_at } = toAlertRecord(alert)
+  const { id, workload_id, rule, severity, message, fired_at } = toAlertRecord(alert, alert.firedAt)
   const record = { id, workload_id, rule, severity, message, fired_at }
   return JSON.stringify({ event: 'alert_fired', fired_at, alert: record })
 }

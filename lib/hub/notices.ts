@@ -122,11 +122,10 @@ export class HubNotices implements FleetNotices, AlertNotices {
   }
 
   #tellAlert(alert: Alert): void {
-    const record = toAlertRecord(alert)
-    this.#hub.broadcast({
-      type: 'alert_update',
-      alert: { ...record, details: record.details ?? null, resolved_at: record.resolved_at ?? null },
-    })
+    // A frame follows what it tells at once.
+    const record = toAlertRecord(alert, alert.resolvedAt ?? alert.firedAt)
+    const cleared = { details: null, resolved_at: null, resolve_reason: null, reopen_until: null }
+    this.#hub.broadcast({ type: 'alert_update', alert: { ...cleared, ...record } })
   }
 
   /** What waits to be told of a workload is not told after its removal: it would come back to the lists. */

@@ -30,7 +30,14 @@ export interface Alert {
   details: AlertDetails
   firedAt: Date
   resolvedAt: Date | null
+  /** Why an operator resolved it; '' where nobody said. */
+  resolveReason: string
+  /** An operator resolved it, and its cause has been there ever since. */
+  isQuiet: boolean
 }
+
+/** An alert that is to be opened. */
+export type NewAlert = Omit<Alert, 'resolvedAt' | 'resolveReason' | 'isQuiet'>
 
 interface Row {
   id: string
@@ -42,9 +49,12 @@ interface Row {
   details: AlertDetails
   fired_at: Date
   resolved_at: Date | null
+  resolve_reason: string
+  quiet: boolean
 }
 
-const COLUMNS = 'id, workload_id, rule, severity, message, subject, details, fired_at, resolved_at'
+const COLUMNS =
+  'id, workload_id, rule, severity, message, subject, details, fired_at, resolved_at, resolve_reason, quiet'
 
 const toAlert = (row: Row): Alert => ({
   id: row.id,
@@ -56,6 +66,8 @@ const toAlert = (row: Row): Alert => ({
   details: row.details,
   firedAt: row.fired_at,
   resolvedAt: row.resolved_at,
+  resolveReason: row.resolve_reason,
+  isQuiet: row.quiet,
 })
 
 /** The place of an alert in the list's order: fired_at descending, then id. */
@@ -129,7 +141,7 @@ export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Aler
  * Open alerts; returns those that were opened. Passed over are workloads that are gone or archived, and
  * workloads whose rule has an open or quiet alert already.
  */
-export async function insertAlerts(tx: Db, alerts: readonly Omit<Alert, 'resolvedAt'>[]): Promise<Alert[]> {
+export async function insertAlerts(tx: Db, alerts: readonly NewAlert[]): Promise<Alert[]> {
   const rows = await tx.query<Row>(
     `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet, subject, details)
      select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
@@ -180,10 +192,24 @@ export async function trimAlerts(db: Db, before: Date, limit: number): Promise<n
 }
 
 /** Resolve one alert by an operator's word and keep its rule quiet; null when it was not open. */
-export async function resolveByOperator(tx: Db, id: string, now: Date): Promise<Alert | null> {
+export async function resolveByOperator(tx: Db, id: string, now: Date, reason = ''): Promise<Alert | null> {
   const rows = await tx.query<Row>(
-    `update alerts set resolved_at = $2, quiet = true where id = $1 and resolved_at is null returning ${COLUMNS}`,
-    [id, now],
+    `update alerts set resolved_at = $2, quiet = true, resolve_reason = $3
+     where id = $1 and resolved_at is null returning ${COLUMNS}`,
+    [id, now, reason],
+  )
+  return rows[0] === undefined ? null : toAlert(rows[0])
+}
+
+/**
+ * Take back what an operator resolved at `resolvedSince` or later, where its cause was there all the time; null when
+ * there is nothing to take back.
+ */
+export async function reopenAlert(tx: Db, id: string, resolvedSince: Date): Promise<Alert | null> {
+  const rows = await tx.query<Row>(
+    `update alerts set resolved_at = null, quiet = false, resolve_reason = ''
+     where id = $1 and quiet and resolved_at >= $2 returning ${COLUMNS}`,
+    [id, resolvedSince],
   )
   return rows[0] === undefined ? null : toAlert(rows[0])
 }

@@ -1,5 +1,5 @@
-import { enums, type Infer, literal, number, optional, string, type } from 'superstruct'
-import { anyOf, dictionary, named, note } from './structs.ts'
+import { defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { anyOf, dictionary, named, note, type Sent } from './structs.ts'
 import { ALERT_RULES } from './values.ts'
 
 export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
@@ -23,9 +23,21 @@ export const AlertRecord = named(
     ),
     fired_at: string(),
     resolved_at: optional(string()),
+    resolve_reason: note('Why an operator resolved it; absent where nobody said.', optional(string())),
+    reopen_until: note(
+      'Until when it may be opened again; absent where it may not: only while its cause has not gone.',
+      optional(string()),
+    ),
   }),
 )
 export type AlertRecord = Infer<typeof AlertRecord>
+
+export const AlertResolveRequest = named(
+  'AlertResolveRequest',
+  'Body of `POST /api/alerts/{id}/resolve`; it may be left out.',
+  type({ reason: defaulted(string(), '') }),
+)
+export type AlertResolveRequest = Sent<typeof AlertResolveRequest>
 
 export const AlertResolved = named(
   'AlertResolved',

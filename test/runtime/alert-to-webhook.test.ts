@@ -55,7 +55,8 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
   )
   const { json } = await running.call('GET', '/api/alerts', { as: token })
   const [alert] = json as { id: string }[]
-  expect(told).toEqual({ type: 'alert_update', alert: { ...alert, details: null, resolved_at: null } })
+  const notResolved = { resolved_at: null, resolve_reason: null, reopen_until: null }
+  expect(told).toEqual({ type: 'alert_update', alert: { details: null, ...alert, ...notResolved } })
   // The schedule of the running service makes the call.
   await eventually(
     () => endpoint.bodies.length,

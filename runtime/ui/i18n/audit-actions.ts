@@ -3,6 +3,7 @@ import { defineTexts, language } from './define.ts'
 /** What the actions of the audit log mean; the log itself keeps its codes. */
 const actionTexts = defineTexts({
   en: {
+    'alert.reopen': 'Alert opened again',
     'alert.resolve': 'Alert resolved',
     'auth.login.failure': 'Sign-in refused',
     'auth.login.success': 'Signed in',
@@ -39,6 +40,7 @@ const actionTexts = defineTexts({
     'workload.trusted_labels': 'Trusted labels set',
   } as Record<string, string>,
   fr: {
+    'alert.reopen': 'Alerte rouverte',
     'alert.resolve': 'Alerte résolue',
     'auth.login.failure': 'Connexion refusée',
     'auth.login.success': 'Connexion',

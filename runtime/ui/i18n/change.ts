@@ -11,6 +11,7 @@ export const changeTexts = defineTexts({
     draft: 'Draft',
     startTemplate: 'Start from a template',
     discard: 'Start over',
+    bringBack: 'Bring back my draft',
     checks: 'Checks',
     checking: 'Checking…',
     check: {
@@ -171,6 +172,7 @@ export const changeTexts = defineTexts({
     draft: 'Brouillon',
     startTemplate: 'Partir d’un modèle',
     discard: 'Recommencer',
+    bringBack: 'Reprendre mon brouillon',
     checks: 'Contrôles',
     checking: 'Contrôle…',
     check: {

@@ -11,7 +11,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
-import { keepDraft, readDraft } from '../state/drafts.ts'
+import { keepDraft, readDraft, readDraftAside, setDraftAside } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate, query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
@@ -124,6 +124,7 @@ function RequestForm({
     isBusy.value = false
     if (result.ok) {
       keepDraft(workload.id, null)
+      setDraftAside(workload.id, null)
       toast(words.requested)
       return navigate(`/workloads/${workload.id}/changes/${result.value.id}`)
     }
@@ -165,11 +166,34 @@ function RequestForm({
   )
 }
 
+/** The draft that was left by starting over, as long as it can be had back. */
+function useDraftAside(workloadId: string) {
+  const kept = useSignal(readDraftAside(workloadId))
+  useEffect(() => {
+    if (kept.value === null) return
+    const timer = setTimeout(() => {
+      kept.value = readDraftAside(workloadId)
+    }, kept.value.untilMs - Date.now())
+    return () => clearTimeout(timer)
+  }, [kept.value, workloadId, kept])
+  return {
+    draft: kept.value,
+    set: (text: string | null) => {
+      kept.value = setDraftAside(workloadId, text)
+    },
+  }
+}
+
 function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   const words = say(changeTexts)
   const hasOwnStart = query.value.has('template') || query.value.has('hash')
   const draft = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
   const revision = useSignal(0)
+  const aside = useDraftAside(workload.id)
+  const replaceDraft = (text: string) => {
+    draft.value = text
+    revision.value++
+  }
   const { validation, plan, rested, isStale } = useChecks(workload, draft.value)
   const isComparing = query.value.get('view') === 'compare'
   const topology = useResource(
@@ -200,11 +224,23 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
               {words.compare}
             </Action>
             <span class="grow" />
+            {aside.draft && (
+              <Action
+                onClick={() => {
+                  const back = aside.draft
+                  aside.set(null)
+                  if (back) replaceDraft(back.text)
+                }}
+              >
+                {words.bringBack}
+              </Action>
+            )}
             <Action
               kind="plain"
               onClick={() => {
-                draft.value = base.running || base.start
-                revision.value++
+                const fresh = base.running || base.start
+                if (draft.value !== fresh) aside.set(draft.value)
+                replaceDraft(fresh)
               }}
             >
               {words.discard}

@@ -9,7 +9,18 @@ interface Toast {
   id: number
   tone: 'ok' | 'bad'
   text: string
+  undo?: Undo | undefined
 }
+
+/** How to take back what was just done. */
+interface Undo {
+  label: string
+  run: () => void
+}
+
+/** How long a word in passing stays; one that offers a way back has to be read first. */
+const SHOWN_MS = 5_000
+const UNDO_SHOWN_MS = 20_000
 
 const toasts = signal<Toast[]>([])
 let nextId = 1
@@ -24,10 +35,10 @@ path.subscribe(() => {
 })
 
 /** Say something in passing; failures stay until they are closed. */
-export function toast(text: string, tone: 'ok' | 'bad' = 'ok'): void {
+export function toast(text: string, tone: 'ok' | 'bad' = 'ok', undo?: Undo): void {
   const id = nextId++
-  toasts.value = [...toasts.value.slice(-3), { id, tone, text }]
-  if (tone === 'ok') setTimeout(() => dismiss(id), 5000)
+  toasts.value = [...toasts.value.slice(-3), { id, tone, text, undo }]
+  if (tone === 'ok') setTimeout(() => dismiss(id), undo ? UNDO_SHOWN_MS : SHOWN_MS)
 }
 
 /** Say why something did not work. */
@@ -36,9 +47,21 @@ export const toastFailure = (failure: Failure): void => toast(describeFailure(fa
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, tone, text }) => (
+      {toasts.value.map(({ id, tone, text, undo }) => (
         <div key={id} class={`notice t-${tone}`}>
           <div>{text}</div>
+          {undo && (
+            <button
+              type="button"
+              class="btn"
+              onClick={() => {
+                dismiss(id)
+                undo.run()
+              }}
+            >
+              {undo.label}
+            </button>
+          )}
           <button
             type="button"
             class="btn plain"

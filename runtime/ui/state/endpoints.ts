@@ -135,7 +135,9 @@ export const api = {
       address ?? `/api/alerts?include_resolved=true&workload_id=${e(id)}&limit=${PAGE}`,
       { signal },
     ),
-  resolveAlert: (id: string) => call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`),
+  resolveAlert: (id: string, reason: string) =>
+    call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`, { json: { reason } }),
+  reopenAlert: (id: string) => call<AlertRecord>('POST', `/api/alerts/${e(id)}/reopen`),
 
   templates: (signal?: Signal) => call<TemplateRecord[]>('GET', '/api/configs', { signal }),
   template: (id: string, signal?: Signal) => call<TemplateRecord>('GET', `/api/configs/${e(id)}`, { signal }),

@@ -33,6 +33,9 @@ const runEngine = () => engine.run(ctx, never)
 const list = async (query = '', as = viewer) =>
   (await invoke(ctx, `GET /api/alerts${query}`, { as })).json as AlertRecord[]
 const resolve = (id: string, as = editor) => invoke(ctx, `POST /api/alerts/${id}/resolve`, { as })
+const resolveFor = (id: string, reason: unknown) =>
+  invoke(ctx, `POST /api/alerts/${id}/resolve`, { as: editor, body: { reason } })
+const reopen = (id: string, as = editor) => invoke(ctx, `POST /api/alerts/${id}/reopen`, { as })
 const alertFrames = () => ctx.frames.flatMap((frame) => (frame.type === 'alert_update' ? [frame.alert] : []))
 
 async function down(agent: FakeAgent): Promise<void> {
@@ -45,6 +48,14 @@ async function outdated(service = 'edge'): Promise<FakeAgent> {
   await ctx.advance(1_000)
   return agent
 }
+
+const attributesOf = (agent: FakeAgent, service: string, version: string) =>
+  new Map([
+    ['service.name', service],
+    ['host.name', ctx.fleet.workload(agent.workloadId)!.fingerprintKeys['host.name']!],
+    ['service.version', version],
+    ['os.description', 'otelcol'],
+  ])
 
 describe('GET /api/alerts', () => {
   it('lists those of one workload, page by page', async () => {
@@ -91,7 +102,11 @@ describe('GET /api/alerts', () => {
     expect(await list()).toEqual([])
     for (const value of ['1', 'TRUE', 'yes', '']) expect(await list(`?include_resolved=${value}`)).toEqual([])
     expect(await list('?include_resolved=true')).toEqual([
-      { ...alert, resolved_at: ctx.clock.now().toISOString() },
+      {
+        ...alert,
+        resolved_at: ctx.clock.now().toISOString(),
+        reopen_until: new Date(ctx.clock.now().getTime() + 600_000).toISOString(),
+      },
     ])
   })
 
@@ -232,15 +247,7 @@ describe('POST /api/alerts/{id}/resolve', () => {
     await resolve((await list())[0]!.id)
     await runEngine()
     expect(await list()).toEqual([])
-    const describe = (version: string) =>
-      agent.say({
-        attributes: new Map([
-          ['service.name', 'edge'],
-          ['host.name', ctx.fleet.workload(agent.workloadId)!.fingerprintKeys['host.name']!],
-          ['service.version', version],
-          ['os.description', 'otelcol'],
-        ]),
-      })
+    const describe = (version: string) => agent.say({ attributes: attributesOf(agent, 'edge', version) })
     describe('0.100.0')
     await ctx.advance(1_000)
     await runEngine()
@@ -255,6 +262,106 @@ describe('POST /api/alerts/{id}/resolve', () => {
       status: 404,
       json: { error: 'alert not found' },
     })
+  })
+})
+
+describe('the reason of a resolution', () => {
+  it('is kept, told to browsers, shown and audited, without the blanks around it', async () => {
+    await outdated()
+    await runEngine()
+    const [alert] = await list()
+    expect(await resolveFor(alert!.id, '  known, upgraded on Monday ')).toMatchObject({ status: 200 })
+    const reason = { resolve_reason: 'known, upgraded on Monday' }
+    expect(await list('?include_resolved=true')).toMatchObject([{ id: alert!.id, ...reason }])
+    expect(alertFrames().at(-1)).toMatchObject({ id: alert!.id, ...reason })
+    const [audited] = await listAuditRecords(
+      database.pool,
+      { action: 'alert.resolve' },
+      { beforeSeq: null, limit: 1, offset: 0 },
+    )
+    expect(JSON.parse(audited!.detail)).toEqual({
+      rule: 'version_outdated',
+      reason: 'known, upgraded on Monday',
+    })
+  })
+
+  it.each([7, 'a\0b', '\ud800', 'x'.repeat(501)])(
+    'is refused where it is no short text that can be kept: case %#',
+    async (reason) => {
+      await outdated()
+      await runEngine()
+      const [alert] = await list()
+      expect(await resolveFor(alert!.id, reason)).toMatchObject({ status: 400 })
+      expect(await list()).toHaveLength(1)
+    },
+  )
+})
+
+describe('POST /api/alerts/{id}/reopen', () => {
+  async function resolved(): Promise<{ agent: FakeAgent; alert: AlertRecord }> {
+    const agent = await outdated()
+    await runEngine()
+    const [alert] = await list()
+    await resolveFor(alert!.id, 'a slip')
+    return { agent, alert: alert! }
+  }
+  const countOf = async (agent: FakeAgent) =>
+    ((await invoke(ctx, `GET /api/workloads/${agent.workloadId}`, { as: viewer })).json as WorkloadRecord)
+      .open_alert_count
+
+  it('opens it again as it was, tells browsers, and writes who did it; once more changes nothing', async () => {
+    const { agent, alert } = await resolved()
+    expect(await countOf(agent)).toBe(0)
+    for (let i = 0; i < 2; i++) expect(await reopen(alert.id)).toMatchObject({ status: 200, json: alert })
+    expect(await list()).toEqual([alert])
+    expect(await countOf(agent)).toBe(1)
+    expect(alertFrames().map((frame) => frame.resolved_at)).toEqual([null, expect.any(String), null])
+    const audited = await listAuditRecords(
+      database.pool,
+      { action: 'alert.reopen' },
+      { beforeSeq: null, limit: 10, offset: 0 },
+    )
+    expect(audited.filter(({ resourceId }) => resourceId === alert.id)).toHaveLength(1)
+    await runEngine()
+    expect(await list()).toEqual([alert])
+  })
+
+  it('is possible for ten minutes', async () => {
+    const { alert } = await resolved()
+    await ctx.advance(600_000)
+    expect(await reopen(alert.id)).toMatchObject({ status: 200 })
+    await resolveFor(alert.id, '')
+    await ctx.advance(600_001)
+    expect(await reopen(alert.id)).toMatchObject({ status: 409, json: { code: 'alert_not_reopenable' } })
+    expect(await list()).toEqual([])
+    const [late] = await list('?include_resolved=true')
+    expect(late!.reopen_until).toBeUndefined()
+  })
+
+  it('is refused where the cause has gone meanwhile, by itself or with its workload', async () => {
+    const { agent, alert } = await resolved()
+    agent.lose()
+    await ctx.advance(121_000)
+    const administrator = (await signIn(ctx)).token
+    await invoke(ctx, `POST /api/workloads/${agent.workloadId}/archive`, { as: administrator })
+    expect(await reopen(alert.id)).toMatchObject({ status: 409 })
+    const other = await outdated('other')
+    await runEngine()
+    const [gone] = await list()
+    await resolve(gone!.id)
+    other.say({ attributes: attributesOf(other, 'other', '0.100.0') })
+    await ctx.advance(1_000)
+    await runEngine()
+    expect(await reopen(gone!.id)).toMatchObject({ status: 409 })
+  })
+
+  it.each(['0'.repeat(32), 'x', '%00', "'--"])('knows no alert %j', async (id) => {
+    expect(await reopen(encodeURIComponent(id))).toMatchObject({ status: 404 })
+  })
+
+  it('is not for those who may not resolve', async () => {
+    const { alert } = await resolved()
+    expect(await reopen(alert.id, viewer)).toMatchObject({ status: 403 })
   })
 })
 

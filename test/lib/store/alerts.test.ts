@@ -64,12 +64,14 @@ describe('insertAlerts', () => {
   it('passes over workloads that are archived or gone', async () => {
     await insertWorkload('w3', at(1))
     const opened = await insertAlerts(db, [fired(1, 'w3'), fired(2, 'gone'), fired(3, 'w2')])
-    expect(opened).toEqual([{ ...fired(3, 'w2'), resolvedAt: null }])
+    expect(opened).toEqual([{ ...fired(3, 'w2'), resolvedAt: null, resolveReason: '', isQuiet: false }])
   })
 
   it('opens a new one after the former was resolved, and none while the rule is quiet', async () => {
     await insertAlerts(db, [fired(1, 'w1')])
-    expect(await resolveAlerts(db, [alertId(1)], at(1))).toEqual([{ ...fired(1, 'w1'), resolvedAt: at(1) }])
+    expect(await resolveAlerts(db, [alertId(1)], at(1))).toEqual([
+      { ...fired(1, 'w1'), resolvedAt: at(1), resolveReason: '', isQuiet: false },
+    ])
     expect(await insertAlerts(db, [fired(2, 'w1')])).toHaveLength(1)
     await resolveByOperator(db, alertId(2), at(2))
     expect(await listCurrentAlerts(db)).toEqual([

@@ -1,0 +1,48 @@
+import { REOPEN_MS, toAlertRecord } from '../../lib/alerts/alert-record.ts'
+import { type Alert, findAlert, reopenAlert } from '../../lib/store/alerts.ts'
+import { AlertRecord } from '../../lib/wire/alerts.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { alertParams, isAlertId } from './alert-id.ts'
+
+/**
+ * Take back that an operator resolved an alert, for ten minutes and while its cause has not gone: later it would be
+ * another alert. One that is open stays as it is.
+ */
+export default defineHttp({
+  route: 'POST /api/alerts/:id/reopen',
+  summary: 'Open an alert again that an operator has just resolved.',
+  access: signedIn('alert:resolve'),
+  gate: null,
+  params: alertParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The alert is open.', json: AlertRecord }],
+  errors: ['alert-not-found', 'alert-not-reopenable', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    if (!isAlertId(params.id)) return problem('alert-not-found')
+    const now = ctx.clock.now()
+    let reopened: Alert | null = null
+    const outcome = await ctx.audit.change(async (tx, record) => {
+      reopened = await reopenAlert(tx, params.id, new Date(now.getTime() - REOPEN_MS))
+      if (reopened === null) return findAlert(tx, params.id)
+      await record({
+        action: 'alert.reopen',
+        actor,
+        resource: 'alert',
+        resourceId: reopened.id,
+        workloadId: reopened.workloadId,
+        detail: JSON.stringify({ rule: reopened.rule }),
+      })
+      return reopened
+    })
+    const isApplied = outcome.ok || outcome.sideEffect === 'applied'
+    // The webhook was told when it fired; that it goes on concerns only those who look at it.
+    if (isApplied && reopened !== null) ctx.alerts.notices.fired(reopened)
+    if (!outcome.ok) return auditUnavailable(outcome)
+    if (outcome.value === null) return problem('alert-not-found')
+    if (outcome.value.resolvedAt !== null) return problem('alert-not-reopenable')
+    return json(toAlertRecord(outcome.value, now))
+  },
+})
