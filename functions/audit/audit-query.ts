@@ -4,12 +4,18 @@ import type { AuditEventRecord } from '../../lib/wire/audit.ts'
 
 const text = optional(string())
 
-/** The filters of the audit page, all exact; `from` and `to` are RFC 3339. */
+/**
+ * The filters of the audit page. Exact but for `person`, a part of an e-mail, and `workload`, a part of a name;
+ * `actions` are several, separated by commas; `from` and `to` are RFC 3339.
+ */
 export const auditQuery = {
   user: text,
   user_id: text,
   email: text,
   action: text,
+  actions: text,
+  person: text,
+  workload: text,
   resource_id: text,
   workload_id: text,
   config_hash: text,
@@ -20,6 +26,9 @@ export const auditQuery = {
 export const AuditQuery = type(auditQuery)
 
 type Query = { [name in keyof typeof auditQuery]?: string | undefined }
+
+/** More than there are kinds of. */
+const ACTIONS_MAX = 100
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 
@@ -36,11 +45,16 @@ export function readFilter(query: Query): { ok: true; filter: AuditFilter } | { 
   const to = readTime(query.to)
   if (to === null) return { ok: false, error: 'invalid to' }
   const given = (value: string | undefined) => value || undefined
+  const actions = given(query.actions)?.split(',')
+  if (actions !== undefined && actions.length > ACTIONS_MAX) return { ok: false, error: 'too many actions' }
   const filter = {
     user: given(query.user),
     userId: given(query.user_id),
     email: given(query.email),
     action: given(query.action),
+    actions,
+    person: given(query.person),
+    workload: given(query.workload),
     resourceId: given(query.resource_id),
     workloadId: given(query.workload_id),
     configHash: given(query.config_hash),

@@ -40,13 +40,19 @@ export async function insertAuditRecord(tx: Db, record: AuditRecord): Promise<vo
   )
 }
 
-/** Exact filters; an absent one lets everything through. `from` and `to` are inclusive. */
+/** Filters, exact but for `person` and `workload`; an absent one lets everything through. `from` and `to` are inclusive. */
 export interface AuditFilter {
   /** User id or e-mail, whichever fits. */
   user?: string
   userId?: string
   email?: string
   action?: string
+  /** Any of these. */
+  actions?: readonly string[]
+  /** A part of the e-mail, whatever its case. */
+  person?: string
+  /** A workload's id, or a part of its name, whatever its case; one that was deleted has no name any more. */
+  workload?: string
   resourceId?: string
   workloadId?: string
   configHash?: string
@@ -103,6 +109,13 @@ function whereOf(filter: AuditFilter): { where: string; params: unknown[] } {
   add('user_id = ?', filter.userId)
   add('email = ?', filter.email)
   add('action = ?', filter.action)
+  add('action = any(?::text[])', filter.actions)
+  add('position(lower(?::text) in lower(email)) > 0', filter.person)
+  add(
+    `(workload_id = ? OR workload_id IN (SELECT id FROM workloads
+       WHERE position(lower(?::text) in lower(coalesce(nullif(display_name, ''), fingerprint_keys->>'name', id))) > 0))`,
+    filter.workload,
+  )
   add('resource_id = ?', filter.resourceId)
   add('workload_id = ?', filter.workloadId)
   add('config_hash = ?', filter.configHash)

@@ -80,3 +80,13 @@ const actionTexts = defineTexts({
 
 /** An action in words; its code where there are none. */
 export const describeAction = (action: string): string => actionTexts[language.value][action] ?? action
+
+/** The codes of the actions that a text means: a part of a code, or of what it is called in either language. */
+export function findActions(text: string): string[] {
+  const wanted = text.trim().toLowerCase()
+  return Object.entries(actionTexts.en)
+    .filter(([code, english]) =>
+      [code, english, actionTexts.fr[code] ?? ''].some((name) => name.toLowerCase().includes(wanted)),
+    )
+    .map(([code]) => code)
+}

@@ -1,5 +1,6 @@
-import { defineTexts } from './define.ts'
+import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
+import { describeFact } from './report-items.ts'
 
 export const auditTexts = defineTexts({
   en: {
@@ -10,9 +11,17 @@ export const auditTexts = defineTexts({
     intact: (count: number, seq: string) =>
       `The chain is intact: ${formatNumber(count)} events up to number ${seq}.`,
     broken: (seq: string) => `The chain is broken at number ${seq}. Somebody changed or removed events.`,
-    email: 'E-mail',
+    person: 'Person',
     action: 'Action',
-    workload: 'Workload id',
+    workload: 'Workload',
+    hint: {
+      person: 'a part of the e-mail',
+      action: 'as “push”, or its code',
+      workload: 'name or id',
+    },
+    raw: 'As JSON',
+    /** English labels are the keys in plain words. */
+    field: { rule: 'rule', reason: 'reason', detail: 'detail' } as Record<string, string>,
     from: 'From',
     to: 'Until',
     none: 'No event fits.',
@@ -32,9 +41,49 @@ export const auditTexts = defineTexts({
       `La chaîne est intacte : ${formatNumber(count)} événements jusqu’au numéro ${seq}.`,
     broken: (seq: string) =>
       `La chaîne est rompue au numéro ${seq}. Quelqu’un a modifié ou retiré des événements.`,
-    email: 'Courriel',
+    person: 'Personne',
     action: 'Action',
-    workload: 'Identifiant du collecteur',
+    workload: 'Collecteur',
+    hint: {
+      person: 'une partie du courriel',
+      action: 'comme « poussée », ou son code',
+      workload: 'nom ou identifiant',
+    },
+    raw: 'En JSON',
+    field: {
+      blocked_rules: 'règles qui bloquent',
+      changed: 'changé',
+      current_hash: 'config d’avant',
+      current_known_good: 'épinglée jusque-là',
+      decision: 'décision',
+      detail: 'détail',
+      email: 'courriel',
+      environment: 'environnement',
+      failed_hash: 'config échouée',
+      failed_push_id: 'poussée échouée',
+      force: 'forcé',
+      format: 'format',
+      groups: 'rôles',
+      if_current_known_good: 'si épinglée',
+      name: 'nom',
+      policy_rules: 'règles touchées',
+      previous_known_good: 'épinglée avant',
+      push_path: 'voie de la poussée',
+      reason: 'raison',
+      replace_reason: 'raison du remplacement',
+      replaced_config_id: 'config remplacée',
+      report_type: 'genre de rapport',
+      request_id: 'demande',
+      result: 'résultat',
+      rollout_id: 'déploiement',
+      selector: 'sélecteur',
+      severity: 'gravité',
+      side_effect: 'effet',
+      source_applied_at: 'appliquée le',
+      stage: 'étape',
+      target_hash: 'config cible',
+      workloads: 'collecteurs',
+    },
     from: 'Du',
     to: 'Au',
     none: 'Aucun événement ne correspond.',
@@ -46,3 +95,6 @@ export const auditTexts = defineTexts({
     column: { when: 'Quand', who: 'Qui', action: 'Action', what: 'Sur', detail: 'Détail', hash: 'Empreinte' },
   },
 })
+
+/** What a field of an event's detail is called. */
+export const describeDetailField = (key: string): string => say(auditTexts).field[key] ?? describeFact(key)

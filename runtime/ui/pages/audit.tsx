@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { AuditVerification } from '../../../lib/wire/audit.ts'
-import { auditTexts } from '../i18n/audit.ts'
-import { describeAction } from '../i18n/audit-actions.ts'
+import type { AuditEventRecord, AuditVerification } from '../../../lib/wire/audit.ts'
+import { auditTexts, describeDetailField } from '../i18n/audit.ts'
+import { describeAction, findActions } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
+import { describeValue } from '../i18n/report-items.ts'
+import { readDetail } from '../logic/audit-detail.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Head, Sheet } from '../parts/page.tsx'
+import { Head, Pairs, Sheet } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { saveFile } from '../state/api.ts'
@@ -19,7 +21,7 @@ import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const PAGE = 50
-const FILTERS = ['email', 'action', 'workload'] as const
+const FILTERS = ['person', 'action', 'workload'] as const
 
 /** The filters of the address as the API takes them. Days are the reader's own. */
 function readFilter(search: string): Record<string, string | undefined> {
@@ -29,10 +31,12 @@ function readFilter(search: string): Record<string, string | undefined> {
     const date = new Date(`${wanted.get(key)}T${time}`)
     return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
   }
+  const action = text('action')
+  const meant = action === undefined ? [] : findActions(action)
   return {
-    email: text('email'),
-    action: text('action'),
-    workload_id: text('workload'),
+    person: text('person'),
+    actions: action === undefined ? undefined : meant.length > 0 ? meant.join(',') : action,
+    workload: text('workload'),
     from: day('from', '00:00:00'),
     to: day('to', '23:59:59.999'),
   }
@@ -75,6 +79,36 @@ const nameOfWorkload = (id: string): string => {
   return workload ? nameOf(workload) : id.slice(0, 8)
 }
 
+const HASH = /^[0-9a-f]{64}$/
+
+/** What an event says, field by field; what is stored of it is one click away. */
+function Detail({ event }: { event: AuditEventRecord }) {
+  const fields = readDetail(event)
+  return (
+    <>
+      {fields.length > 0 && (
+        <Pairs
+          of={fields.map(([key, value]) => [
+            describeDetailField(key),
+            typeof value === 'string' && HASH.test(value) ? (
+              <span class="mono" title={value}>
+                {shortHash(value)}
+              </span>
+            ) : (
+              describeValue(value)
+            ),
+          ])}
+          isInline
+        />
+      )}
+      <details>
+        <summary class="faint">{say(auditTexts).raw}</summary>
+        <pre class="mono">{JSON.stringify(event, null, 2)}</pre>
+      </details>
+    </>
+  )
+}
+
 /** Who did what: filter, page, export, verify. */
 export function AuditPage() {
   const words = say(auditTexts)
@@ -105,6 +139,7 @@ export function AuditPage() {
           <TextField
             key={key}
             label={words[key]}
+            hint={words.hint[key]}
             value={query.value.get(key) ?? ''}
             onValue={(value) => setQuery({ [key]: value, offset: null })}
           />
@@ -156,7 +191,9 @@ export function AuditPage() {
                         </span>
                       )}
                     </td>
-                    <td class="text muted">{event.detail ?? ''}</td>
+                    <td class="text">
+                      <Detail event={event} />
+                    </td>
                     <td class="mono faint" title={event.event_hash}>
                       {shortHash(event.event_hash)}
                     </td>

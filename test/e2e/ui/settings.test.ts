@@ -5,7 +5,7 @@ import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent
 import type { Service } from '../support/service.ts'
 import { launchBrowser, signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
-import { startComplete } from './support/service.ts'
+import { startComplete, TEST_ADMIN } from './support/service.ts'
 
 let service: Service
 let browser: Browser
@@ -159,6 +159,13 @@ describe('evidence', () => {
     await page.getByLabel('Action', { exact: true }).fill('auth.login.failure')
     await page.getByText('No event fits.').waitFor()
     expect(new URL(page.url()).searchParams.get('action')).toBe('auth.login.failure')
+    await page.getByLabel('Action', { exact: true }).fill('report')
+    await page.getByLabel('Person', { exact: true }).fill(TEST_ADMIN.email.slice(0, 5).toUpperCase())
+    const row = page.getByRole('row', { name: /Report exported/ }).first()
+    await row.getByText('markdown', { exact: true }).waitFor()
+    expect(await row.locator('dt').allTextContents()).toEqual(['format', 'report type', 'workloads'])
+    await row.getByText('As JSON').click()
+    await row.getByText('"event_hash"').waitFor()
     await context.close()
   })
 })

@@ -75,6 +75,26 @@ describe('GET /api/audit/events', () => {
     expect(last.headers).not.toHaveProperty('Link')
   })
 
+  it('finds what was done to a workload by its name, by a part of an e-mail, and by several actions', async () => {
+    await database.pool.execute(
+      `insert into workloads (id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
+         last_seen_at, labels, trusted_labels, accepts_remote_config, generation, push_seq, created_at)
+       values ('w17', 'uid', '{}', 'Checkout_EU', 'collector', '', 'connected', now(), '{}', '{}', true, 0, 0, now())`,
+    )
+    for (const workload of ['checkout', 'OUT_eu', 'w17'])
+      expect(seqsOf((await read(`?workload=${workload}`)).json)).toEqual([17])
+    // Signs that mean something to a pattern mean themselves.
+    for (const workload of ['check%25', 'Checkout.EU', "'"])
+      expect(seqsOf((await read(`?workload=${workload}`)).json)).toEqual([])
+    expect((await read('?person=ADMIN')).json).toMatchObject({ total: COUNT - 1 })
+    expect((await read('?person=nobody')).json).toMatchObject({ total: 0 })
+    expect((await read('?actions=a.0,a.1,push')).json).toMatchObject({ total: COUNT })
+    expect(seqsOf((await read('?actions=a.1,push&limit=2')).json)).toEqual([619, 617])
+    expect((await read(`?actions=${'a,'.repeat(100)}`)).status).toBe(400)
+    const csv = await invoke(ctx, 'GET /api/audit/events.csv?workload=checkout', { as: token })
+    expect(csv.text.trim().split('\n')).toHaveLength(2)
+  })
+
   it('filters exactly, and by time', async () => {
     const from = encodeURIComponent('2026-07-01T10:00:01.000+02:00')
     expect(seqsOf((await read(`?from=${from}&to=2026-07-01T08:00:03Z&user=admin@example.com`)).json)).toEqual(

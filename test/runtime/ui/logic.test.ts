@@ -4,6 +4,8 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
+import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
@@ -276,5 +278,50 @@ describe('a line of time that is read page by page', () => {
     const alerts = { hasOlder: true, oldest: '2026-07-01T09:00:00.000Z' }
     expect(readSince([whole, events, alerts])).toBe(events.oldest)
     expect(readSince([whole, { hasOlder: false, oldest: undefined }])).toBeNull()
+  })
+})
+
+describe('an event of the audit log', () => {
+  test.each([
+    [
+      'alert.resolve',
+      '{"rule":"workload_down","reason":"","n":2}',
+      [
+        ['rule', 'workload_down'],
+        ['n', 2],
+      ],
+    ],
+    [
+      'config.approval.request',
+      'apr_1:eu:west',
+      [
+        ['approval_id', 'apr_1'],
+        ['target_group', 'eu:west'],
+      ],
+    ],
+    ['config.approval.request', 'apr_1:', [['approval_id', 'apr_1']]],
+    ['config.approval.reject', 'apr_1', [['approval_id', 'apr_1']]],
+    ['config.label', 'v1 = the first', [['label', 'v1 = the first']]],
+    [
+      'report.export',
+      'format=csv workloads=3',
+      [
+        ['format', 'csv'],
+        ['workloads', '3'],
+      ],
+    ],
+    ['config.create', '{"name":"cut…', [['detail', '{"name":"cut…']]],
+    ['user.update', '', []],
+  ])('%s with %j is fields', (action, detail, fields) => {
+    expect(readDetail({ action, detail })).toEqual(fields)
+  })
+
+  test('is found by what its action is called in either language, or by its code', () => {
+    expect(findActions('push')).toEqual(
+      expect.arrayContaining(['config.approval.push', 'config.approval.break_glass_push']),
+    )
+    expect(findActions('Poussée')).toContain('config.approval.push')
+    expect(findActions('auth.login.failure')).toEqual(['auth.login.failure'])
+    expect(findActions('nothing like it')).toEqual([])
   })
 })

@@ -1,0 +1,57 @@
+import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
+import type { FactValue } from '../../../lib/wire/reports.ts'
+
+/** What an event says of itself, field by field; the log keeps it as a text of one of a few forms. */
+export type DetailField = readonly [key: string, value: FactValue]
+
+/** What the one word of a detail is, by its action. */
+const LONE_FIELD: Readonly<Record<string, string>> = {
+  'auth.login.failure': 'email',
+  'config.label': 'label',
+  'config.approval.approve': 'approval_id',
+  'config.approval.comment': 'approval_id',
+  'config.approval.push': 'approval_id',
+  'config.approval.break_glass_push': 'approval_id',
+  'config.approval.reject': 'approval_id',
+  'config.approval.withdraw': 'approval_id',
+}
+
+const PAIRS = /^[a-z_]+=\S*( [a-z_]+=\S*)*$/
+
+function readObject(detail: string): DetailField[] | null {
+  if (!detail.startsWith('{')) return null
+  try {
+    return Object.entries(JSON.parse(detail) as Record<string, FactValue>)
+  } catch {
+    // A text that was cut at its longest is no JSON any more.
+    return null
+  }
+}
+
+/** The fields of an event's detail; a text that has none is one field of its own. Empty fields say nothing. */
+export function readDetail({
+  action,
+  detail = '',
+}: Pick<AuditEventRecord, 'action' | 'detail'>): DetailField[] {
+  if (detail === '') return []
+  const fields = readObject(detail)
+  if (fields !== null) return fields.filter(([, value]) => value !== '' && value !== null)
+  const request = action === 'config.approval.request' ? /^([^:]+):(.*)$/s.exec(detail) : null
+  if (request !== null) {
+    const [, id = '', group = ''] = request
+    return group === ''
+      ? [['approval_id', id]]
+      : [
+          ['approval_id', id],
+          ['target_group', group],
+        ]
+  }
+  const lone = LONE_FIELD[action]
+  if (lone !== undefined) return [[lone, detail]]
+  if (PAIRS.test(detail))
+    return detail.split(' ').map((pair): DetailField => {
+      const at = pair.indexOf('=')
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    })
+  return [['detail', detail]]
+}
