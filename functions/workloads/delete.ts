@@ -24,11 +24,10 @@ export default defineHttp({
         record(tx, { action: 'workload.delete', actor, resource: 'workload', resourceId: params.id }),
       ),
     )
-    if (outcome.ok) {
-      const resolvedAt = ctx.clock.now()
-      for (const alert of open) ctx.alerts.notices.resolved({ ...alert, resolvedAt })
-      return noContent()
-    }
+    const isApplied = outcome.ok || (outcome.code === 'audit-unavailable' && outcome.sideEffect === 'applied')
+    const resolvedAt = ctx.clock.now()
+    if (isApplied) for (const alert of open) ctx.alerts.notices.resolved({ ...alert, resolvedAt })
+    if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },
 })

@@ -6,6 +6,7 @@ import type { InstanceDetail, LiveInstance } from '../../../lib/wire/instances.t
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { createCommunityEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { eventually } from '../../support/fleet-server.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
@@ -533,6 +534,27 @@ describe('archive and delete', () => {
     expect(ctx.frames.at(-1)).toEqual({
       ...{ type: 'workload_removed', workload_id: agent.workloadId, reason: 'deleted' },
     })
+  })
+
+  it('tells browsers that the alerts are over although the archive of the audit did not listen', async () => {
+    const auditSink = { deliver: () => Promise.reject(new Error('the archive is away')) }
+    ctx = await createFleetContext(database, { edition: { ...createCommunityEdition(), auditSink } })
+    closers.push(() => ctx.close())
+    const as = await signIn(ctx)
+    const agent = connect()
+    await ctx.advance(300)
+    agent.lose()
+    await ctx.advance(121_000)
+    await ctx.alerts.run(new AbortController().signal)
+    expect(await remove(agent.workloadId, as)).toMatchObject({
+      status: 503,
+      json: { side_effect_status: 'applied' },
+    })
+    const told = ctx.frames.flatMap((frame) => (frame.type === 'alert_update' ? frame.alert : []))
+    expect(told.map(({ rule, resolved_at }) => [rule, resolved_at !== null])).toEqual([
+      ['workload_down', false],
+      ['workload_down', true],
+    ])
   })
 
   it('takes the change back when it cannot be recorded', async () => {
