@@ -5,16 +5,20 @@ export const MASK = '••••masked••••'
 
 /** Words that make a key, header or query parameter secret when they are part of its name (`-` and `.` read as `_`). */
 const SECRET_WORD =
-  /(?:access|account|agent|api|auth|client|encryption|ingest|ingestion|insert|instrumentation|license|private|shared|signing)_key|apikey|authorization|cert_pem|community_string|conn_str|connection_?str|cookie|credential|dsn|honeycomb_team|key_pem|passphrase|passwd|password|pwd|sas_|secret|signature|token/
+  /(?:access|account|agent|api|app|application|auth|client|encryption|ingest|ingestion|insert|instrumentation|license|private|shared|signing|storage)_key|apikey|authorization|cert_pem|community_string|conn_str|connection_?str|cookie|credential|dsn|honeycomb_team|key_pem|passphrase|passwd|password|pwd|sas_|secret|signature|token/
 
 /** Names that are secret as a whole but too short to look for inside others. */
 const SECRET_NAMES = new Set([
   'auth_data',
+  'bearer',
+  'cloud_auth',
   'community',
   'connstring',
   'htpasswd',
   'jwt',
   'pass',
+  'pass4_symm_key',
+  'pass4symmkey',
   'pat',
   'psk',
   'sas',

@@ -89,6 +89,12 @@ describe('values of a config', () => {
     'required_header.value',
     'headers::x-tenant',
     'auth::psk',
+    // What agents of others call theirs, as the migration preview knows it.
+    'app_key',
+    'storage-key',
+    'pass4SymmKey',
+    'cloud.auth',
+    'bearer',
   ])('%s is a secret key', (key) => {
     expect(isSecretKey(key)).toBe(true)
   })
