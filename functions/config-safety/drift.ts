@@ -1,4 +1,4 @@
-import { isVersionOutdated } from '../../lib/alerts/rules.ts'
+import { isVersionOutdated } from '../../lib/model/versions.ts'
 import { toDriftCollector } from '../../lib/posture/drift-facts.ts'
 import { buildDriftOverview } from '../../lib/posture/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'

@@ -14,7 +14,7 @@ import type { Database, Db } from '../store/db.ts'
 import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import { nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
-import { ALERT_SEVERITY, type AlertAction, decideAlerts, type RuleSettings } from './rules.ts'
+import { ALERT_SEVERITY, type AlertAction, decideAlerts, type RuleSettings, toEnd } from './rules.ts'
 import { AssignmentTimes, type Moment, toWorkloadFacts } from './workload-facts.ts'
 
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */
@@ -137,10 +137,6 @@ export class AlertEngine {
     for (const alert of fired) notices.fired(alert)
     return { fired: fired.length, resolved: resolved.length }
   }
-}
-
-function toEnd(alert: CurrentAlert): AlertAction {
-  return { kind: alert.state === 'open' ? 'resolve' : 'end-quiet', alertId: alert.id }
 }
 
 function groupByWorkload(alerts: readonly CurrentAlert[]): Map<string, CurrentAlert[]> {

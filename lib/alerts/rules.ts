@@ -1,5 +1,6 @@
 import { type ReportedConfig, standingOf } from '../fleet/decide/drift.ts'
-import { compareVersions, isComparable } from '../model/versions.ts'
+import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
+import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
 import type { AlertRule, AlertSeverity } from '../wire/alerts.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
@@ -14,8 +15,7 @@ export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   version_outdated: 'warning',
 }
 
-/** The share of a workload's live instances that makes `workload_unhealthy` fire, and how long they must be it. */
-export const UNHEALTHY_SHARE = 0.5
+/** How long so many of a workload's live instances must be unhealthy before `workload_unhealthy` fires. */
 export const UNHEALTHY_DELAY_MS = 60_000
 
 /** How long an instance may take to apply what it was assigned, from its first offer or its join. */
@@ -30,9 +30,8 @@ export interface InstanceFacts {
   /** What it should run; null when nothing is assigned. */
   assignedHash: string | null
   reported: ReportedConfig
-  joinedAtMs: number
-  /** When the assigned hash was first offered to it; null when it was not. */
-  firstOfferedAtMs: number | null
+  /** The later of its join and the first offer of the assigned hash. */
+  assignedSinceMs: number
   /** `unknown`: it can say how it is and has not yet. */
   health: 'healthy' | 'unhealthy' | 'unknown'
   unhealthySinceMs: number | null
@@ -92,12 +91,6 @@ function nameOf(facts: WorkloadFacts): string {
   return name === '' ? `Workload ${facts.workloadId}` : `Workload ${facts.workloadId} (${name})`
 }
 
-/** Whether `version` is a semantic version below the minimum; false whenever the two cannot be compared. */
-export function isVersionOutdated(version: string, minAgentVersion: string): boolean {
-  const order = compareVersions(version, minAgentVersion)
-  return order !== null && order < 0
-}
-
 function judgeDown(facts: WorkloadFacts, settings: RuleSettings): Cause {
   if (facts.status !== 'disconnected') return ABSENT
   const grace = settings.disconnectGraceSeconds
@@ -112,8 +105,7 @@ type Agreement = 'agrees' | 'unknown' | 'waiting' | 'overdue'
 function judgeInstance(instance: InstanceFacts, nowMs: number): Agreement {
   const standing = standingOf(instance.assignedHash, instance.reported)
   if (standing === 'agrees' || standing === 'unknown') return standing
-  const sinceMs = Math.max(instance.joinedAtMs, instance.firstOfferedAtMs ?? instance.joinedAtMs)
-  return nowMs - sinceMs >= DRIFT_DELAY_MS[standing] ? 'overdue' : 'waiting'
+  return nowMs - instance.assignedSinceMs >= DRIFT_DELAY_MS[standing] ? 'overdue' : 'waiting'
 }
 
 function driftMessage(facts: WorkloadFacts, counted: number, overdue: readonly InstanceFacts[]): string {
@@ -223,7 +215,8 @@ export type AlertAction =
   /** The cause has gone once after an operator resolved the alert: the next cause may fire again. */
   | { kind: 'end-quiet'; alertId: string }
 
-const toEnd = ({ id, state }: CurrentAlert): AlertAction => ({
+/** What ends a stored alert whose cause is not there. */
+export const toEnd = ({ id, state }: CurrentAlert): AlertAction => ({
   kind: state === 'open' ? 'resolve' : 'end-quiet',
   alertId: id,
 })

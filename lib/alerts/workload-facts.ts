@@ -93,8 +93,7 @@ export function toWorkloadFacts(
       canReport: canReport(instance),
       assignedHash: assigned?.push.hash ?? null,
       reported: toReportedConfig(instance),
-      joinedAtMs: assigned === null ? moment.nowMs : times.since(instance, assigned, moment),
-      firstOfferedAtMs: null,
+      assignedSinceMs: assigned === null ? moment.nowMs : times.since(instance, assigned, moment),
       health: toHealth(instance),
       unhealthySinceMs: instance.unhealthySinceMs,
     })

@@ -82,6 +82,15 @@ export function compareVersions(a: string, b: string): number | null {
 }
 
 /**
+ * Whether a collector of this version is to be updated, as lists and alerts say it; false whenever the two cannot be
+ * compared. `isBelowMinimum` is the stricter question, for what is refused.
+ */
+export function isVersionOutdated(version: string, minAgentVersion: string): boolean {
+  const order = compareVersions(version, minAgentVersion)
+  return order !== null && order < 0
+}
+
+/**
  * Whether a version is older than the least that is allowed, by the same order. Numbers that are left out count as 0;
  * what is no version at all cannot be shown to be new enough.
  */

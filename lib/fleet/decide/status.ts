@@ -7,6 +7,8 @@ export type HealthVerdict = 'healthy' | 'unhealthy' | 'starting'
 
 /** How long a start, a stop or a bad turn after an offer may take before the workload shows it. */
 export const DEGRADED_DELAY_MS = 60_000
+/** From this share of the live instances on, being unhealthy is the workload's trouble and not some instances'. */
+export const UNHEALTHY_SHARE = 0.5
 /** An agent that stops says so right after it called itself unhealthy: those last words are let pass. */
 const LAST_WORDS_MS = 1_000
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts'
-import { compareVersions } from '../../model/versions.ts'
+import { isVersionOutdated } from '../../model/versions.ts'
 import type { Push } from '../../store/pushes.ts'
 import type { HubFrame } from '../../wire/hub.ts'
 import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
@@ -122,8 +122,7 @@ export class FleetViews {
 
   #record(workload: Workload, sight: Sight): SettledRecord {
     const { clock, counters, minAgentVersion, retentionMs } = this.#parts
-    const order = minAgentVersion === '' ? null : compareVersions(workload.version, minAgentVersion)
-    const isVersionOutdated = order !== null && order < 0
+    const isOutdated = isVersionOutdated(workload.version, minAgentVersion)
     const driftedCount = this.#countDrifted(workload)
     const times = { nowMs: clock.monotonicMs(), now: clock.now() }
     return toWorkloadRecord(
@@ -132,8 +131,8 @@ export class FleetViews {
         driftedCount,
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
-        isVersionOutdated,
-        trouble: findTrouble(workload, { driftedCount, isVersionOutdated, ...times }),
+        isVersionOutdated: isOutdated,
+        trouble: findTrouble(workload, { driftedCount, isVersionOutdated: isOutdated, ...times }),
         retentionMs,
         push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, sight),
       },

@@ -1,13 +1,11 @@
 import type { Push } from '../../store/pushes.ts'
 import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { judgeAftermath } from '../decide/aftermath.ts'
+import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import type { Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
 import { timeoutAt } from './revision.ts'
-
-/** From this share of the live instances on, being unhealthy is the workload's trouble and not some instances'. */
-const MANY = 0.5
 
 /** What is known beside the workload itself. */
 export interface TroubleFacts {
@@ -42,7 +40,7 @@ function findUnhealthy(workload: Workload, { nowMs, now }: TroubleFacts): Worklo
   const total = workload.live.count
   // To the second: the two clocks do not tick together.
   const since = new Date(Math.round((now.getTime() - (nowMs - sinceMs)) / 1_000) * 1_000).toISOString()
-  return { kind: count >= MANY * total ? 'unhealthy' : 'some_unhealthy', since, count, total }
+  return { kind: count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy', since, count, total }
 }
 
 const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: hash })

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import {
   decideAlerts,
   type InstanceFacts,
-  isVersionOutdated,
   judgeWorkload,
   minAgentVersionProblem,
   type PushFacts,
@@ -11,6 +10,7 @@ import {
   type WorkloadFacts,
 } from '../../../lib/alerts/rules.ts'
 import type { ReportedConfig } from '../../../lib/fleet/decide/drift.ts'
+import { isVersionOutdated } from '../../../lib/model/versions.ts'
 import type { CurrentAlert } from '../../../lib/store/alerts.ts'
 import { ALERT_RULES } from '../../../lib/wire/values.ts'
 
@@ -33,8 +33,7 @@ const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
   canReport: true,
   assignedHash: HASH,
   reported: { kind: 'status', status: 'applied', hash: HASH },
-  joinedAtMs: 0,
-  firstOfferedAtMs: 0,
+  assignedSinceMs: 0,
   health: 'healthy',
   unhealthySinceMs: null,
   ...overrides,
@@ -164,15 +163,10 @@ describe('config_drift', () => {
     expect(driftAt(delayMs, instance({ reported }))).toBe('present')
   })
 
-  it('counts from the later of the first offer and the join', () => {
-    const reported = { kind: 'none' } as const
-    const rejoined = instance({ reported, firstOfferedAtMs: 0, joinedAtMs: 100_000 })
-    expect(driftAt(279_999, rejoined)).toBe('unknown')
-    expect(driftAt(280_000, rejoined)).toBe('present')
-    const pushedNow = instance({ reported, firstOfferedAtMs: 100_000, joinedAtMs: 0 })
-    expect(driftAt(279_999, pushedNow)).toBe('unknown')
-    const neverOffered = instance({ reported, firstOfferedAtMs: null, joinedAtMs: 5 })
-    expect(driftAt(180_005, neverOffered)).toBe('present')
+  it('counts from when the instance has had its assignment', () => {
+    const late = instance({ reported: { kind: 'none' }, assignedSinceMs: 100_000 })
+    expect(driftAt(279_999, late)).toBe('unknown')
+    expect(driftAt(280_000, late)).toBe('present')
   })
 
   it('does not count instances that are incompatible or cannot report', () => {
