@@ -1,3 +1,5 @@
+import { compareText } from './text-order.ts'
+
 /** What is listed by its name. */
 export interface Named {
   id: string
@@ -39,5 +41,3 @@ export class NameOrder<Workload extends Named> {
 /** The order of the list of workloads. */
 export const compareByName = (a: Named, b: Named): number =>
   a.displayName === b.displayName ? compareText(a.id, b.id) : compareText(a.displayName, b.displayName)
-
-const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

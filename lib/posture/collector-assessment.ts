@@ -1,5 +1,6 @@
 import { missingComponents } from '../configs/check/components.ts'
 import type { ConfigOutline } from '../configs/check/outline.ts'
+import { byBytes } from '../model/text-order.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'
 import type {
   BlockingReason,
@@ -48,21 +49,6 @@ const KNOWN_ISSUE = {
   message:
     'collector versions before 0.80.0 are blocked by the local compatibility catalog for remote config safety',
 } as const
-
-/** A UTF-16 unit in the order of UTF-8: halves of pairs stand for what comes after everything else. */
-const rankUnit = (unit: number): number =>
-  unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
-
-/** Bytewise order of UTF-8 text, without encoding it. */
-export function byBytes(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const left = a.charCodeAt(i)
-    const right = b.charCodeAt(i)
-    if (left !== right) return rankUnit(left) - rankUnit(right)
-  }
-  return a.length - b.length
-}
 
 /** The group a workload is counted in: the first label or fingerprint key that names one. */
 export function groupOf(workload: Pick<PostureWorkload, 'labels' | 'fingerprintKeys'>): string {

@@ -1,7 +1,7 @@
+import { byBytes } from '../model/text-order.ts'
 import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
 import { environmentOf } from '../wire/labels.ts'
-import { byBytes } from './collector-assessment.ts'
 
 /** One collector that is not archived, as far as drift matters. */
 export interface DriftCollector {

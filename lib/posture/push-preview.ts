@@ -1,6 +1,6 @@
 import { isSelected, type SelectableWorkload, type SelectorSource } from '../fleet/decide/selector.ts'
+import { byBytes } from '../model/text-order.ts'
 import type { PushPreview, PushPreviewBucket, PushSelector } from '../wire/pushes.ts'
-import { byBytes } from './collector-assessment.ts'
 
 /** One workload that is not archived, as far as a preview cares. */
 export interface PreviewedWorkload extends SelectableWorkload {

@@ -1,13 +1,8 @@
+import { byBytes } from '../model/text-order.ts'
 import { isComparable } from '../model/versions.ts'
 import { inTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { CompatibilityRow, VersionIntelligence } from '../wire/version-intelligence.ts'
-import {
-  type Assessment,
-  byBytes,
-  groupOf,
-  type PostureWorkload,
-  standingOf,
-} from './collector-assessment.ts'
+import { type Assessment, groupOf, type PostureWorkload, standingOf } from './collector-assessment.ts'
 
 /** Collectors looked at before others get their turn. */
 const CHUNK = 500

@@ -1,3 +1,4 @@
+import { compareText } from '../../model/text-order.ts'
 import { isSecretName, redactName, redactString } from '../../redact/redact.ts'
 import type {
   DiffBlastRadius,
@@ -7,7 +8,6 @@ import type {
   DiffRiskItem,
 } from '../../wire/diff.ts'
 import type { FleetPeer } from '../check/target.ts'
-import { compareText } from '../yaml/value.ts'
 import { signalOf } from './pipelines.ts'
 
 const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const

@@ -1,15 +1,9 @@
+import { compareText } from '../../model/text-order.ts'
 import { holdsSecretKey, isSecretPath, redactName, redactValue } from '../../redact/redact.ts'
 import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { componentType } from '../check/components.ts'
-import {
-  type ConfigObject,
-  type ConfigValue,
-  compareText,
-  emptyObject,
-  isObject,
-  sortedKeys,
-} from '../yaml/value.ts'
+import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
 import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
 import {
   type ComparedConfig,

@@ -1,8 +1,9 @@
+import { compareText } from '../../model/text-order.ts'
 import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../../redact/redact.ts'
 import type { DiffEndpoint, DiffEndpointValue } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { componentType } from '../check/components.ts'
-import { CATEGORIES, type ConfigValue, compareText, isObject, sortedKeys } from '../yaml/value.ts'
+import { CATEGORIES, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
 
 const ENDPOINT_KEYS = new Set(['endpoint', 'url', 'server', 'address', 'listen_address'])

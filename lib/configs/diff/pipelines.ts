@@ -1,6 +1,7 @@
+import { compareText } from '../../model/text-order.ts'
 import { redactName } from '../../redact/redact.ts'
 import type { DiffPipeline, DiffPipelineShape } from '../../wire/diff.ts'
-import { type ConfigValue, compareText, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 import { guardRule } from './guards.ts'
 import {
   type ComparedConfig,

@@ -1,6 +1,6 @@
+import { compareText } from '../../model/text-order.ts'
 import { isSecretKey, isSecretPath, MASK, redactName } from '../../redact/redact.ts'
 import type { DiffComponent, DiffPipeline, DiffSummaryLine } from '../../wire/diff.ts'
-import { compareText } from '../yaml/value.ts'
 import { singular } from './components.ts'
 import { type ComparedConfig, isSame } from './model.ts'
 import { signalOf } from './pipelines.ts'

@@ -1,10 +1,10 @@
 import { isProduction } from '../../model/production.ts'
+import { compareText } from '../../model/text-order.ts'
 import { environmentOf } from '../../wire/labels.ts'
 import type { PolicyEvaluation, PolicyFinding, PolicySettings, PolicyTarget } from '../../wire/policy.ts'
 import type { ConfigTarget } from '../check/target.ts'
 import { type ParsedConfig, parseConfig } from '../yaml/parse.ts'
 import type { ReadConfig } from '../yaml/parse-memory.ts'
-import { compareText } from '../yaml/value.ts'
 import { POLICY_RULES, type PolicyCase } from './rules.ts'
 
 /** What is to be judged. Settings are the server's for a push, the caller's for a preview. */

@@ -1,3 +1,5 @@
+import { compareText } from '../../model/text-order.ts'
+
 /** A value of a parsed config. Always expressible in JSON: what JSON cannot hold is kept as its text. */
 export type ConfigValue = string | number | boolean | null | ConfigValue[] | ConfigObject
 
@@ -24,11 +26,6 @@ export function isObject(value: ConfigValue | undefined): value is ConfigObject 
 export function isExpanded(value: ConfigValue | undefined): value is string {
   if (typeof value !== 'string' || !value.includes('${')) return false
   return /(?<!\$)(?:\$\$)*\$\{/.test(value.slice(0, value.lastIndexOf('}') + 1))
-}
-
-/** Order by code units, the same on every machine. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** The keys of a mapping, sorted. */

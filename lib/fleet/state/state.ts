@@ -1,5 +1,6 @@
 import type { ComponentList } from '../../model/components.ts'
 import { NameOrder } from '../../model/name-order.ts'
+import { compareText } from '../../model/text-order.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
 import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
 import { RHYTHMS_MAX } from './agent-limits.ts'
@@ -177,5 +178,3 @@ export function compareInstances(a: Instance, b: Instance): number {
     compareText(a.uid, b.uid)
   )
 }
-
-const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

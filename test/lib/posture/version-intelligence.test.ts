@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { byBytes } from '../../../lib/model/text-order.ts'
 import {
   assessCollector,
-  byBytes,
   type PostureConfig,
   type PostureWorkload,
 } from '../../../lib/posture/collector-assessment.ts'
