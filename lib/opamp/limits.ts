@@ -24,6 +24,3 @@ export const INTAKE_LIMITS = {
   configFiles: 64,
   configFileNameLength: 256,
 } as const
-
-/** The largest message in either direction unless configured otherwise, header and body, after inflating. */
-export const MESSAGE_BYTES_DEFAULT = 16 * 1024 * 1024

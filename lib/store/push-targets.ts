@@ -215,24 +215,6 @@ export async function listTargets(db: Db, pushIds: readonly string[]): Promise<T
   return rows.map((row) => ({ pushId: row.push_id, target: toTarget(row) }))
 }
 
-/** A page of one push's targets, failed ones first, then by uid. */
-export async function listTargetPage(
-  db: Db,
-  pushId: string,
-  page: { after: { rank: number; uid: string } | null; limit: number },
-): Promise<PushTarget[]> {
-  const rows = await db.query<Row>(
-    `select ${COLUMNS} from (
-       select *, case state when 'failed' then 0 when 'straggler' then 1 when 'gone' then 2 when 'offered' then 3
-         when 'applying' then 4 when 'applied' then 5 else 6 end as rank
-       from push_targets where push_id = $1) t
-     where $2::int is null or (rank, instance_uid) > ($2, $3)
-     order by rank, instance_uid limit $4`,
-    [pushId, page.after?.rank ?? null, page.after?.uid ?? null, page.limit],
-  )
-  return rows.map(toTarget)
-}
-
 /** Failed instances of one push that share a cause. */
 export interface StoredErrorGroup {
   pushId: string

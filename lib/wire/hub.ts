@@ -51,5 +51,3 @@ export type HubFrame =
 /** What a browser says: that it is there, and which workloads it shows the time of. Anything else is dropped. */
 export const HubPing = type({ type: literal('ping'), seen: defaulted(array(string()), () => []) })
 export type HubPing = Infer<typeof HubPing>
-
-export type HubFrameType = HubFrame['type']

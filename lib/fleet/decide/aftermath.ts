@@ -1,3 +1,4 @@
+import type { PushAftermath } from '../../wire/revisions.ts'
 import type { PushPhase, PushStatus } from './push.ts'
 
 /** The push that took a failed one back. */
@@ -13,8 +14,6 @@ interface Failed {
   seq: number
   hash: string
 }
-
-import type { PushAftermath } from '../../wire/revisions.ts'
 
 /**
  * What was done about a push that failed. The one place that says it: pages, lists and alerts show what stands here.

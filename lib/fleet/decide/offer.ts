@@ -115,8 +115,8 @@ function decideRepeat(facts: OfferFacts, own: Offer, isApplying: boolean): Offer
 }
 
 /**
- * Offer the assigned config to an instance, or not. Pushes, joiners, reconnects, restarts and rollbacks all
- * come through here (decisions, section 4).
+ * Offer the assigned config to an instance, or not. Pushes, joiners, reconnects, restarts, rollbacks and stages all
+ * come through here: nothing else may decide that a config goes out.
  */
 export function decideOffer(facts: OfferFacts): OfferDecision {
   const decision = decideByReports(facts)

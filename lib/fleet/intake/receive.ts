@@ -361,7 +361,7 @@ export class Receiver implements FleetPort {
 
   /** An instance is live in a workload from now on. */
   #arrive(instance: Instance, workload: Workload, former: Workload | null): void {
-    // A reconnect within the grace after our own start is no news: nobody left but us.
+    // A reconnect within the grace after our own start is no news: it was this process that had been away.
     instance.isAnnounced = former === workload && this.#state.knownAtStart.delete(instance.uid)
     this.#presence.arrive(instance, workload)
   }

@@ -156,15 +156,7 @@ export class OfferEngine {
 
   /** An instance that was not there at the commit. While the push is pending it becomes one of its targets. */
   #join(instance: Instance, followed: FollowedPush, state: 'offered' | 'applied'): PushTarget {
-    const reports = canReport(instance)
-    const target = newTarget(instance, {
-      generation: followed.push.generation,
-      isTarget: reports && isOpenTo(followed, instance.uid),
-      isJoiner: true,
-      state: reports ? state : 'cannot_report',
-      hadFailedBefore: hasFailed(instance, followed.push.hash),
-      now: this.#deps.clock.now(),
-    })
+    const target = this.#newJoiner(instance, followed, state)
     addTarget(followed, target)
     if (followed.lossCount > 0) followed.hasReturned = true
     this.#writer.target({ pushId: followed.push.pushId, target })
@@ -180,21 +172,21 @@ export class OfferEngine {
       return
     }
     const target = followed.targets.get(instance.uid)
-    const entry = target ?? this.#joinUnstored(instance, followed)
+    // It counts once its row is written.
+    const entry = target ?? this.#newJoiner(instance, followed, 'offered')
     startOffer(instance, followed, false)
     this.#state.outstanding.add(instance)
     this.#waiting.set(instance, { followed, target: entry, instance })
     this.#schedule(COMMIT_MS)
   }
 
-  /** The target of an offer whose row is still to be written; it counts once it is. */
-  #joinUnstored(instance: Instance, followed: FollowedPush): PushTarget {
+  #newJoiner(instance: Instance, followed: FollowedPush, state: 'offered' | 'applied'): PushTarget {
     const reports = canReport(instance)
     return newTarget(instance, {
       generation: followed.push.generation,
       isTarget: reports && isOpenTo(followed, instance.uid),
       isJoiner: true,
-      state: reports ? 'offered' : 'cannot_report',
+      state: reports ? state : 'cannot_report',
       hadFailedBefore: hasFailed(instance, followed.push.hash),
       now: this.#deps.clock.now(),
     })

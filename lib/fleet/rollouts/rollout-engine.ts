@@ -8,7 +8,6 @@ import {
   updateRollout,
 } from '../../store/rollouts.ts'
 import { assignPush, lockWorkload } from '../../store/workloads.ts'
-import { hasOutstandingOffer } from '../decide/abilities.ts'
 import {
   decideStage,
   dwellEndsAt,
@@ -18,13 +17,13 @@ import {
   stageSize,
 } from '../decide/rollout.ts'
 import { awaitsPromotion, isHeld } from '../decide/rollout-hold.ts'
-import { isDegrading, judgeHealth } from '../decide/status.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
 import { assignActive } from '../pushes/adopt-assignments.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import { planPush } from '../pushes/push-plan.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
 import type { FleetDeps } from '../state/deps.ts'
+import { isDegradingNow } from '../state/derive.ts'
 import { addTarget, isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
 import { assignmentOf, compareInstances, type FleetState, followedPushes } from '../state/state.ts'
@@ -117,8 +116,8 @@ export class RolloutEngine {
       if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
       if (this.#isThere(workload, uid, nowMs)) living++
       if (state === 'failed') uids.failed.push(uid)
-      if (isUnhealthy(instance, nowMs)) uids.unhealthy.push(uid)
-      if (isDrifted(target, instance, followed.push.hash)) uids.drifted.push(uid)
+      if (instance?.connection != null && isDegradingNow(instance, nowMs)) uids.unhealthy.push(uid)
+      if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
     }
     const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))
     const measure = (all: readonly string[]) => ({ value: all.length, waived: all.length - held(all).length })
@@ -504,15 +503,8 @@ function withStage(
   return { ...stored, progress, updatedAt: now }
 }
 
-function isUnhealthy(instance: Instance | null, nowMs: number): boolean {
-  if (instance === null || instance.connection === null) return false
-  const verdict = judgeHealth(instance.health)
-  const { unhealthySinceMs } = instance
-  return isDegrading({ verdict, unhealthySinceMs, hasOutstandingOffer: hasOutstandingOffer(instance) }, nowMs)
-}
-
 /** It was asked in vain, or it had the config and reports another. */
-function isDrifted(target: PushTarget, instance: Instance | null, hash: string): boolean {
+function failsDriftGate(target: PushTarget, instance: Instance | null, hash: string): boolean {
   if (target.state === 'straggler') return true
   if (target.state !== 'applied' || instance === null || !instance.reported.isKnown) return false
   return instance.connection !== null && instance.reported.hash !== hash

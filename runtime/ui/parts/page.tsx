@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { location } from '../state/router.ts'
 
 /** Name the page for the browser's tab and for whoever listens. */
 export function useTitle(title: string): void {
@@ -115,6 +114,3 @@ export function Sheet({
     </section>
   )
 }
-
-/** The address now, for effects that depend on it. */
-export const useHere = () => location.value

@@ -221,7 +221,7 @@ export class KillableFleet {
     )
   }
 
-  /** What decisions §10 promises of any push, counted: nothing committed is missing, and nothing is half there. */
+  /** What is promised of any push, counted: nothing committed is missing, and nothing is half there. */
   async countBroken(): Promise<Record<string, number>> {
     const offered = this.agents.heard.map(({ uid, hash }) => `${uid}/${hash}`)
     return {
