@@ -228,10 +228,15 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '8 MiB for each browser',
     reachedBy: ['lib/hub/hub.test.ts', 'is told to fetch again when it is too far behind, and what follows'],
   },
+  'lib/hub/hub.ts Hub.#later': {
+    bound: 'one for each push that had no answer when it was told, until its time for one is over',
+    reachedBy: ['lib/hub/notices.test.ts', 'tells a push no more while nothing of it changes'],
+  },
   'lib/hub/hub.ts Hub.#members': perSocket,
   'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#outbox': { bound: 'what is told within 20 ms', reachedBy: BURST },
+  'lib/hub/notices.ts HubNotices.#toldPushes': perWorkload,
   'lib/identity/authority.ts openAuthority().entries': {
     bound: '10,000 sessions',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many sessions'],
