@@ -41,7 +41,8 @@ export function createProxyPolicy(
   return {
     clientOf(peerAddress, header) {
       if (!isTrusted(peerAddress)) return { remoteAddress: peerAddress, isSecure: false }
-      const isSecure = header('x-forwarded-proto').trim().toLowerCase() === 'https'
+      // Each proxy may add its own; the last is that of the one that we trust.
+      const isSecure = header('x-forwarded-proto').split(',').at(-1)!.trim().toLowerCase() === 'https'
       // From the right: each trusted hop vouches for the one before it.
       const hops = header('x-forwarded-for')
         .split(',')

@@ -69,6 +69,20 @@ describe('an answer of the API listener', () => {
     expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains')
   })
 
+  it('takes the word of the nearest proxy on TLS where several have said something', async () => {
+    const said = (...lines: string[]) =>
+      rawLines(
+        'GET',
+        '/healthz',
+        '',
+        lines.map((proto) => `X-Forwarded-Proto: ${proto}`),
+      )
+    for (const lines of [['https', 'https'], ['http, https'], ['http', 'https']])
+      expect((await said(...lines)).toLowerCase()).toContain('strict-transport-security')
+    for (const lines of [['https', 'http'], ['https, http']])
+      expect((await said(...lines)).toLowerCase()).not.toContain('strict-transport-security')
+  })
+
   it('is for the address that the nearest trusted proxy saw, whatever lines a client sends before', async () => {
     const address = '203.0.113.7'
     const guess = (first: string) =>
