@@ -23,7 +23,10 @@ export function allowedQuietMs({ native, limit }: MemoryReading): number | null 
   return STEPS.find(({ part }) => native >= limit * part)?.quietMs ?? null
 }
 
-/** The memory of this process, and the machine's or the container's. */
+/**
+ * The memory of this process, and the machine's or the container's. The heaps of worker threads are still in `native`:
+ * one thread cannot see those of others.
+ */
 export function readMemory(): MemoryReading {
   const { rss, heapTotal, external } = process.memoryUsage()
   const contained = process.constrainedMemory?.() ?? 0
@@ -42,21 +45,34 @@ export function readMemory(): MemoryReading {
 export function watchMemory(parts: {
   log: Log
   read: () => MemoryReading
+  /** What worker threads have taken, in bytes: a config that is being read is no reason to cut agents. */
+  inWorkers: () => Promise<number>
   /** Cut the sockets that have finished no message since this moment of `performance.now()`; how many. */
   cutQuiet(sinceMs: number): number
-}): { look(): void; stop(): void } {
-  const look = () => {
-    const reading = parts.read()
-    const quietMs = allowedQuietMs(reading)
+}): { look(): Promise<void>; stop(): void } {
+  let isLooking = false
+  const judge = async () => {
+    const { native, limit } = parts.read()
+    // Threads are asked only where it matters.
+    if (allowedQuietMs({ native, limit }) === null) return
+    const bytes = Math.max(0, native - (await parts.inWorkers()))
+    const quietMs = allowedQuietMs({ native: bytes, limit })
     if (quietMs === null) return
     const count = parts.cutQuiet(performance.now() - quietMs)
     if (count > 0)
       parts.log.warn(
-        { count, bytes: reading.native, reason: 'memory' },
+        { count, bytes, reason: 'memory' },
         'cut sockets that have not finished a message for long',
       )
   }
-  const timer = setInterval(look, EVERY_MS)
+  const look = async () => {
+    if (isLooking) return
+    isLooking = true
+    await judge().finally(() => {
+      isLooking = false
+    })
+  }
+  const timer = setInterval(() => void look(), EVERY_MS)
   timer.unref()
   return { look, stop: () => clearInterval(timer) }
 }

@@ -183,7 +183,15 @@ async function serve(
       log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
     const opamp = startOpampListener(functions, ctx, proxies)
     closers.push(() => opamp.destroy())
-    const memory = watchMemory({ log, read: readMemory, cutQuiet: (sinceMs) => opamp.cutQuiet(sinceMs) })
+    const memory = watchMemory({
+      log,
+      read: readMemory,
+      inWorkers: async () => {
+        const taken = await Promise.all(Object.values(workers).map((pool) => pool.heapBytes()))
+        return taken.reduce((sum, bytes) => sum + bytes, 0)
+      },
+      cutQuiet: (sinceMs) => opamp.cutQuiet(sinceMs),
+    })
     closers.push(() => memory.stop())
     const metrics: MetricsListener | null =
       config.metricsAddress === ''

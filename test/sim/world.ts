@@ -47,6 +47,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     workers: {
       run: async () => ({ ok: false, code: 'worker-busy', cause: 'the simulation has no threads' }),
       load: () => ({ threads: 0, queued: 0 }),
+      heapBytes: async () => 0,
       close: async () => {},
     },
     runtimeCheck: openRuntimeCheck(TEST_CONFIG.runtimeValidation, this.time.clock),

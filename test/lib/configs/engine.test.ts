@@ -27,7 +27,12 @@ function engineOver(answer: 'done' | 'worker-busy' | 'worker-timed-out', busyRoo
     if (answer !== 'done') return { ok: false, code: answer, cause: 'as the test wants it' }
     return { ok: true, value: runConfigJob(structuredClone(job)) }
   }
-  const workers = { run, load: () => ({ threads: 0, queued: 0 }), close: async () => {} }
+  const workers = {
+    run,
+    load: () => ({ threads: 0, queued: 0 }),
+    heapBytes: async () => 0,
+    close: async () => {},
+  }
   const runtimeCheck = async () => buildCheck('otelcol_runtime', [], {}, 'skipped')
   const engine: ConfigEngine = openConfigEngine({ workers, runtimeCheck })
   return { engine, jobs }

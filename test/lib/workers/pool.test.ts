@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { PasswordJob, PasswordResult } from '../../../lib/identity/password-job.ts'
 import { silentLog } from '../../../lib/log.ts'
@@ -48,6 +49,18 @@ describe('worker pool', () => {
     const first = await pool.run({ kind: 'who' })
     expect(await pool.run({ kind: 'who' })).toEqual(first)
     expect(pool.load()).toEqual({ threads: 1, queued: 0 })
+  })
+
+  const canAsk = 'getHeapStatistics' in Worker.prototype
+  it('says what the heaps of its threads take, where they can be asked', async () => {
+    const pool = open<TestJob, number>()
+    expect(await pool.heapBytes()).toBe(0)
+    await pool.run({ kind: 'who' })
+    const bytes = await pool.heapBytes()
+    if (canAsk) expect(bytes).toBeGreaterThan(1_000_000)
+    else expect(bytes).toBe(0)
+    await pool.close()
+    expect(await pool.heapBytes()).toBe(0)
   })
 
   it('refuses at once what neither runs nor fits the queue', async () => {
