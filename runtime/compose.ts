@@ -24,6 +24,7 @@ import { createOpampExchange } from '../lib/opamp/exchange.ts'
 import { openConfigTargets } from '../lib/posture/config-targets.ts'
 import { classifyAgentError } from '../lib/redact/agent-error.ts'
 import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
+import { KeptPacks } from '../lib/reports/kept-packs.ts'
 import { ReportTurns } from '../lib/reports/turns.ts'
 import type { Database } from '../lib/store/db.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
@@ -99,6 +100,7 @@ export function compose(ground: Ground): Composed {
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, audit, fleet, views, hub, counters, configs },
     ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
+    keptReports: new KeptPacks(clock),
     ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
     databaseStatistics: ground.databaseStatistics,
     opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),

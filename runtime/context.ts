@@ -12,6 +12,7 @@ import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { OpampExchange } from '../lib/opamp/exchange.ts'
+import type { KeptPacks } from '../lib/reports/kept-packs.ts'
 import type { ReportWorkers } from '../lib/reports/produce.ts'
 import type { ReportTurns } from '../lib/reports/turns.ts'
 import type { Database } from '../lib/store/db.ts'
@@ -43,6 +44,8 @@ export interface Context {
   /** Threads that make evidence packs. */
   reportWorkers: ReportWorkers
   reportTurns: ReportTurns
+  /** Packs that were previewed a moment ago. */
+  keptReports: KeptPacks
   fleet: Fleet
   /** The fleet as the wire shows it. */
   views: FleetViews

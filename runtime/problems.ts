@@ -108,6 +108,11 @@ export const PROBLEMS = {
     error: 'workload does not accept remote config',
   },
   'report-build-failed': { status: 500, code: 'report_build_failed', error: 'failed to build evidence pack' },
+  'report-not-kept': {
+    status: 409,
+    code: 'report_not_kept',
+    error: 'the previewed report is not kept any more',
+  },
   'report-scope-empty': { status: 409, code: 'report_scope_empty', error: 'report scope empty' },
   'report-signing-unavailable': {
     status: 503,

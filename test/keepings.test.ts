@@ -208,6 +208,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'wait for the database within a bound, and are asked for again when it is back',
     ],
   },
+  'lib/reports/kept-packs.ts KeptPacks.#byKey': {
+    bound: '24 MiB of packs, ten minutes each',
+    reachedBy: ['lib/reports/kept-packs.test.ts', 'are so many bytes together, the one made first goes'],
+  },
   'lib/fleet/views/effective-matches.ts EffectiveMatches.#known': {
     bound: '5,000 pairs',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many pairs of configs'],

@@ -36,6 +36,7 @@ export default defineHttp({
       detail: `report_type=${read.request.report_type} workloads=${frame.scope.workload_count ?? 0}`,
     })
     if (!recorded.ok) return auditProblem(recorded)
+    ctx.keptReports.keep(actor.userId, produced.pack)
     return bytes(streamOf(packJson(produced.pack)), 'application/json')
   },
 })

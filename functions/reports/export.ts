@@ -29,21 +29,24 @@ const OUTPUTS: Readonly<Record<string, Output>> = {
 
 const INPUTS_HASH_CHARACTERS = 12
 
-/** Make an evidence pack and answer it as a document to download. */
+/**
+ * Make an evidence pack and answer it as a document to download. With `report_hash`, the one that the caller previewed
+ * within the last ten minutes: then the document has the hashes that he has seen.
+ */
 export default defineHttp({
   route: 'POST /api/reports/evidence-pack/export',
   summary: 'Make an evidence pack and answer it as Markdown, CSV or PDF.',
   access: signedIn('reports:export'),
   gate: null,
   params: noParams,
-  query: type({ format: optional(string()) }),
+  query: type({ format: optional(string()), report_hash: optional(string()) }),
   body: reportBody,
   replies: [MARKDOWN, OUTPUTS['csv']!, OUTPUTS['pdf']!].map(({ format, contentType }) => ({
     status: 200,
     description: `The evidence pack as ${format}.`,
     contentType,
   })),
-  errors: [...REPORT_ERRORS, 'pdf-unavailable', 'unsupported-export-format'],
+  errors: [...REPORT_ERRORS, 'pdf-unavailable', 'report-not-kept', 'unsupported-export-format'],
   async handle({ query, body, actor }, ctx) {
     const name = (query.format ?? '').trim()
     const output = Object.hasOwn(OUTPUTS, name) ? OUTPUTS[name]! : null
@@ -51,7 +54,10 @@ export default defineHttp({
     const read = readRequest(body)
     if (!read.ok) return read.reply
     const deps = await reportDeps(ctx)
-    const produced = await producePack(deps, read.request, output.format)
+    const kept = query.report_hash ? ctx.keptReports.find(actor.userId, query.report_hash) : null
+    if (query.report_hash && kept === null) return problem('report-not-kept')
+    const produced =
+      kept === null ? await producePack(deps, read.request, output.format) : { ok: true as const, pack: kept }
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack
     const recorded = await ctx.audit.observe({

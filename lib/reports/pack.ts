@@ -82,7 +82,11 @@ function readWarnings(material: Material, built: readonly BuiltSection[]): Warni
   })
 }
 
-function pdfWarnings(sections: readonly EvidenceSection[], frame: UnsignedPack): Warning[] {
+/** What a reader of the PDF has to know of it. */
+export function pdfWarnings(
+  sections: readonly EvidenceSection[],
+  frame: Pick<EvidencePack, 'scope'>,
+): Warning[] {
   const warnings: Warning[] = [
     {
       code: 'pdf_minimal_renderer',

@@ -1,5 +1,5 @@
 import type { ReportJob, ReportJobResult } from '../../lib/reports/jobs.ts'
-import { assemblePack } from '../../lib/reports/pack.ts'
+import { assemblePack, pdfWarnings } from '../../lib/reports/pack.ts'
 import { PdfCanvas } from '../../lib/reports/pdf-canvas.ts'
 import { renderPack } from '../../lib/reports/render.ts'
 import { joinPages } from '../../lib/store/report-material.ts'
@@ -19,7 +19,12 @@ function findPdfFault(): string | null {
 function work(job: ReportJob): ReportJobResult {
   if (job.kind === 'render') {
     const pack = JSON.parse(Buffer.concat(job.chunks).toString('utf8')) as EvidencePack
-    return { kind: 'rendered', chunks: renderPack(pack, job.format) }
+    const isOfOtherFormat =
+      job.format === 'pdf' && !pack.warnings?.some(({ code }) => code === 'pdf_minimal_renderer')
+    // The hashes are those of the pack as it was previewed; what is said of the PDF is no part of them.
+    const warnings = isOfOtherFormat ? [...(pack.warnings ?? []), ...pdfWarnings(pack.sections, pack)] : null
+    const shown = warnings === null ? pack : { ...pack, warnings }
+    return { kind: 'rendered', chunks: renderPack(shown, job.format) }
   }
   const fault = job.frame.target === 'pdf' ? findPdfFault() : null
   if (fault !== null) return { kind: 'pdf-unavailable', cause: fault }

@@ -6,7 +6,16 @@ export const reportTexts = defineTexts({
     title: 'Reports',
     lead: 'An evidence pack says what ran where, who changed it, and that nobody altered the record.',
     scope: 'What it covers',
-    scopes: { workloads: 'Chosen workloads', group: 'A push group or group label', selector: 'Labels' },
+    scopes: {
+      workloads: 'Chosen workloads',
+      fleet: 'The whole fleet',
+      group: 'A push group or group label',
+      selector: 'Labels',
+    },
+    wholeFleet: (n: number) =>
+      `All ${formatNumber(n)} ${plural(n, 'workload', 'workloads')} that are not archived.`,
+    madeAnew:
+      'The preview is too old or too large to be kept: this file was made anew and has hashes of its own.',
     workloads: 'Workloads',
     workloadsHint: 'Each one you choose is added.',
     chosen: 'Chosen workloads',
@@ -53,6 +62,9 @@ export const reportTexts = defineTexts({
     signature: 'Signature',
     warnings: 'Mind this',
     noItems: 'Nothing in this section.',
+    what: 'What',
+    when: 'When',
+    allFacts: 'All fields',
     redacted: 'redacted',
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entry', 'entries')}`,
     first: (n: number) => `The first ${formatNumber(n)} are shown; the downloads hold all.`,
@@ -71,9 +83,14 @@ export const reportTexts = defineTexts({
     scope: 'Ce qu’il couvre',
     scopes: {
       workloads: 'Des collecteurs choisis',
+      fleet: 'Toute la flotte',
       group: 'Un groupe de poussée ou une étiquette group',
       selector: 'Des étiquettes',
     },
+    wholeFleet: (n: number) =>
+      `${plural(n, 'Le seul collecteur qui n’est pas archivé', `Les ${formatNumber(n)} collecteurs qui ne sont pas archivés`)}.`,
+    madeAnew:
+      'L’aperçu est trop ancien ou trop grand pour être gardé : ce fichier est fait à neuf, avec ses propres empreintes.',
     workloads: 'Collecteurs',
     workloadsHint: 'Chaque collecteur choisi s’ajoute.',
     chosen: 'Collecteurs choisis',
@@ -119,6 +136,9 @@ export const reportTexts = defineTexts({
     reportHash: 'Empreinte du rapport',
     signature: 'Signature',
     warnings: 'À noter',
+    what: 'Quoi',
+    when: 'Quand',
+    allFacts: 'Tous les champs',
     noItems: 'Rien dans cette section.',
     redacted: 'masqué',
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entrée', 'entrées')}`,

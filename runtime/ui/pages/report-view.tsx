@@ -1,6 +1,6 @@
-import type { EvidenceItem, EvidencePack } from '../../../lib/wire/reports.ts'
+import type { EvidenceItem, EvidencePack, EvidenceSection, FactValue } from '../../../lib/wire/reports.ts'
 import { language, say } from '../i18n/define.ts'
-import { formatExact } from '../i18n/format.ts'
+import { formatExact, shortHash } from '../i18n/format.ts'
 import {
   describeFact,
   describeItem,
@@ -10,37 +10,94 @@ import {
   describeWarning,
 } from '../i18n/report-items.ts'
 import { reportTexts } from '../i18n/reports.ts'
-import { Pairs } from '../parts/page.tsx'
+import { Pairs, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 
 const ITEMS_SHOWN = 100
 
-function Item({ item, sectionId }: { item: EvidenceItem; sectionId: string }) {
+/** The facts that a section's table has columns for; the others are one click away. */
+const COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  workloads: ['type', 'version', 'status'],
+  config_history: ['status', 'target_count', 'applied_count', 'failed_count', 'pushed_by'],
+  current_config: ['status', 'pushed_by', 'applied_at'],
+  config_plan: ['status', 'requested_by', 'approved_by', 'target_env'],
+  drift: ['drift_status', 'expected_config_hash', 'effective_config_hash'],
+  version_intelligence: ['version', 'minimum_version', 'is_outdated'],
+  alerts: ['rule', 'resolved_at'],
+  rollback_readiness: ['ready', 'target_config_id', 'reason'],
+  audit_verification: ['status', 'verified_records'],
+}
+
+const HASH = /^[0-9a-f]{64}$/
+
+function Fact({ value }: { value: FactValue | undefined }) {
+  if (value === undefined) return <span class="faint">–</span>
+  if (typeof value === 'string' && HASH.test(value))
+    return (
+      <span class="mono" title={value}>
+        {shortHash(value)}
+      </span>
+    )
+  return <>{describeValue(value)}</>
+}
+
+function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection }) {
   const words = say(reportTexts)
   const severity = describeSeverity(item.severity)
   const tone = item.severity === 'warning' ? 'warn' : 'bad'
+  const shown = COLUMNS[section.id] ?? []
   return (
-    <article class="pane" style={{ marginTop: '8px' }}>
-      <p>
-        {severity !== null ? (
+    <tr>
+      <td class="text">
+        {severity !== null && (
           <>
             <Mark tone={tone} shape="triangle">
               {severity}
             </Mark>{' '}
-            <b>{describeItem(sectionId, item)}</b>
           </>
-        ) : (
-          <b>{describeItem(sectionId, item)}</b>
-        )}{' '}
-        {item.observed_at && <span class="muted">{formatExact(item.observed_at)}</span>}
-        {item.redacted && <span class="faint"> · {words.redacted}</span>}
-      </p>
-      <Pairs
-        of={Object.entries(item.facts).map(
-          ([key, value]) => [describeFact(key), <span class="mono">{describeValue(value)}</span>] as const,
         )}
-      />
-    </article>
+        <b>{describeItem(section.id, item)}</b>
+        {item.redacted && <span class="faint"> · {words.redacted}</span>}
+        <details>
+          <summary class="faint">{words.allFacts}</summary>
+          <Pairs
+            of={Object.entries(item.facts).map(
+              ([key, value]) =>
+                [describeFact(key), <span class="mono wrap">{describeValue(value)}</span>] as const,
+            )}
+          />
+        </details>
+      </td>
+      <td class="muted">{item.observed_at ? formatExact(item.observed_at) : '–'}</td>
+      {shown.map((key) => (
+        <td key={key}>
+          <Fact value={item.facts[key]} />
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+function SectionTable({ section }: { section: EvidenceSection }) {
+  return (
+    <Sheet
+      label={describeSection(section)}
+      head={
+        <>
+          <th scope="col">{say(reportTexts).what}</th>
+          <th scope="col">{say(reportTexts).when}</th>
+          {(COLUMNS[section.id] ?? []).map((key) => (
+            <th key={key} scope="col">
+              {describeFact(key)}
+            </th>
+          ))}
+        </>
+      }
+    >
+      {section.items.slice(0, ITEMS_SHOWN).map((item) => (
+        <Item key={item.id} item={item} section={section} />
+      ))}
+    </Sheet>
   )
 }
 
@@ -80,10 +137,11 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
           <h2>
             {describeSection(section)} <span class="muted">{words.items(section.items.length)}</span>
           </h2>
-          {section.items.length === 0 && <p class="muted">{words.noItems}</p>}
-          {section.items.slice(0, ITEMS_SHOWN).map((item) => (
-            <Item key={item.id} item={item} sectionId={section.id} />
-          ))}
+          {section.items.length === 0 ? (
+            <p class="muted">{words.noItems}</p>
+          ) : (
+            <SectionTable section={section} />
+          )}
           {section.items.length > ITEMS_SHOWN && <p class="muted">{words.first(ITEMS_SHOWN)}</p>}
         </section>
       ))}

@@ -21,7 +21,7 @@ import { workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { ReportView } from './report-view.tsx'
 
-const SCOPES = ['workloads', 'group', 'selector'] as const
+const SCOPES = ['workloads', 'fleet', 'group', 'selector'] as const
 type ScopeKind = (typeof SCOPES)[number]
 
 /** What the address asks for, as the API takes it; a text says what is missing. */
@@ -41,6 +41,9 @@ function readRequest(): ReportExportRequest | string {
     const read = readLabelLines(wanted.get('labels') ?? '')
     if (!read.ok) return words.badLine(read.line)
     if (Object.keys(read.labels).length > 0) scope = { selector: read.labels }
+  } else if (kind === 'fleet') {
+    const ids = [...workloads.values()].flatMap(({ id, archived_at: archived }) => (archived ? [] : [id]))
+    if (ids.length > 0) scope = { workload_ids: ids }
   } else {
     const ids = (wanted.get('ids') ?? '').split(',').filter((id) => id !== '')
     if (ids.length > 0) scope = { workload_ids: ids }
@@ -57,6 +60,8 @@ function readRequest(): ReportExportRequest | string {
     redaction: 'strict',
   }
 }
+
+const countLive = () => [...workloads.values()].filter(({ archived_at: archived }) => !archived).length
 
 function ScopeFields() {
   const words = say(reportTexts)
@@ -102,6 +107,7 @@ function ScopeFields() {
           )}
         </>
       )}
+      {kind === 'fleet' && <p class="muted">{words.wholeFleet(countLive())}</p>}
       {kind === 'group' && (
         <TextField
           label={words.group}
@@ -184,16 +190,22 @@ export function ReportsPage() {
   }
   const download = async (format: ReportFormat | 'json') => {
     if (typeof request === 'string' || isBusy.value) return
+    // What is shown is what is kept: another pack, however alike, has another hash.
+    const isShown = kept.value?.request === JSON.stringify(request)
+    const found = isShown ? kept.value : await read(request)
+    if (!found) return
     if (format === 'json') {
-      // What is shown is what is kept: another pack, however alike, has another hash.
-      const isShown = kept.value?.request === JSON.stringify(request)
-      const found = isShown ? kept.value : await read(request)
-      if (found) saveFile(found.blob, `evidence-pack-${found.pack.inputs_hash.slice(0, 12)}.json`)
+      saveFile(found.blob, `evidence-pack-${found.pack.inputs_hash.slice(0, 12)}.json`)
       return
     }
-    const result = await api.exportPack(request, format)
-    if (result.ok) saveFile(result.value.blob, result.value.name)
-    else fail(result)
+    isBusy.value = true
+    const same = await api.exportPack(request, format, found.pack.report_hash)
+    const isGone = !same.ok && same.code === 'report_not_kept'
+    const result = isGone ? await api.exportPack(request, format) : same
+    isBusy.value = false
+    if (!result.ok) return fail(result)
+    saveFile(result.value.blob, result.value.name)
+    if (isGone) toast(words.madeAnew, 'bad')
   }
   return (
     <>

@@ -181,10 +181,11 @@ export const api = {
     const { blob } = result.value
     return { ok: true as const, value: { blob, pack: JSON.parse(await blob.text()) as EvidencePack } }
   },
-  exportPack: (request: ReportExportRequest, format: ReportFormat) =>
+  /** A pack as a file: that of `reportHash`, which was previewed, or a new one. */
+  exportPack: (request: ReportExportRequest, format: ReportFormat, reportHash?: string) =>
     download('POST', '/api/reports/evidence-pack/export', {
       json: request,
-      query: { format },
+      query: { format, report_hash: reportHash },
       limitMs: LONG_LIMIT_MS,
     }),
 

@@ -145,7 +145,17 @@ describe('evidence', () => {
     await page.getByRole('button', { name: 'Markdown' }).click()
     const file = await coming
     expect(file.suggestedFilename()).toMatch(/^evidence-pack-[0-9a-f]{12}\.md$/)
-    expect(await readFile(await file.path(), 'utf8')).toContain('# Evidence Pack')
+    const document = await readFile(await file.path(), 'utf8')
+    expect(document).toContain('# Evidence Pack')
+    // Every file is of the pack that is shown.
+    expect(document).toContain((JSON.parse(text) as { report_hash: string }).report_hash)
+    await page.getByLabel('What it covers').selectOption('fleet')
+    await page.getByText(/^All \d+ workloads? that/).waitFor()
+    await page.getByRole('button', { name: 'Preview' }).click()
+    const table = page.getByRole('region', { name: 'Workloads', exact: true })
+    await table.getByRole('columnheader', { name: 'version' }).waitFor()
+    await table.getByText('All fields').first().click()
+    await table.locator('dt').first().waitFor()
     await context.close()
   })
 

@@ -288,6 +288,31 @@ describe('a pack over a comment that was stored before its length had a limit', 
   })
 })
 
+describe('the files of a preview', () => {
+  it('have the hashes that were read, in every format, though things have moved on meanwhile', async () => {
+    const pack = packOf(await preview(ALL))
+    const made = async (format: string) =>
+      (await invoke(ctx, `${EXPORT}?format=${format}`, { as: operator.token, body: ALL })).text
+    const rows = await made('csv')
+    ctx.clock.advance(60_000)
+    await database.pool.execute(`update alerts set resolved_at = now() where workload_id = 'wl-0001'`)
+    const file = (format: string, as = operator.token) =>
+      invoke(ctx, `${EXPORT}?format=${format}&report_hash=${pack.report_hash}`, { as, body: ALL })
+    for (const format of ['markdown', 'pdf', 'markdown']) {
+      const answer = await file(format)
+      expect(answer.status).toBe(200)
+      if (format === 'markdown') expect(answer.text).toContain(pack.report_hash)
+    }
+    const isOfChain = (line: string) => !line.startsWith('audit_verification')
+    const linesOf = (text: string) => text.split('\n').filter(isOfChain)
+    expect(linesOf((await file('csv')).text)).toEqual(linesOf(rows))
+    expect(linesOf(await made('csv'))).not.toEqual(linesOf(rows))
+    expect(await file('csv', admin.token)).toMatchObject({ status: 409, json: { code: 'report_not_kept' } })
+    ctx.clock.advance(600_001)
+    expect(await file('csv')).toMatchObject({ status: 409, json: { code: 'report_not_kept' } })
+  })
+})
+
 describe(EXPORT, () => {
   it.each([
     ['?format=markdown', 'md', 'text/markdown; charset=utf-8', '# Evidence Pack'],
