@@ -74,7 +74,11 @@ export interface Composed {
   closeWorkers(): Promise<void>
 }
 
-/** Put all parts of a process together. The one place that does: for the service, its tests and its commands. */
+/**
+ * Put all parts of a process together, for the service and for the tests of its functions. The simulation
+ * (`test/sim/service`), `test/support/fleet-server.ts` and the commands of `commands.ts` still choose parts of their own:
+ * whoever changes how parts meet looks there as well.
+ */
 export function compose(ground: Ground): Composed {
   const { config, edition, clock, timers, random, log, db, checkEpoch } = ground
   const { password, configs: configWorkers, report } = openWorkers(ground)
