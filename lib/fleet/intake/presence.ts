@@ -95,16 +95,20 @@ export class Presence {
     this.#state.away.delete(instance)
     if (before === null) {
       instance.connectedAt = this.#deps.clock.now()
-      this.reconnected(instance)
+      this.#reconnect(instance)
     }
     if (isBack) this.#reports.returned(instance)
   }
 
-  /**
-   * It came back, or started anew. A poller does so on the connection that it always has: what was sent or ended on it
-   * before is not of this one.
-   */
-  reconnected({ offer }: Instance): void {
+  /** A poller that did not say goodbye starts from the beginning: what it was applying was lost with its process. */
+  startedAnew(instance: Instance): void {
+    this.#reports.lost(instance)
+    this.#reconnect(instance)
+    this.#reports.returned(instance)
+  }
+
+  /** A poller has one connection for all its polls: what was sent or ended on it before it went is not of this one. */
+  #reconnect({ offer }: Instance): void {
     if (offer !== null) Object.assign(offer, { lastSentOn: null, endedOn: null })
   }
 

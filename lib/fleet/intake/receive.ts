@@ -89,7 +89,7 @@ export class Receiver implements FleetPort {
     if (duplicate !== null) return plain(duplicate)
     const wasLive = instance.workload?.live.has(instance) ?? false
     const isRepeated = instance.sequenceNum === report.sequenceNum && instance.connection === connection
-    if (isNewStart(instance, connection, report)) this.#presence.reconnected(instance)
+    if (isNewStart(instance, connection, report)) this.#presence.startedAnew(instance)
     const hasGap = this.#noteSequence(instance, connection, report)
     // Words were lost together with the old connection: what it runs is not known until it says so.
     if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }

@@ -61,3 +61,14 @@ it('one that ran the config and starts anew without it is offered it again', asy
   await poll(1)
   expect(poller.offered()).toEqual([config(1).hash, config(1).hash])
 })
+
+it('one that dies of the config each time is asked three times, and the config fails there', async () => {
+  const push = workload.live.active!.push.pushId
+  for (let i = 0; i < 10; i++) {
+    await poll(1)
+    restart()
+    await ctx.advance(500)
+  }
+  expect(poller.offered()).toHaveLength(3)
+  expect(await workload.ends(push)).toMatchObject({ p: 'failed: lost_while_applying' })
+})
