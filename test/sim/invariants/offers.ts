@@ -41,7 +41,9 @@ export class OfferPromises {
       last?.generation === offer.generation && last.pushId === offer.pushId && last.instance === instance
     const before = isRepeat ? last : undefined
     const connectionId = instance.connection!.id
-    const isSame = before?.connectionId === connectionId
+    // A poller that came back, or started anew, has reconnected though its connection is the same one.
+    const isBack = instance.connection!.transport === 'http' && offer.sendsOnConnection === 1
+    const isSame = before?.connectionId === connectionId && !isBack
     if (before !== undefined && isSame) {
       const silentMs = nowMs - before.atMs
       const isStated =
