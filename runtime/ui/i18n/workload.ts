@@ -193,7 +193,12 @@ export const workloadTexts = defineTexts({
     undescribedTitle:
       'It is connected and belongs here, but has not said what it is since the service started.',
     noInstances: 'No live instance.',
+    noInstanceFits: 'No instance fits.',
+    findInstance: 'Find instances by name, version, config or state',
+    foundInstances: (found: number, all: number) => `${formatNumber(found)} of ${formatNumber(all)}`,
     health: {
+      choices: (shown: number, all: number) =>
+        `The first ${formatNumber(shown)} of ${formatNumber(all)} can be chosen, the unhealthy first: search to see others.`,
       of: 'Instance',
       none: 'This instance reports no health tree.',
       noInstance: 'No live instance, so no health.',
@@ -394,7 +399,12 @@ export const workloadTexts = defineTexts({
     undescribedTitle:
       'Elle est connectée et en fait partie, mais n’a pas dit ce qu’elle est depuis le démarrage du service.',
     noInstances: 'Aucune instance vivante.',
+    noInstanceFits: 'Aucune instance ne correspond.',
+    findInstance: 'Chercher par nom, version, config ou état',
+    foundInstances: (found: number, all: number) => `${formatNumber(found)} sur ${formatNumber(all)}`,
     health: {
+      choices: (shown: number, all: number) =>
+        `Les ${formatNumber(shown)} premières sur ${formatNumber(all)} sont proposées, celles en défaut d’abord ; cherchez pour voir les autres.`,
       of: 'Instance',
       none: 'Cette instance ne donne pas d’arbre de santé.',
       noInstance: 'Aucune instance vivante, donc pas de santé.',

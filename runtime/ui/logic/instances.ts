@@ -55,11 +55,68 @@ export function countValues(
     .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value))
 }
 
-const CHOICES_MAX = 300
+/** What an instance is searched by: texts of which a part will do, and words for its state, of which the beginning. */
+export interface InstanceWords {
+  texts: readonly (string | undefined)[]
+  states: readonly string[]
+}
 
-/** The sick first, and always the one that is looked at; nobody chooses among ten thousand by scrolling. */
-export function listChoices(instances: readonly LiveInstance[], wanted: string | null): LiveInstance[] {
-  const sorted = [...instances].sort((a, b) => Number(a.healthy) - Number(b.healthy))
+/** Whether an instance has every word of a search. */
+export function matchesInstance({ texts, states }: InstanceWords, search: string): boolean {
+  const terms = search.toLowerCase().split(/\s+/)
+  return terms.every(
+    (term) =>
+      texts.some((text) => text?.toLowerCase().includes(term)) ||
+      states.some((state) => state.toLowerCase().startsWith(term)),
+  )
+}
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+const byText = (a: string | undefined, b: string | undefined) => collator.compare(a ?? '', b ?? '')
+
+/** How the instances of a workload can be sorted; by themselves the odd ones come first. */
+export const INSTANCE_SORTS = {
+  version: (a, b) => byText(a.version, b.version),
+  health: (a, b) => Number(a.healthy) - Number(b.healthy),
+  config: (a, b) =>
+    byText(a.remote_config_status?.status, b.remote_config_status?.status) ||
+    byText(a.effective_config_hash, b.effective_config_hash),
+  matches: (a, b) => byText(String(a.effective_matches), String(b.effective_matches)),
+  connected: (a, b) => byText(a.connected_at, b.connected_at),
+  message: (a, b) => byText(a.last_message_at, b.last_message_at),
+  uid: (a, b) => byText(a.instance_uid, b.instance_uid),
+} satisfies Record<string, (a: LiveInstance, b: LiveInstance) => number>
+
+export type InstanceSort = 'odd' | 'instance' | keyof typeof INSTANCE_SORTS
+
+/** Instances in an order; `nameOf` says what people call one. */
+export function sortInstances(
+  instances: readonly LiveInstance[],
+  summary: TopologySummary,
+  order: { sort: InstanceSort; isDescending: boolean },
+  nameOf: (instance: LiveInstance) => string,
+): LiveInstance[] {
+  const { sort, isDescending } = order
+  const sign = isDescending ? -1 : 1
+  const byName = (a: LiveInstance, b: LiveInstance) => collator.compare(nameOf(a), nameOf(b))
+  if (sort === 'instance') return [...instances].sort((a, b) => sign * byName(a, b))
+  if (sort === 'odd')
+    return [...instances].sort((a, b) => sign * (oddnessOf(b, summary) - oddnessOf(a, summary)))
+  return [...instances].sort((a, b) => sign * INSTANCE_SORTS[sort](a, b) || byName(a, b))
+}
+
+export const CHOICES_MAX = 300
+
+/**
+ * The sick first, and always the one that is looked at; nobody chooses among ten thousand by scrolling. Which of
+ * them there are to choose from, `fits` says.
+ */
+export function listChoices(
+  instances: readonly LiveInstance[],
+  wanted: string | null,
+  fits: (instance: LiveInstance) => boolean = () => true,
+): LiveInstance[] {
+  const sorted = instances.filter(fits).sort((a, b) => Number(a.healthy) - Number(b.healthy))
   const shown = sorted.slice(0, CHOICES_MAX)
   const looked = instances.find(({ instance_uid: uid }) => uid === wanted)
   return looked === undefined || shown.includes(looked) ? shown : [looked, ...shown]

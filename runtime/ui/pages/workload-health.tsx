@@ -1,12 +1,13 @@
-import type { HealthNode, InstanceDetail } from '../../../lib/wire/instances.ts'
+import type { HealthNode, InstanceDetail, LiveInstance } from '../../../lib/wire/instances.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { isSaidBelow } from '../logic/health.ts'
-import { instanceName, listChoices } from '../logic/instances.ts'
+import { CHOICES_MAX, instanceName, listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, HealthMark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -85,6 +86,8 @@ function Detail({ instance, name }: { instance: InstanceDetail; name: string }) 
 export function HealthTab({ workload, topology }: TabProps) {
   const words = say(workloadTexts)
   const instances = topology.data?.instances ?? []
+  const fits = (instance: LiveInstance) => fitsSearch(instance, workload)
+  const fitting = instances.filter(fits).length
   const sick = instances.find((instance) => !instance.healthy) ?? instances[0]
   const wanted = query.value.get('instance') ?? sick?.instance_uid ?? null
   const detail = useResource(
@@ -100,16 +103,18 @@ export function HealthTab({ workload, topology }: TabProps) {
         ) : (
           <div class="stack">
             <div class="tools">
+              {instances.length > 1 && <InstanceSearch found={fitting} all={instances.length} />}
               <Select
                 label={words.health.of}
                 value={wanted ?? ''}
-                options={listChoices(instances, wanted).map((instance) => [
+                options={listChoices(instances, wanted, fits).map((instance) => [
                   instance.instance_uid,
                   `${instance.healthy ? '' : '▲ '}${instanceName(instance, workload)}`,
                 ])}
                 onValue={(uid) => setQuery({ instance: uid })}
               />
             </div>
+            {fitting > CHOICES_MAX && <p class="muted">{words.health.choices(CHOICES_MAX, fitting)}</p>}
             <Loaded of={detail}>
               {(instance) => <Detail instance={instance} name={instanceName(instance, workload)} />}
             </Loaded>

@@ -1,15 +1,18 @@
 import { useEffect } from 'preact/hooks'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import { describeError } from '../i18n/causes.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { instanceName, oddnessOf } from '../logic/instances.ts'
+import { type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
 import { describeHeterogeneity } from '../parts/instance-words.ts'
 import { Sheet } from '../parts/page.tsx'
 import { Ago, HealthMark, Mark, PushMark } from '../parts/state.tsx'
+import { query, setQuery } from '../state/router.ts'
 import type { TabProps } from './workload.tsx'
 
 function MatchesCell({ instance }: { instance: LiveInstance }) {
@@ -49,6 +52,34 @@ function ConfigCell({ instance }: { instance: LiveInstance }) {
 const REFRESH_MS = 30_000
 const REFRESHED_MAX = 500
 
+const COLUMNS = ['instance', 'version', 'health', 'config', 'matches', 'connected', 'message', 'uid'] as const
+
+interface Order {
+  sort: InstanceSort
+  isDescending: boolean
+}
+
+/** The order that the address asks for. */
+function readOrder(): Order {
+  const [id = '', direction] = (query.value.get('sort') ?? '').split(':')
+  const sort = COLUMNS.find((column) => column === id) ?? 'odd'
+  return { sort, isDescending: direction === 'desc' }
+}
+
+/** A column's heading, which sorts by it; the third time the odd ones come first again. */
+function SortHeading({ id, title, order }: { id: (typeof COLUMNS)[number]; title: string; order: Order }) {
+  const isMine = order.sort === id
+  const next = !isMine ? id : order.isDescending ? null : `${id}:desc`
+  return (
+    <th scope="col" aria-sort={isMine ? (order.isDescending ? 'descending' : 'ascending') : undefined}>
+      <button type="button" title={say(commonTexts).sortBy(title)} onClick={() => setQuery({ sort: next })}>
+        {title}
+        {isMine && <span aria-hidden="true">{order.isDescending ? ' ↓' : ' ↑'}</span>}
+      </button>
+    </th>
+  )
+}
+
 /** One row per live instance, the odd ones first. */
 export function InstancesTab({ workload, topology }: TabProps) {
   const words = say(workloadTexts)
@@ -65,7 +96,9 @@ export function InstancesTab({ workload, topology }: TabProps) {
   return (
     <Loaded of={topology}>
       {({ instances, summary }) => {
-        const sorted = [...instances].sort((a, b) => oddnessOf(b, summary) - oddnessOf(a, summary))
+        const order = readOrder()
+        const found = instances.filter((instance) => fitsSearch(instance, workload))
+        const sorted = sortInstances(found, summary, order, (instance) => instanceName(instance, workload))
         return (
           <>
             <p class="muted" style={{ marginBottom: '12px' }}>
@@ -74,23 +107,17 @@ export function InstancesTab({ workload, topology }: TabProps) {
                   ? words.alike
                   : describeHeterogeneity(instances, summary).join(' '))}
             </p>
-            {instances.length === 0 ? (
-              <p class="empty">{words.noInstances}</p>
+            {instances.length > 1 && (
+              <div class="tools">
+                <InstanceSearch found={found.length} all={instances.length} />
+              </div>
+            )}
+            {found.length === 0 ? (
+              <p class="empty">{instances.length === 0 ? words.noInstances : words.noInstanceFits}</p>
             ) : (
               <Sheet
                 label={words.tabs.instances}
-                head={
-                  <>
-                    <th scope="col">{column.instance}</th>
-                    <th scope="col">{column.version}</th>
-                    <th scope="col">{column.health}</th>
-                    <th scope="col">{column.config}</th>
-                    <th scope="col">{column.matches}</th>
-                    <th scope="col">{column.connected}</th>
-                    <th scope="col">{column.message}</th>
-                    <th scope="col">{column.uid}</th>
-                  </>
-                }
+                head={COLUMNS.map((id) => <SortHeading key={id} id={id} title={column[id]} order={order} />)}
               >
                 <Capped rows={sorted}>
                   {(instance) => (

@@ -10,7 +10,12 @@ import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
 import { countFailing, listComponents } from '../../../runtime/ui/logic/health.ts'
-import { countValues } from '../../../runtime/ui/logic/instances.ts'
+import {
+  countValues,
+  listChoices,
+  matchesInstance,
+  sortInstances,
+} from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { joinPage } from '../../../runtime/ui/logic/pages.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
@@ -323,5 +328,49 @@ describe('an event of the audit log', () => {
     expect(findActions('Poussée')).toContain('config.approval.push')
     expect(findActions('auth.login.failure')).toEqual(['auth.login.failure'])
     expect(findActions('nothing like it')).toEqual([])
+  })
+})
+
+describe('many instances', () => {
+  const many = Array.from({ length: 1_406 }, (_, n) => ({
+    instance_uid: `u${n}`,
+    pod_name: `gateway-${n}`,
+    version: n === 700 ? '0.98.0' : '0.149.0',
+    connected_at: '2026-07-01T08:00:00.000Z',
+    last_message_at: '2026-07-01T08:00:00.000Z',
+    healthy: n !== 900,
+    accepts_remote_config: true,
+    effective_matches: 'unknown' as const,
+  })) satisfies LiveInstance[]
+  const summary = { version_diversity: ['0.98.0', '0.149.0'] } as unknown as WorkloadTopology['summary']
+  const sorted = (sort: Parameters<typeof sortInstances>[2]['sort'], isDescending = false) =>
+    sortInstances(many, summary, { sort, isDescending }, ({ pod_name: pod }) => pod ?? '').map(
+      ({ pod_name: pod }) => pod,
+    )
+
+  test('are found by a part of a text and the beginning of a state, all words of a search', () => {
+    const words = {
+      texts: ['gateway-17', undefined, '0.149.0'],
+      states: ['unhealthy', 'en défaut', 'failed'],
+    }
+    for (const search of ['way-17', '0.149 fail', 'UNHEALTHY', 'en'])
+      expect(matchesInstance(words, search), search).toBe(true)
+    for (const search of ['healthy', 'way-17 applied', '0.98'])
+      expect(matchesInstance(words, search), search).toBe(false)
+  })
+
+  test('are sorted by any column, both ways, numbers as numbers; by themselves the odd ones come first', () => {
+    expect(sorted('odd').slice(0, 2)).toEqual(['gateway-900', 'gateway-700'])
+    expect(sorted('instance').slice(0, 3)).toEqual(['gateway-0', 'gateway-1', 'gateway-2'])
+    expect(sorted('instance', true)[0]).toBe('gateway-1405')
+    expect(sorted('version').slice(0, 2)).toEqual(['gateway-700', 'gateway-0'])
+    expect(sorted('health')[0]).toBe('gateway-900')
+  })
+
+  test('can all be chosen, by searching where there are too many; the one that is looked at stays', () => {
+    const last = many.at(-1)!
+    expect(listChoices(many, null)).not.toContain(last)
+    expect(listChoices(many, null, ({ pod_name: pod }) => pod === 'gateway-1405')).toEqual([last])
+    expect(listChoices(many, 'u3', () => false)).toEqual([many[3]])
   })
 })
