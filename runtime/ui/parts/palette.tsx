@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo } from 'preact/hooks'
 import { language, say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
-import { nameOf, placeOf } from '../logic/workloads.ts'
+import { FLEET_FILTERS, type FleetFilter, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
-import { navigate } from '../state/router.ts'
-import { me, savePreferences, signOut } from '../state/session.ts'
+import { navigate, path } from '../state/router.ts'
+import { can, may, me, savePreferences, signOut } from '../state/session.ts'
 import { Dialog } from './dialog.tsx'
+import { areKeysShown } from './keys.tsx'
 
 interface Entry {
   text: string
@@ -17,11 +19,50 @@ interface Entry {
 
 const WORKLOADS_MAX = 30
 
+const toAction = (text: string, run: () => void): Entry => ({
+  text,
+  kind: say(shellTexts).palette.action,
+  run,
+})
+
+/** What can be done with the workload whose page is open. */
+function listHere(): Entry[] {
+  const id = /^\/workloads\/([^/]+)/.exec(path.value)?.[1]
+  const workload = id === undefined ? undefined : workloads.get(decodeURIComponent(id))
+  if (workload === undefined) return []
+  const words = say(shellTexts).palette
+  const name = nameOf(workload)
+  const go = (text: string, tab: string) => toAction(text, () => navigate(`/workloads/${workload.id}/${tab}`))
+  const mayPush = may('workload:push_config')
+  const canRollBack = mayPush && can('config_safety.guided_rollback') && workload.current_config_push
+  return [
+    ...(canRollBack ? [go(words.rollBack(name), 'history?rollback=1')] : []),
+    ...(mayPush && can('config_safety.approvals') && readOnlyReason(workload) === null
+      ? [go(words.change(name), 'change')]
+      : []),
+    go(words.health(name), 'health'),
+    go(words.instances(name), 'instances'),
+  ]
+}
+
+/** The fleet, narrowed to what has one thing in common. */
+function listFilters(): Entry[] {
+  const words = say(fleetTexts)
+  return (Object.keys(FLEET_FILTERS) as FleetFilter[]).map((filter) =>
+    toAction(say(shellTexts).palette.fleet(words[filter]), () => navigate(`/?show=${filter}`)),
+  )
+}
+
 function listActions(): Entry[] {
   const words = say(shellTexts)
   if (!me.value) return []
-  const action = (text: string, run: () => void): Entry => ({ text, kind: words.palette.action, run })
+  const action = toAction
   return [
+    ...listHere(),
+    ...listFilters(),
+    action(words.palette.keys, () => {
+      areKeysShown.value = true
+    }),
     action(words.palette.light, () => void savePreferences({ theme: 'light' })),
     action(words.palette.dark, () => void savePreferences({ theme: 'dark' })),
     action(words.palette.system, () => void savePreferences({ theme: 'system' })),

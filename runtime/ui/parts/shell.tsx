@@ -11,6 +11,7 @@ import { path } from '../state/router.ts'
 import { can, may, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Icon } from './icons.tsx'
+import { areKeysShown, Keys, onSingleKey, PALETTE_KEY } from './keys.tsx'
 import { useCurrentInSight } from './page.tsx'
 import { Palette } from './palette.tsx'
 
@@ -123,7 +124,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault()
         isPaletteOpen.value = !isPaletteOpen.value
+        return
       }
+      onSingleKey(event, () => {
+        isPaletteOpen.value = true
+      })
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
@@ -155,7 +160,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
             }}
           >
             <span>{words.find}</span>
-            <kbd>{navigator.platform.startsWith('Mac') ? '⌘ K' : 'Ctrl K'}</kbd>
+            <kbd>{PALETTE_KEY}</kbd>
           </button>
           <LiveMark />
           <Account />
@@ -165,6 +170,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {children}
       </main>
       {isPaletteOpen.value && <Palette pages={listPages()} onClose={() => (isPaletteOpen.value = false)} />}
+      {areKeysShown.value && <Keys />}
     </>
   )
 }
