@@ -13,6 +13,7 @@ export function openAlerting(
     fleet: Fleet
     notices: AlertNotices
     network: WebhookNetwork
+    recommendedVersion: { readonly version: string }
   },
 ): { alerts: AlertEngine; webhooks: WebhookDeliveries } {
   const { db, clock, random, log, fleet, notices, network, checkEpoch } = parts
@@ -26,7 +27,13 @@ export function openAlerting(
       state: fleet.state,
       isCompatible: (instance, assigned) => fleet.offers.isCompatible(instance, assigned),
     },
-    settings: { minAgentVersion, disconnectGraceSeconds: Math.round(config.disconnectGraceMs / 1000) },
+    settings: {
+      // Administrators may recommend another one while the engine runs.
+      get minAgentVersion() {
+        return parts.recommendedVersion.version
+      },
+      disconnectGraceSeconds: Math.round(config.disconnectGraceMs / 1000),
+    },
     hasWebhook: webhooks.isEnabled,
   })
   return { alerts, webhooks }

@@ -22,6 +22,7 @@ import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
 import { openConfigTargets } from '../lib/posture/config-targets.ts'
+import { RecommendedVersion } from '../lib/posture/recommended-version.ts'
 import { classifyAgentError } from '../lib/redact/agent-error.ts'
 import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
 import { KeptPacks } from '../lib/reports/kept-packs.ts'
@@ -96,8 +97,10 @@ export function compose(ground: Ground): Composed {
   })
   const hub = new Hub({ clock, timers })
   identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
-  const { fleet, views, counters, notices } = openFleet(ground, audit, configs, hub)
+  const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
+  const { fleet, views, counters, notices } = openFleet(ground, audit, configs, hub, recommendedVersion)
   const { alerts, webhooks } = openAlerting(config, {
+    recommendedVersion,
     ...{ db, clock, random, log, fleet, notices, checkEpoch },
     network: ground.network,
   })
@@ -108,7 +111,7 @@ export function compose(ground: Ground): Composed {
     ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
     databaseStatistics: ground.databaseStatistics,
     opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
-    configTargets: openConfigTargets(fleet, db),
+    ...{ configTargets: openConfigTargets(fleet, db), recommendedVersion },
   }
   const workers = { password, config: configWorkers, report }
   return {
@@ -152,7 +155,13 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
 }
 
 /** The fleet, what is counted of it, and how it is shown and told. */
-function openFleet(ground: Ground, audit: AuditTrail, configs: ConfigEngine, hub: Hub) {
+function openFleet(
+  ground: Ground,
+  audit: AuditTrail,
+  configs: ConfigEngine,
+  hub: Hub,
+  recommendedVersion: RecommendedVersion,
+) {
   const { config, clock, timers, random, log, db } = ground
   const counters = new FleetCounters()
   const notices = new HubNotices(hub, counters)
@@ -171,7 +180,7 @@ function openFleet(ground: Ground, audit: AuditTrail, configs: ConfigEngine, hub
   const views = new FleetViews({
     ...{ fleet, counters, clock, classifyError: classifyForFleet },
     matches: new EffectiveMatches(db, read.compare),
-    minAgentVersion: config.minAgentVersion,
+    recommendedVersion,
     retentionMs: config.retentionDays * DAY_MS,
   })
   notices.attach(views)

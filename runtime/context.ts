@@ -12,6 +12,7 @@ import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import type { OpampExchange } from '../lib/opamp/exchange.ts'
+import type { RecommendedVersion } from '../lib/posture/recommended-version.ts'
 import type { KeptPacks } from '../lib/reports/kept-packs.ts'
 import type { ReportWorkers } from '../lib/reports/produce.ts'
 import type { ReportTurns } from '../lib/reports/turns.ts'
@@ -60,4 +61,6 @@ export interface Context {
   /** Reads configs, large ones in worker threads. */
   configs: ConfigEngine
   configTargets: ConfigTargets
+  /** The version that the fleet is measured by. */
+  recommendedVersion: RecommendedVersion
 }

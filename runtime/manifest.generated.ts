@@ -61,6 +61,8 @@ import rolloutsGet from '../functions/rollouts/get.ts'
 import rolloutsList from '../functions/rollouts/list.ts'
 import rolloutsRollBack from '../functions/rollouts/roll-back.ts'
 import rolloutsStart from '../functions/rollouts/start.ts'
+import settingsRecommendVersion from '../functions/settings/recommend-version.ts'
+import settingsRecommendedVersion from '../functions/settings/recommended-version.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
@@ -156,6 +158,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'rollouts/list', definition: rolloutsList },
   { id: 'rollouts/roll-back', definition: rolloutsRollBack },
   { id: 'rollouts/start', definition: rolloutsStart },
+  { id: 'settings/recommend-version', definition: settingsRecommendVersion },
+  { id: 'settings/recommended-version', definition: settingsRecommendedVersion },
   { id: 'system/capabilities', definition: systemCapabilities },
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },

@@ -170,6 +170,7 @@ async function serve(
   try {
     if (config.seedAdmin !== null) await seedAdministrator(config.seedAdmin, { ...ctx, db: pool, passwords })
     await ctx.counters.load(pool)
+    await ctx.recommendedVersion.load(pool)
     await ctx.fleet.start()
     closers.push(() => ctx.fleet.stop())
     const proxies = createProxyPolicy(config.trustedProxies, (entry) =>

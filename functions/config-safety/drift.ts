@@ -36,7 +36,7 @@ export default defineHttp({
       return toDriftCollector(workload, push, (...of) => offers.isCompatible(...of), {
         hasDriftAlert: open.has(`config_drift/${workload.id}`),
         hasVersionAlert: open.has(`version_outdated/${workload.id}`),
-        isVersionOutdated: isVersionOutdated(workload.version, ctx.config.minAgentVersion),
+        isVersionOutdated: isVersionOutdated(workload.version, ctx.recommendedVersion.version),
       })
     })
     return jsonText(streamObject(await buildDriftOverview(collectors, ctx.clock.now())))

@@ -45,7 +45,7 @@ export async function reportDeps(ctx: Context): Promise<ReportDeps> {
     workers: ctx.reportWorkers,
     turns: ctx.reportTurns,
     parts: ctx.edition.reports,
-    minAgentVersion: ctx.config.minAgentVersion,
+    minAgentVersion: ctx.recommendedVersion.version,
     canRun: (workloadId, used) => ctx.fleet.canRun(workloadId, used),
   }
 }

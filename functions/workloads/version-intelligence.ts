@@ -26,7 +26,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The posture.', json: VersionIntelligence }],
   errors: [],
   async handle({ query }, ctx) {
-    const recommended = (query.recommended_version ?? '').trim()
+    const recommended = (query.recommended_version ?? ctx.recommendedVersion.version).trim()
     const workloads = await readPosture(ctx)
     const collectors = workloads.filter((workload) => workload.type === 'collector')
     const assessments = await mapInTurns(collectors, CHUNK, (one) => assessCollector(one, recommended))

@@ -1,5 +1,5 @@
 import { array, boolean, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
-import { dictionary, named } from './structs.ts'
+import { dictionary, named, note } from './structs.ts'
 
 export const VersionStanding = named(
   'VersionStanding',
@@ -7,6 +7,28 @@ export const VersionStanding = named(
   enums(['not_applicable', 'unknown', 'below_recommended', 'at_recommended', 'above_recommended']),
 )
 export type VersionStanding = Infer<typeof VersionStanding>
+
+export const RecommendedVersion = named(
+  'RecommendedVersion',
+  'The version that the fleet is measured by.',
+  type({
+    version: note('Empty when nobody recommends one.', string()),
+    source: note(
+      'Whether it was stored here or comes from `MIN_AGENT_VERSION`.',
+      enums(['stored', 'environment', 'none']),
+    ),
+    updated_at: optional(string()),
+    updated_by: note('The email of who stored it.', optional(string())),
+  }),
+)
+export type RecommendedVersion = Infer<typeof RecommendedVersion>
+
+export const RecommendedVersionRequest = named(
+  'RecommendedVersionRequest',
+  'Body of `PUT /api/settings/recommended-version`.',
+  type({ version: note('Empty to forget the stored one.', string()) }),
+)
+export type RecommendedVersionRequest = Infer<typeof RecommendedVersionRequest>
 
 export const BlockingReason = named(
   'BlockingReason',

@@ -30,7 +30,7 @@ export interface FleetViewsParts {
   /** Says in safe words what an agent's raw error text means. */
   classifyError: ClassifyError
   /** Empty when no version is too old. */
-  minAgentVersion: string
+  recommendedVersion: { readonly version: string }
   /** How long a disconnected workload stays in the inventory. */
   retentionMs: number
 }
@@ -121,8 +121,8 @@ export class FleetViews {
   }
 
   #record(workload: Workload, sight: Sight): SettledRecord {
-    const { clock, counters, minAgentVersion, retentionMs } = this.#parts
-    const isOutdated = isVersionOutdated(workload.version, minAgentVersion)
+    const { clock, counters, recommendedVersion, retentionMs } = this.#parts
+    const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
     const driftedCount = this.#countDrifted(workload)
     const times = { nowMs: clock.monotonicMs(), now: clock.now() }
     return toWorkloadRecord(

@@ -1,10 +1,23 @@
 import { defineTexts } from './define.ts'
+import { formatNumber } from './format.ts'
 
 export const postureTexts = defineTexts({
   en: {
     versions: 'Versions',
     recommended: 'Recommended version',
-    recommendedHint: 'The fleet is judged against it, for example 0.149.0.',
+    recommendedHint:
+      'For example 0.149.0. Fleet, versions, drift, alerts and reports are all measured by it; empty leaves it to the service’s MIN_AGENT_VERSION.',
+    recommendedSave: 'Recommend',
+    recommendedSaved: 'Stored. The fleet is measured by it now.',
+    recommendedSame: 'This is what counts already.',
+    recommendedIs: (version: string) => `Measured by ${version}`,
+    recommendedSource: {
+      stored: (who: string) => `stored by ${who}`,
+      environment: 'from the service’s MIN_AGENT_VERSION',
+      none: 'No version is recommended, so none is outdated.',
+    },
+    unknown: 'have not reported what decides it',
+    share: (count: number, total: number) => `${formatNumber(count)} of ${formatNumber(total)}`,
     todo: 'What to do',
     recommendation: {
       upgrade_collector: 'Upgrade the collector to the recommended version.',
@@ -82,7 +95,19 @@ export const postureTexts = defineTexts({
   fr: {
     versions: 'Versions',
     recommended: 'Version recommandée',
-    recommendedHint: 'Le parc est jugé d’après elle, par exemple 0.149.0.',
+    recommendedHint:
+      'Par exemple 0.149.0. Parc, versions, écarts, alertes et rapports s’y mesurent tous ; vide, c’est MIN_AGENT_VERSION du service qui vaut.',
+    recommendedSave: 'Recommander',
+    recommendedSaved: 'Enregistrée. Le parc s’y mesure désormais.',
+    recommendedSame: 'C’est déjà celle qui vaut.',
+    recommendedIs: (version: string) => `Mesuré à ${version}`,
+    recommendedSource: {
+      stored: (who: string) => `enregistrée par ${who}`,
+      environment: 'de MIN_AGENT_VERSION du service',
+      none: 'Aucune version n’est recommandée ; aucune n’est donc dépassée.',
+    },
+    unknown: 'n’ont pas dit ce qui en décide',
+    share: (count: number, total: number) => `${formatNumber(count)} sur ${formatNumber(total)}`,
     todo: 'Que faire',
     recommendation: {
       upgrade_collector: 'Mettre le collecteur à la version recommandée.',

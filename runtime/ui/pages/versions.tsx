@@ -1,17 +1,18 @@
-import type { VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import { useSignal } from '@preact/signals'
+import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
 import { translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
-import { compareVersions } from '../logic/workloads.ts'
+import { sharesOf, verdictOf } from '../logic/versions.ts'
 import { Capped } from '../parts/capped.tsx'
-import { TextField } from '../parts/controls.tsx'
+import { Action, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
-import { Mark, StatusMark } from '../parts/state.tsx'
+import { Mark } from '../parts/state.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
-import { query, setQuery } from '../state/router.ts'
-import { useDebounced } from '../state/use-debounced.ts'
+import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const STANDING = {
@@ -31,11 +32,12 @@ function Standing({ of }: { of: keyof typeof STANDING }) {
   )
 }
 
+/** How many collectors run which version, as bars and in numbers. */
 function Matrix({ of }: { of: VersionIntelligence }) {
   const words = say(postureTexts)
-  const rows = [...of.version_matrix].sort(
-    (a, b) => a.group.localeCompare(b.group) || compareVersions(a.version, b.version),
-  )
+  const shares = sharesOf(of.compatibility_matrix)
+  const total = of.compatibility_summary.total_collectors
+  const largest = Math.max(1, ...shares.map(({ count }) => count))
   return (
     <section>
       <h2>{words.matrix}</h2>
@@ -43,29 +45,32 @@ function Matrix({ of }: { of: VersionIntelligence }) {
         label={words.matrix}
         head={
           <>
-            <th scope="col">{words.column.group}</th>
             <th scope="col">{words.column.version}</th>
             <th scope="col">{words.column.standing}</th>
-            <th scope="col">{words.column.status}</th>
-            <th scope="col" class="n">
-              {words.column.count}
-            </th>
+            <th scope="col">{words.column.count}</th>
+            <th scope="col">{words.column.group}</th>
           </>
         }
       >
-        <Capped rows={rows}>
-          {(row) => (
-            <tr key={`${row.group}${row.type}${row.status}${row.version}`}>
-              <td>{row.group}</td>
-              <td class="mono">{row.version}</td>
-              <td>
-                <Standing of={row.version_status} />
+        <Capped rows={shares}>
+          {(share) => (
+            <tr key={share.version}>
+              <td class="mono">
+                <a href={`/?q=${encodeURIComponent(`version:${share.version}`)}`}>{share.version}</a>
               </td>
               <td>
-                <StatusMark status={row.status as 'connected'} />
+                <Standing of={share.standing} />
               </td>
-              <td class="n">
-                <a href={`/?q=${encodeURIComponent(`version:${row.version}`)}`}>{formatNumber(row.count)}</a>
+              <td>
+                <div class="share">
+                  <span class="share-bar" aria-hidden="true">
+                    <i style={{ width: `${(100 * share.count) / largest}%` }} />
+                  </span>
+                  <span>{words.share(share.count, total)}</span>
+                </div>
+              </td>
+              <td class="text muted">
+                {share.groups.map(([group, count]) => `${group} (${formatNumber(count)})`).join(', ')}
               </td>
             </tr>
           )}
@@ -77,7 +82,7 @@ function Matrix({ of }: { of: VersionIntelligence }) {
 
 function Blocks({ of }: { of: VersionIntelligence }) {
   const words = say(postureTexts)
-  const blocked = of.compatibility_matrix.filter((row) => !row.runnable)
+  const blocked = of.compatibility_matrix.filter((row) => verdictOf(row) === 'cannot')
   return (
     <section>
       <h2>{words.blocks}</h2>
@@ -121,6 +126,9 @@ function Blocks({ of }: { of: VersionIntelligence }) {
   )
 }
 
+const countOf = (of: VersionIntelligence, verdict: ReturnType<typeof verdictOf>) =>
+  of.compatibility_matrix.filter((row) => verdictOf(row) === verdict).length
+
 /** What to do about it, workload by workload. */
 function Recommendations({ of }: { of: VersionIntelligence }) {
   const words = say(postureTexts)
@@ -163,23 +171,69 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
   )
 }
 
-/** The fleet against a recommended version, and what stands in the way. */
+/** Which version counts, since whom, and a field for those who may change it. */
+function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () => void }) {
+  const words = say(postureTexts)
+  const wanted = useSignal(of.source === 'stored' ? of.version : '')
+  const isBusy = useSignal(false)
+  const stored = of.source === 'stored' ? of.version : ''
+  const submit = async () => {
+    if (isBusy.value) return
+    isBusy.value = true
+    const result = await api.recommendVersion(wanted.value.trim())
+    isBusy.value = false
+    if (!result.ok) return toastFailure(result)
+    toast(words.recommendedSaved)
+    onStored()
+  }
+  const from =
+    of.source === 'stored'
+      ? words.recommendedSource.stored(of.updated_by ?? '?')
+      : words.recommendedSource[of.source]
+  return (
+    <>
+      <p class="muted">{of.version === '' ? from : `${words.recommendedIs(of.version)} · ${from}`}</p>
+      {may('settings:manage') && (
+        <form
+          class="form"
+          style={{ margin: '20px 0' }}
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (wanted.value.trim() !== stored) void submit()
+          }}
+        >
+          <TextField
+            label={words.recommended}
+            hint={words.recommendedHint}
+            value={wanted.value}
+            onValue={(value) => (wanted.value = value)}
+          />
+          <div class="actions">
+            <Action isSubmit reason={wanted.value.trim() === stored ? words.recommendedSame : null}>
+              {words.recommendedSave}
+            </Action>
+          </div>
+        </form>
+      )}
+    </>
+  )
+}
+
+/** The fleet against the recommended version, and what stands in the way. */
 export function VersionsPage() {
   const words = say(postureTexts)
-  const recommended = query.value.get('recommended') ?? ''
-  const rested = useDebounced(recommended, 350)
-  const versions = useResource(`versions:${rested}`, (abort) => api.versions(rested, abort))
+  const versions = useResource('versions', (abort) => api.versions(abort))
+  const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))
+  const reload = () => {
+    versions.reload()
+    recommended.reload()
+  }
   return (
     <>
       <Head title={words.versions} />
-      <div class="form" style={{ margin: '20px 0' }}>
-        <TextField
-          label={words.recommended}
-          hint={words.recommendedHint}
-          value={recommended}
-          onValue={(value) => setQuery({ recommended: value })}
-        />
-      </div>
+      <Loaded of={recommended}>
+        {(data) => <Recommended key={data.version} of={data} onStored={reload} />}
+      </Loaded>
       <Loaded of={versions}>
         {(data) =>
           data.version_matrix.length === 0 ? (
@@ -196,8 +250,12 @@ export function VersionsPage() {
                   {words.runnable}
                 </span>
                 <span>
-                  <b>{formatNumber(data.compatibility_summary.not_runnable_count)}</b>
+                  <b>{formatNumber(countOf(data, 'cannot'))}</b>
                   {words.notRunnable}
+                </span>
+                <span>
+                  <b>{formatNumber(countOf(data, 'unknown'))}</b>
+                  {words.unknown}
                 </span>
               </div>
               <Matrix of={data} />

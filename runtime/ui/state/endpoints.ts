@@ -40,7 +40,7 @@ import type { DatabaseCounters, SystemInfo } from '../../../lib/wire/system.ts'
 import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/templates.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { ValidationResult } from '../../../lib/wire/validation.ts'
-import type { VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
 import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { call, download, LONG_LIMIT_MS } from './api.ts'
 
@@ -146,11 +146,12 @@ export const api = {
   previewMigration: (request: MigrationPreviewRequest, signal?: Signal) =>
     call<MigrationPreview>('POST', '/api/configs/migration-assistant/preview', { signal, json: request }),
 
-  versions: (recommended: string, signal?: Signal) =>
-    call<VersionIntelligence>('GET', '/api/workloads/version-intelligence', {
-      signal,
-      query: { recommended_version: recommended === '' ? undefined : recommended },
-    }),
+  versions: (signal?: Signal) =>
+    call<VersionIntelligence>('GET', '/api/workloads/version-intelligence', { signal }),
+  recommendedVersion: (signal?: Signal) =>
+    call<RecommendedVersion>('GET', '/api/settings/recommended-version', { signal }),
+  recommendVersion: (version: string) =>
+    call<RecommendedVersion>('PUT', '/api/settings/recommended-version', { json: { version } }),
   drift: (signal?: Signal) => call<DriftOverview>('GET', '/api/config-safety/drift', { signal }),
   pushActivity: (signal?: Signal) =>
     call<PushActivityDay[]>('GET', '/api/pushes/activity', { signal, query: { window: '7d' } }),

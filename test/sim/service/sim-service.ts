@@ -108,7 +108,8 @@ export class SimService {
     })
     const { fleet, counters, hub } = this
     this.views = new FleetViews({
-      ...{ fleet, counters, clock, classifyError, minAgentVersion: sim.minAgentVersion },
+      ...{ fleet, counters, clock, classifyError },
+      recommendedVersion: { version: sim.minAgentVersion },
       matches: new EffectiveMatches(db, async (asked, reported) => {
         const compared = await configs.effectiveMatch(asked, reported)
         return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
@@ -124,6 +125,7 @@ export class SimService {
     this.alerts = openAlerting(settings, {
       ...{ db, clock, random: dice, log, fleet, notices, checkEpoch },
       network: null as never,
+      recommendedVersion: { version: sim.minAgentVersion },
     }).alerts
     this.exchange = createOpampExchange({ fleet, clock, log, messageBytesMax: 1_048_576 })
     const doubtParts = { db, timers, log, counters, fleet }

@@ -1,0 +1,48 @@
+import { isComparable } from '../../lib/model/versions.ts'
+import { storeRecommendedVersion } from '../../lib/posture/recommended-version.ts'
+import { inTurns } from '../../lib/turns.ts'
+import { RecommendedVersion, RecommendedVersionRequest } from '../../lib/wire/version-intelligence.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { toRecommendedVersion } from './recommended-version-record.ts'
+
+const VERSION_LENGTH_MAX = 64
+/** Workloads shown anew before others get their turn. */
+const CHUNK = 200
+
+/** Recommend a version; an empty one leaves it to the environment again. */
+export default defineHttp({
+  route: 'PUT /api/settings/recommended-version',
+  summary: 'Store the version that the fleet is measured by.',
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(RecommendedVersionRequest, { bytesMax: 4_096 }),
+  replies: [{ status: 200, description: 'The version that counts now.', json: RecommendedVersion }],
+  errors: ['bad-request', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    const value = body.version.trim()
+    if (value.length > VERSION_LENGTH_MAX || (value !== '' && !isComparable(value)))
+      return problem('bad-request', { error: 'version must be a semantic version such as 0.149.0, or empty' })
+    const { recommendedVersion } = ctx
+    const stored = await ctx.audit.change(async (tx, record) => {
+      const updatedBy = actor.email
+      await storeRecommendedVersion(tx, { value, updatedAt: ctx.clock.now(), updatedBy })
+      await record({
+        action: 'settings.recommended_version',
+        actor,
+        resource: 'settings',
+        resourceId: 'recommended_version',
+        detail: JSON.stringify({ from: recommendedVersion.version, to: value }),
+      })
+    })
+    if (!stored.ok) return auditUnavailable(stored)
+    await recommendedVersion.load(ctx.db)
+    // Who is outdated is part of every workload as browsers see it.
+    for await (const piece of inTurns(ctx.fleet.state.workloads.values(), CHUNK))
+      for (const { id } of piece) ctx.counters.changed(id)
+    return json(toRecommendedVersion(recommendedVersion))
+  },
+})
