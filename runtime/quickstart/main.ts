@@ -86,7 +86,8 @@ function startService(
 ): Child {
   return startChild({
     script,
-    args: [],
+    // Whoever tries it out sees all of it; a service of one's own starts as community.
+    args: ['--edition', 'complete'],
     hasChannel: false,
     logFile: SERVICE_LOG,
     env: {

@@ -9,6 +9,8 @@ export function migrateDatadog(source: ReadonlyMap<string, SourceValue>, draft: 
   for (const [key, value] of source) {
     if (key === 'env') {
       draft.attribute('deployment.environment', scalarText(value), key, 'datadog.env.to_resource_attribute')
+      // The name that the conventions give it today; older backends look for the other.
+      draft.labelAttribute('deployment.environment.name', scalarText(value))
     } else if (key === 'tags') migrateTags(value, draft)
     else if (key === 'logs') migrateLogs(value, draft)
     else if (key === 'logs_config' && value instanceof Map) listUnsupported(value, key, draft)
@@ -40,7 +42,8 @@ function migrateTags(value: SourceValue, draft: MigrationDraft): void {
     const colon = tag.indexOf(':')
     const path = `tags[${index}]`
     if (colon > 0) {
-      const key = `muster.vendor.datadog.tag.${tag.slice(0, colon)}`
+      const name = tag.slice(0, colon)
+      const key = name === 'env' ? 'deployment.environment.name' : `muster.vendor.datadog.tag.${name}`
       draft.attribute(key, tag.slice(colon + 1), path, 'datadog.tags.to_resource_attributes')
     } else if (tag !== '') {
       draft.unsupported(path, 'the tag has no value')

@@ -171,7 +171,11 @@ export class MigrationDraft {
   /** The endpoint everything goes to, cleaned of credentials. */
   otlpEndpoint(raw: string, path: string): void {
     const endpoint = this.endpoint(raw, path)
-    if (endpoint !== null) this.#exporter = { id: 'otlp', lines: [`endpoint: ${quote(endpoint)}`] }
+    if (endpoint === null) return
+    this.#exporter = {
+      id: speaksHttp(endpoint) ? 'otlphttp' : 'otlp',
+      lines: [`endpoint: ${quote(endpoint)}`],
+    }
   }
 
   /** Send everything to a Splunk HTTP event collector. */
@@ -241,6 +245,11 @@ export class MigrationDraft {
     const message = `Only the first ${ENTRIES_MAX} entries of each kind are carried over and listed.`
     this.findings.warnings.unshift({ code: 'answer_truncated', severity: 'warning', message })
   }
+}
+
+/** Whether an OTLP endpoint is one of HTTP: a URL, unless its port is the one of gRPC. */
+function speaksHttp(endpoint: string): boolean {
+  return /^https?:\/\//i.test(endpoint) && !/^[^/]+\/\/[^/?#]*:4317(?:[/?#]|$)/.test(endpoint)
 }
 
 /** An OTLP receiver on its usual ports. */

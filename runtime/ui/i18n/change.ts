@@ -28,6 +28,11 @@ export const changeTexts = defineTexts({
     firstConfig:
       'This is the first config for this workload, and no instance reports what it runs: there is nothing to compare it with.',
     risk: { none: 'no risk seen', low: 'low risk', medium: 'medium risk', high: 'high risk' },
+    fillIn: 'To fill in',
+    fillInLead:
+      'The template leaves these to you. Write the value itself, or ${env:NAME} for a variable of the collector’s environment, which is where secrets belong.',
+    fillInGo: 'Put in',
+    fillInNothing: 'Write at least one value.',
     riskUnknown: 'risk not known',
     againstReported:
       'Nothing was ever pushed to this workload. It is compared with what its instances report to run.',
@@ -189,6 +194,11 @@ export const changeTexts = defineTexts({
     firstConfig:
       'C’est la première config de ce collecteur, et aucune instance ne dit ce qu’elle exécute : il n’y a rien à comparer.',
     risk: { none: 'aucun risque vu', low: 'risque faible', medium: 'risque moyen', high: 'risque élevé' },
+    fillIn: 'À remplir',
+    fillInLead:
+      'Le modèle vous laisse ces valeurs. Écrivez la valeur même, ou ${env:NOM} pour une variable de l’environnement du collecteur ; c’est là que vont les secrets.',
+    fillInGo: 'Remplir',
+    fillInNothing: 'Écrivez au moins une valeur.',
     riskUnknown: 'risque inconnu',
     againstReported:
       'Rien n’a jamais été poussé vers ce collecteur. La comparaison est faite avec ce que ses instances disent exécuter.',

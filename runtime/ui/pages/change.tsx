@@ -18,6 +18,7 @@ import { can, may } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
+import { Placeholders } from './change-placeholders.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 
 interface Base {
@@ -211,6 +212,10 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
   const mayRepeat = push?.status === 'failed' && push.config_hash === workload.active_config_hash
   const changesNothing = base.active !== '' && draft.value === base.active && !mayRepeat
   const isInvalid = validation.data !== null && !validation.data.valid
+  // A bare name may also be meant for the collector; it is asked for where a template declared it.
+  const mayHoldPlaceholders =
+    query.value.has('template') ||
+    validation.data?.warnings.some(({ code }) => code === 'unfilled_placeholder') === true
   const blocker = changesNothing ? words.nothingChanges : isInvalid ? words.mustBeValid : null
   return (
     <div class="two" style={{ marginTop: '24px' }}>
@@ -270,6 +275,15 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
         />
       </div>
       <div>
+        {mayHoldPlaceholders && (
+          <Placeholders
+            draft={draft.value}
+            onFill={(text) => {
+              draft.value = text
+              revision.value++
+            }}
+          />
+        )}
         <Checks of={validation} isStale={isStale} />
         {plan.data && <PolicyPane plan={plan.data} />}
         {plan.data && (

@@ -14,6 +14,7 @@ import {
   sortWorkloads,
 } from '../logic/workloads.ts'
 import { BigTable, type TableLine } from '../parts/big-table.tsx'
+import { EditionLine } from '../parts/edition.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
@@ -193,6 +194,7 @@ export function FleetPage() {
           </div>
         </>
       )}
+      {fleetLoaded.value && <EditionLine parts={['approvals', 'version_intelligence', 'drift_dashboard']} />}
       {!fleetLoaded.value && workloads.size === 0 && !fleetFailure.value && (
         <p class="empty" role="status">
           {say(commonTexts).loading}

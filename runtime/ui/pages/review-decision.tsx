@@ -11,6 +11,7 @@ import { listStageSizes, readShares, toStageRequests } from '../logic/stages.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { EditionLine } from '../parts/edition.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
@@ -257,6 +258,7 @@ function PushDialog({
         {!isBreakGlass && can('config_safety.canary_rollout') && (
           <Stages of={stages} connected={workload.connected_instance_count} />
         )}
+        {!isBreakGlass && <EditionLine parts={['canary_rollout']} />}
         {asksProduction.value && (
           <TextField
             label={words.pushTyped(name)}

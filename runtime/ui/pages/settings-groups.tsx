@@ -7,6 +7,7 @@ import { settingsTexts } from '../i18n/settings.ts'
 import { readLabelLines, readWords, writeLabelLines } from '../logic/label-lines.ts'
 import { Action, TextArea, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -219,6 +220,7 @@ export function GroupsSection() {
   return (
     <>
       <p class="muted">{words.groupsLead}</p>
+      <EditionLine parts={['scoped_push']} />
       <div class="actions">
         <Action
           kind="primary"

@@ -30,10 +30,9 @@ function Stats({ stats }: { stats: EventStats }) {
   const times = useMemo(() => stats.buckets.map(({ start }) => Date.parse(start) / 1000), [stats])
   const series = useMemo(
     () => [
-      // Bars lie over each other: the sum first, then what is part of it.
       {
         name: words.connects,
-        values: stats.buckets.map(({ connected, disconnected }) => connected + disconnected),
+        values: stats.buckets.map(({ connected }) => connected),
         color: '--ok',
       },
       {
@@ -50,7 +49,9 @@ function Stats({ stats }: { stats: EventStats }) {
         {words.stats(stats.connected, stats.disconnected, stats.version_changed)} ·{' '}
         {words.churn(formatNumber(stats.churn_rate_per_hour, 2))}
       </p>
-      {times.length > 1 && <Chart label={words.chart} times={times} series={series} />}
+      {times.length > 1 && (
+        <Chart label={words.chart} times={times} bucketSeconds={stats.bucket_seconds} series={series} />
+      )}
     </>
   )
 }

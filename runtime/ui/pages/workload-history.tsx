@@ -9,6 +9,7 @@ import { workloadTexts } from '../i18n/workload.ts'
 import { appliedHashes, canPin } from '../logic/pushes.ts'
 import { Action, ActionLink, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Sheet } from '../parts/page.tsx'
 import { Ago, PushMark } from '../parts/state.tsx'
@@ -184,6 +185,7 @@ export function HistoryTab({ workload, history }: TabProps) {
                 {query.value.get('rollback') ? words.rollBackChoose : words.compareHint}
               </span>
             </div>
+            <EditionLine parts={['guided_rollback']} />
             <Sheet
               isStacked
               label={say(workloadTexts).tabs.history}

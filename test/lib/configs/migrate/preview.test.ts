@@ -58,6 +58,7 @@ describe('a Datadog agent', () => {
     })
     expect(attributesOf(result)).toEqual({
       'deployment.environment': 'production',
+      'deployment.environment.name': 'production',
       'muster.vendor.datadog.tag.region': 'eu-west-1',
       'muster.vendor.datadog.tag.team': 'checkout',
     })
@@ -112,6 +113,25 @@ describe('a Datadog agent', () => {
       if (unsupported_keys.length > 0) expect(unsupported_keys[0]!.reason).toContain('1 to 65535')
     },
   )
+
+  it('knows the environment by its tag, and sends to a URL over HTTP', () => {
+    const sent = (otlpEndpoint: string) =>
+      draftOf(preview('datadog_agent', 'tags: ["env:prod"]', { otlpEndpoint })).exporters
+    expect(attributesOf(preview('datadog_agent', 'tags: ["env:prod"]'))).toEqual({
+      'deployment.environment.name': 'prod',
+    })
+    // The example of the page.
+    expect(sent('https://otlp.example.com:4318')).toEqual({
+      otlphttp: { endpoint: 'https://otlp.example.com:4318' },
+    })
+    expect(sent('https://otlp.example.com/otlp')).toEqual({
+      otlphttp: { endpoint: 'https://otlp.example.com/otlp' },
+    })
+    expect(sent('https://otlp.example.com:4317')).toEqual({
+      otlp: { endpoint: 'https://otlp.example.com:4317' },
+    })
+    expect(sent('otlp.example.com:4317')).toEqual({ otlp: { endpoint: 'otlp.example.com:4317' } })
+  })
 
   it('reads tags that are one text', () => {
     expect(attributesOf(preview('datadog_agent', 'tags: team:a, tier:b c'))).toEqual({
