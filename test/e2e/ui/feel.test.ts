@@ -4,7 +4,7 @@ import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent
 import { BUNDLE, type Service, startService } from '../support/service.ts'
 import { type Looks, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
-import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
+import { FAILING_EXPORTER, GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
 import { startComplete } from './support/service.ts'
 
 let service: Service
@@ -58,6 +58,23 @@ describe('the fleet table', () => {
     await page.getByRole('button', { name: '3 new' }).click()
     await page.getByRole('link', { name: 'late-z' }).waitFor()
     expect(await page.getByRole('button', { name: /new$/ }).count()).toBe(0)
+  })
+
+  test('does not slide under the pointer when the order changes; it is put right when the pointer leaves', async () => {
+    const names = page.locator('tbody tr[aria-rowindex] a.name')
+    const late = agents.at(-1)
+    await page.getByRole('link', { name: 'gateway', exact: true }).hover()
+    const before = await names.allTextContents()
+    expect(before.at(-1)).toBe('late-z')
+    late!.say({ health: FAILING_EXPORTER })
+    const row = page.getByRole('row', { name: /late-z/ })
+    await row
+      .getByText(/degraded|unhealthy/)
+      .first()
+      .waitFor()
+    expect(await names.allTextContents()).toEqual(before)
+    await page.mouse.move(2, 2)
+    await expect.poll(async () => (await names.allTextContents())[0]).toBe('late-z')
   })
 
   test('shows the columns somebody chose, says so in the address, and remembers', async () => {
