@@ -56,6 +56,8 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       ? { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...failed }
       : { kind: 'rolled_back', since: push.submittedAt.toISOString(), ...failed }
   }
+  // What an operator took back is no news to anybody; the alert goes by the same.
+  if (push.status === 'failed' && push.error?.cause === 'rolled_back') return null
   if (push.status === 'failed')
     return { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...aboutPush(push) }
   const held = workload.rollout?.stored ?? null

@@ -225,6 +225,16 @@ describe('a staged rollout', () => {
       expect(await read(id)).toMatchObject({ status: 'running' })
       expect((await read(id)).rollback_target_hash).toBeUndefined()
     })
+
+    it('is no trouble, in the list as for the alert, once an operator took it back', async () => {
+      const id = await start()
+      expect((await act(id, 'rollback')).status).toBe(202)
+      await ctx.advance(1_000)
+      const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
+      expect((json as WorkloadRecord).trouble?.kind).not.toBe('push_failed')
+      await ctx.alerts.run(new AbortController().signal)
+      expect((await invoke(ctx, 'GET /api/alerts', { as: editor.token })).json).toEqual([])
+    })
   })
 
   it('says to what it went back, and what it would go back to while it runs', async () => {
