@@ -12,6 +12,7 @@ import { Head, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { query } from '../state/router.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -222,7 +223,9 @@ function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () =>
 /** The fleet against the recommended version, and what stands in the way. */
 export function VersionsPage() {
   const words = say(postureTexts)
-  const versions = useResource('versions', (abort) => api.versions(abort))
+  // An address may ask how the fleet would stand to another version; nothing is stored by that.
+  const asked = query.value.get('recommended')
+  const versions = useResource(`versions:${asked ?? ''}`, (abort) => api.versions(asked, abort))
   const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))
   const reload = () => {
     versions.reload()

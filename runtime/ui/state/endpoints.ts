@@ -146,8 +146,11 @@ export const api = {
   previewMigration: (request: MigrationPreviewRequest, signal?: Signal) =>
     call<MigrationPreview>('POST', '/api/configs/migration-assistant/preview', { signal, json: request }),
 
-  versions: (signal?: Signal) =>
-    call<VersionIntelligence>('GET', '/api/workloads/version-intelligence', { signal }),
+  versions: (recommended: string | null, signal?: Signal) =>
+    call<VersionIntelligence>('GET', '/api/workloads/version-intelligence', {
+      signal,
+      query: { recommended_version: recommended ?? undefined },
+    }),
   recommendedVersion: (signal?: Signal) =>
     call<RecommendedVersion>('GET', '/api/settings/recommended-version', { signal }),
   recommendVersion: (version: string) =>
