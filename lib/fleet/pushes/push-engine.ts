@@ -274,8 +274,14 @@ export class PushEngine {
       (uid) =>
         this.#state.isRecent(uid, nowMs, this.#deps.graceMs) &&
         workload !== undefined &&
-        assignmentOfUid(workload, uid) === followed,
+        (assignmentOfUid(workload, uid) === followed || this.#speaksFor(workload, followed, uid)),
     )
+  }
+
+  /** One that takes part in a rollout now, and ran this config before, has not failed it. */
+  #speaksFor(workload: Workload, { targets }: FollowedPush, uid: string): boolean {
+    const instance = this.#state.instances.get(uid)
+    return targets.get(uid)?.state === 'applied' && (instance === undefined || instance.workload === workload)
   }
 
   #noteApplied(push: Push): void {

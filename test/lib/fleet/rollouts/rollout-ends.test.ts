@@ -97,6 +97,20 @@ describe('a push that is pending when a rollout starts', () => {
   })
 })
 
+it('does not make the active config a failed one by taking those who run it away from it', async () => {
+  const workload = await begin('ab')
+  const active = await workload.settle(1)
+  const [, b] = workload.agents
+  b!.fail('exit code 1')
+  await ctx.advance(1_000)
+  expect(await workload.stored(active)).toMatchObject({ status: 'applied', counts: { failed: 1 } })
+  await workload.stage(2, STAGES)
+  b!.fail('exit code 1', config(1).hash)
+  await ctx.advance(5_000)
+  expect(workload.offered[0]).toBe(2)
+  expect(await workload.stored(active)).toMatchObject({ status: 'applied' })
+})
+
 it('takes its members back to what was applied before, where the active config has failed itself', async () => {
   const workload = await begin('ab')
   await workload.settle(1)
