@@ -210,6 +210,8 @@ describe('an alert', () => {
     const row = page.getByRole('row', { name: /Version outdated.*veteran/ })
     await row.waitFor({ timeout: 60_000 })
     await row.getByRole('button', { name: 'Resolve' }).click()
+    const dialog = page.getByRole('dialog', { name: /Resolve “Version outdated” of veteran/ })
+    await dialog.getByRole('button', { name: 'Resolve' }).click()
     await page.getByText('Resolved. It stays quiet').waitFor()
     await expect.poll(() => row.count()).toBe(0)
     await page.getByRole('button', { name: 'Resolved too' }).click()
