@@ -318,6 +318,8 @@ export class SimAgent implements Hearer {
     const next = Buffer.from(uid).toString('hex')
     this.#world.trace(`${this.uid.slice(0, 6)} is ${next.slice(0, 6)}${next.slice(-4)} from now on`)
     this.uid = next
+    // Under another uid its rhythm is not known yet.
+    if (this.#link instanceof Poller) this.#link.regular = 0
     this.#say(this.#fullReport())
   }
 
