@@ -333,9 +333,9 @@ export class Fleet implements FleetPort {
         fullStateAskedMs: this.#deps.clock.monotonicMs(),
       })
       const ask = { capabilities: OUR_CAPABILITIES, reportFullState: true }
-      // A poller is asked by the answer to its next poll.
-      if (instance.connection.transport === 'http') instance.hasAskedFullState = false
-      else instance.connection.send(encodeServerToAgent(instance.uidOnWire, ask))
+      // A poller, and one whose socket had no room, is asked by the answer to its next message.
+      const outcome = instance.connection.send(encodeServerToAgent(instance.uidOnWire, ask))
+      if (outcome === 'dropped') instance.hasAskedFullState = false
     }
     this.#deps.notices.workloadRemoved(workload.id)
   }

@@ -96,7 +96,8 @@ export class EffectiveConfigs {
       if (instance.connection === null) this.#owed.delete(instance)
       else if (instance.connection.transport === 'ws' && asked < ASKED_AT_ONCE && this.takeOwed(instance)) {
         asked++
-        instance.connection.send(encodeServerToAgent(instance.uidOnWire, { reportFullState: true }))
+        const ask = encodeServerToAgent(instance.uidOnWire, { reportFullState: true })
+        if (instance.connection.send(ask) === 'dropped') this.#owed.add(instance)
       }
     }
   }

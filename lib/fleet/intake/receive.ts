@@ -77,8 +77,8 @@ export class Receiver implements FleetPort {
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Answer {
     this.messageCount++
-    if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
     const known = this.#state.instances.get(report.uid)
+    if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
     if (known !== undefined && this.#isEcho(known, connection, report))
       return plain({ capabilities: OUR_CAPABILITIES })
@@ -95,8 +95,9 @@ export class Receiver implements FleetPort {
     if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection)
     this.#merge(instance, report, wasLive)
-    const message = this.#answer(instance, report, hasGap)
-    return this.#withOffer(instance, connection, message, isRepeated || about.isRetransmission === true)
+    const isRetransmission = about.isRetransmission === true
+    const message = this.#answer(instance, report, hasGap, isRetransmission)
+    return this.#withOffer(instance, connection, message, isRepeated || isRetransmission)
   }
 
   /** Whoever is new to a connection, or to the process, must find room there. */
@@ -366,7 +367,12 @@ export class Receiver implements FleetPort {
     this.#presence.arrive(instance, workload)
   }
 
-  #answer(instance: Instance, report: AgentReport, hasGap: boolean): ServerMessage {
+  #answer(
+    instance: Instance,
+    report: AgentReport,
+    hasGap: boolean,
+    isRetransmission: boolean,
+  ): ServerMessage {
     const message: ServerMessage = {}
     if (!instance.hasBeenAnswered) {
       message.capabilities = OUR_CAPABILITIES
@@ -374,23 +380,26 @@ export class Receiver implements FleetPort {
     }
     if (report.attributes !== null) {
       instance.hasAskedFullState = false
-    } else if (this.#needsFullState(instance, hasGap) || this.#effective.takeOwed(instance)) {
+    } else if (
+      this.#needsFullState(instance, hasGap, isRetransmission) ||
+      this.#effective.takeOwed(instance)
+    ) {
       message.reportFullState = true
+      instance.hasAskedFullState = true
     }
     if (this.#components.ask(instance)) message.reportAvailableComponents = true
     return message
   }
 
-  #needsFullState(instance: Instance, hasGap: boolean): boolean {
+  #needsFullState(instance: Instance, hasGap: boolean, isRetransmission: boolean): boolean {
     const isMissing = !instance.isDescribed || (!instance.reported.isKnown && canReport(instance))
-    if (!hasGap && (!isMissing || instance.hasAskedFullState)) return false
+    // A poller that was asked and goes on as if it was not may never have got the answer.
+    const mayBeLost = isRetransmission || (isMissing && instance.connection?.transport === 'http')
+    const isDue = hasGap || (instance.hasAskedFullState ? mayBeLost : isMissing)
     const nowMs = this.#deps.clock.monotonicMs()
-    const refill = Math.floor((nowMs - instance.fullStateAskedMs) / FULL_STATE_REFILL_MS)
-    instance.fullStateTokens = Math.min(FULL_STATE_BURST, instance.fullStateTokens + refill)
-    if (instance.fullStateTokens === 0) return false
-    instance.fullStateTokens--
-    instance.fullStateAskedMs = nowMs
-    instance.hasAskedFullState = true
+    if (!isDue || !takeFullStateToken(instance, nowMs)) return false
+    // What is waited for is waited for since it was asked first.
+    if (!instance.hasAskedFullState) instance.fullStateAskedMs = nowMs
     if (instance.workload !== null && !instance.reported.isKnown) this.#state.unknownReported.add(instance)
     return true
   }
@@ -415,6 +424,16 @@ export class Receiver implements FleetPort {
 function isNewStart({ sequenceNum }: Instance, { transport }: AgentConnection, report: AgentReport): boolean {
   if (transport !== 'http' || report.attributes === null || sequenceNum === null) return false
   return report.sequenceNum < sequenceNum
+}
+
+/** An agent may be asked for its full state a few times at once, and then only every so often. */
+function takeFullStateToken(instance: Instance, nowMs: number): boolean {
+  const refill = Math.floor((nowMs - instance.fullStateTokenMs) / FULL_STATE_REFILL_MS)
+  const tokens = Math.min(FULL_STATE_BURST, instance.fullStateTokens + refill)
+  if (tokens === 0) return false
+  instance.fullStateTokens = tokens - 1
+  instance.fullStateTokenMs = nowMs
+  return true
 }
 
 const plain = (message: ServerMessage): Answer => ({ message, pendingOffer: null })

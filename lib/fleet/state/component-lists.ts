@@ -10,6 +10,8 @@ const COMPONENT_LISTS_MAX = 5_000
 const WAIT_MS = 60_000
 /** How often it is waited for again on a new connection, because the former one ended before the wait did. */
 const WAITS_AGAIN = 2
+/** So many answers to the polls of one agent ask for its list. */
+const HTTP_ASKS_MAX = 3
 
 /** A list that an instance announced and that is not known. */
 export interface ComponentWait {
@@ -51,7 +53,10 @@ export class ComponentLists {
     return list
   }
 
-  /** Whether the answer to this instance asks for its list: once a connection and hash. The wait begins with it. */
+  /**
+   * Whether the answer to this instance asks for its list: once a connection and hash, a few times where an answer may
+   * be lost. The wait begins with the first.
+   */
   ask(instance: Instance): boolean {
     if (!isListMissing(instance)) {
       this.#settle(instance)
@@ -67,7 +72,11 @@ export class ComponentLists {
       wait.waitsLeft--
     }
     if (awaitsComponents(instance)) this.#state.awaitingComponents.add(instance)
-    if (instance.askedComponentsHash === hash) return false
+    const isAsked = instance.askedComponentsHash === hash
+    // A poller may never have got the answer that asked it.
+    const most = instance.connection?.transport === 'http' ? HTTP_ASKS_MAX : 1
+    if (isAsked && instance.componentAsks >= most) return false
+    instance.componentAsks = isAsked ? instance.componentAsks + 1 : 1
     instance.askedComponentsHash = hash
     return true
   }

@@ -112,9 +112,14 @@ export interface Instance {
   /** Whether this connection has had its first answer, and what it was asked for. */
   hasBeenAnswered: boolean
   hasAskedFullState: boolean
+  /** Since when its full state is waited for; 0 when it never was. */
   fullStateAskedMs: number
+  /** How often it may be asked as of when it was asked last. */
   fullStateTokens: number
+  fullStateTokenMs: number
   askedComponentsHash: string | null
+  /** How often it was asked for that list on this connection. */
+  componentAsks: number
   /** Set while it is away. */
   awaySinceMs: number | null
   /** It said goodbye, and on which connection. */

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { silentLog } from '../../../../lib/log.ts'
+import { createOpampExchange, type OpampExchange } from '../../../../lib/opamp/exchange.ts'
+import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
+import {
+  agentBody,
+  hex,
+  keyValues,
+  type PlainMessage,
+  readServerBody,
+} from '../../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+
+// What an agent is asked may not reach it: over HTTP with an answer that is lost, on a socket that has no room.
+
+const FULL_STATE = 1
+const COMPONENTS = 2
+const UID = '0192d3b40000700090000000000000aa'
+const LISTING = SUPERVISOR | AGENT_CAPABILITIES.reportsAvailableComponents
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let exchange: OpampExchange
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  exchange = createOpampExchange({
+    ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+  })
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+/** One poll; what its answer asks for. */
+async function poll(sequenceNum: number, more: PlainMessage = {}): Promise<number> {
+  const message = { instanceUid: hex(UID), sequenceNum, capabilities: LISTING, ...more }
+  const { flags } = readServerBody(await exchange.answerBody(agentBody(message), '192.0.2.1'))
+  return Number(flags ?? 0)
+}
+
+const described: PlainMessage = {
+  agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge', 'host.name': 'vm' }) },
+  availableComponents: { hash: hex('c0') },
+}
+
+describe('a poller whose answer was lost', () => {
+  it('is asked what it is again, in the answer to the same bytes and to its next poll', async () => {
+    expect(await poll(5)).toBe(FULL_STATE)
+    expect(await poll(5)).toBe(FULL_STATE)
+    await ctx.advance(30_000)
+    expect(await poll(6)).toBe(FULL_STATE)
+    expect(await poll(7, described)).toBe(COMPONENTS)
+    expect((await poll(8)) & FULL_STATE).toBe(0)
+  })
+
+  it('is asked for its components again, three times in all', async () => {
+    const asked = [await poll(0, described)]
+    for (let i = 1; i < 6; i++) asked.push(await poll(i))
+    expect(asked).toEqual([COMPONENTS, COMPONENTS, COMPONENTS, 0, 0, 0])
+  })
+
+  it('is asked a few times at once only, and what it runs is settled after a minute all the same', async () => {
+    let asked = 0
+    for (let i = 0; i < 40; i++) asked += await poll(i)
+    expect(asked).toBeGreaterThan(1)
+    expect(asked).toBeLessThan(10)
+    await poll(40, described)
+    const instance = ctx.fleet.state.instances.get(UID)!
+    instance.reported = { isKnown: false }
+    for (let i = 41; i < 61; i++) {
+      await poll(i)
+      await ctx.advance(5_000)
+    }
+    expect(instance.reported).toMatchObject({ isKnown: true, status: 'none' })
+  })
+})
+
+it('an agent whose socket had no room when its workload was deleted is asked with its next message', async () => {
+  const agent = fakeAgent(ctx.fleet, { host: 'vm' })
+  await ctx.advance(1_000)
+  const { connection } = agent
+  const send = connection.send.bind(connection)
+  connection.send = () => 'dropped'
+  await ctx.fleet.remove(agent.workloadId, async () => {})
+  connection.send = send
+  const { sequenceNum } = ctx.fleet.state.instances.get(agent.uid)!
+  const { message } = ctx.fleet.receive(
+    connection,
+    {
+      ...{ uid: agent.uid, uidOnWire: Buffer.from(agent.uid, 'hex'), sequenceNum: sequenceNum! + 1 },
+      ...{ capabilities: SUPERVISOR, hasCapabilities: true, requestsInstanceUid: false, isDisconnect: false },
+      ...{
+        attributes: null,
+        health: null,
+        effectiveConfig: null,
+        remoteConfigStatus: null,
+        components: null,
+      },
+    },
+    {},
+  )
+  expect(message.reportFullState).toBe(true)
+})
