@@ -117,11 +117,12 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       if (!intake.ok) return encodeServerBody(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
       const poller = pollers.of(report.uid, source)
-      const { stream, isDuplicate } = poller.streams.follow(report.sequenceNum, source)
+      const { stream, isDuplicate, isToldApart } = poller.streams.follow(report.sequenceNum, source)
       const digest = createHash('sha1').update(body).digest('base64')
       const isRetransmission = digest === stream.lastBodyDigest
       stream.lastBodyDigest = digest
-      const { message, pendingOffer } = ask(poller.connection, report, { isRetransmission, isDuplicate })
+      const about = { isRetransmission, isDuplicate, isToldApart }
+      const { message, pendingOffer } = ask(poller.connection, report, about)
       if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
       const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
       const merged = offer === null ? message : { ...message, ...offer }

@@ -20,6 +20,8 @@ export interface AboutReport {
   isRetransmission?: boolean
   /** It is of a second agent that has the same uid: it is to have another one. */
   isDuplicate?: boolean
+  /** From this report on two agents are told apart: what either said before was taken for words of one. */
+  isToldApart?: boolean
 }
 
 /** What the OpAMP listener needs from the fleet; the fleet decides, the listener moves bytes. */

@@ -6,10 +6,19 @@ export interface PollStream {
   lastBodyDigest: string
 }
 
+/** What is known of one request by its number. */
+export interface Followed {
+  stream: PollStream
+  /** It is of the agent that came second. */
+  isDuplicate: boolean
+  /** From this request on there are two: those before it were taken for one agent's. */
+  isToldApart: boolean
+}
+
 /** Tells the requests under one uid apart where they are those of two agents. */
 export interface PollStreams {
   /** The stream that a request with this number from this address belongs to. */
-  follow(sequenceNum: number, source: string): { stream: PollStream; isDuplicate: boolean }
+  follow(sequenceNum: number, source: string): Followed
 }
 
 /** So often must the one row go on after the other did before they are those of two agents. */
@@ -31,6 +40,8 @@ export function createPollStreams(): PollStreams {
   let elder: PollStream | null = null
   let signs = 0
   let inTurn = 0
+
+  const areTwo = () => other !== null && signs >= SIGNS_MIN
 
   const begin = (sequenceNum: number, source: string): PollStream => {
     // A third row takes the place of one: what was seen of those two says nothing of these.
@@ -59,14 +70,14 @@ export function createPollStreams(): PollStreams {
 
   return {
     follow(sequenceNum, source) {
+      const wereTwo = areTwo()
       const known = choose([current, other], sequenceNum, source)
       const stream = known ?? begin(sequenceNum, source)
       if (known !== null) {
         note(known, sequenceNum !== known.sequenceNum)
         Object.assign(known, { sequenceNum, source })
       }
-      const areTwo = other !== null && signs >= SIGNS_MIN
-      return { stream, isDuplicate: areTwo && stream !== elder }
+      return { stream, isDuplicate: areTwo() && stream !== elder, isToldApart: areTwo() && !wereTwo }
     },
   }
 }

@@ -13,6 +13,9 @@ import type { ConfigReports } from './config-reports.ts'
 /** How long a live connection may leave the question open what it runs. */
 const UNKNOWN_MS = 60_000
 
+/** No number goes on from this one: whoever speaks next is asked about what is missing in between. */
+const NO_ONES_NUMBER = -2
+
 /** Who is here: connections, graces, and the status of workloads that follows from them. */
 export class Presence {
   readonly #deps: FleetDeps
@@ -105,6 +108,13 @@ export class Presence {
     this.#reports.lost(instance)
     this.#reconnect(instance)
     this.#reports.returned(instance)
+  }
+
+  /** Two polled under this uid: what was said may be of the other one, and is asked again of the one that keeps it. */
+  toldApart(instance: Instance): void {
+    instance.sequenceNum = NO_ONES_NUMBER
+    instance.fullStateTokens = Math.max(1, instance.fullStateTokens)
+    this.#reconnect(instance)
   }
 
   /** A poller has one connection for all its polls: what was sent or ended on it before it went is not of this one. */

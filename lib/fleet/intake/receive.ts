@@ -78,6 +78,7 @@ export class Receiver implements FleetPort {
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Answer {
     this.messageCount++
     const known = this.#state.instances.get(report.uid)
+    if (about.isToldApart === true && known !== undefined) this.#presence.toldApart(known)
     if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
     if (known !== undefined && this.#isEcho(known, connection, report))

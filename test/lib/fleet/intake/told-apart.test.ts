@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { silentLog } from '../../../../lib/log.ts'
+import { createOpampExchange, type OpampExchange } from '../../../../lib/opamp/exchange.ts'
+import { createFleetContext, type FleetTestContext, SUPERVISOR } from '../../../support/fleet.ts'
+import {
+  agentBody,
+  hex,
+  keyValues,
+  type PlainMessage,
+  readServerBody,
+} from '../../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { pushConfig } from '../../../support/push-config.ts'
+import { config } from '../../../support/pushed-workload.ts'
+
+// Two machines that were cloned poll under one uid. Until they are told apart each is taken for the other.
+
+const UID = '0192d3b40000700090000000000000bb'
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let exchange: OpampExchange
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  exchange = createOpampExchange({
+    ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+  })
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+interface Answer {
+  flags?: number | string
+  agentIdentification?: unknown
+  remoteConfig?: { configHash: Uint8Array } | null
+}
+
+async function poll(source: string, sequenceNum: number, more: PlainMessage = {}): Promise<Answer> {
+  const message = { instanceUid: hex(UID), sequenceNum, capabilities: SUPERVISOR, ...more }
+  const answering = exchange.answerBody(agentBody(message), source)
+  await ctx.advance(500)
+  return readServerBody(await answering) as Answer
+}
+
+const applied = (number: number): PlainMessage => ({
+  remoteConfigStatus: { lastRemoteConfigHash: hex(config(number).hash), status: 1 },
+})
+const full = (status: PlainMessage): PlainMessage => ({
+  agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge', 'host.name': 'vm' }) },
+  ...status,
+})
+const offerOf = ({ remoteConfig }: Answer) =>
+  remoteConfig == null ? null : Buffer.from(remoteConfig.configHash).toString('hex')
+
+it('the one that keeps the uid is offered what only the other one took', async () => {
+  const [elder, twin] = ['192.0.2.1', '192.0.2.2']
+  let at = 50
+  /** Poll as the elder, which says what it runs when it is asked: the config from before. Answers what it was offered. */
+  const pollElder = async (): Promise<string | null> => {
+    const answer = await poll(elder, at++)
+    const isAsked = (Number(answer.flags ?? 0) & 1) !== 0
+    return offerOf(answer) ?? (isAsked ? offerOf(await poll(elder, at++, full(applied(1)))) : null)
+  }
+  await poll(elder, at++, full(applied(1)))
+  const workload = ctx.fleet.state.instances.get(UID)!.workload!
+  await pushConfig(ctx.fleet, workload.id, config(2).body)
+  expect(offerOf(await poll(twin, 0, full(applied(1))))).toBe(config(2).hash)
+  await poll(twin, 1, applied(2))
+  let isTold = false
+  const offers: (string | null)[] = []
+  for (let i = 2; i < 12 && !isTold; i++) {
+    offers.push(await pollElder())
+    isTold = (await poll(twin, i)).agentIdentification != null
+  }
+  expect(isTold).toBe(true)
+  for (let i = 0; i < 3; i++) offers.push(await pollElder())
+  expect(offers).toContain(config(2).hash)
+  await poll(elder, at++, applied(2))
+  expect(workload.active!.targets.get(UID)).toMatchObject({ state: 'applied' })
+})
