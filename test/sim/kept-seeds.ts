@@ -22,4 +22,9 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [1013, 'a pin that browsers were not told of with the push'],
   [1063, 'a count of who runs a failed config that browsers were not told of'],
   [1094, 'a config that kills an agent which does not report, offered at each reconnect'],
+  [1344, 'an applied push that failed because who ran it had gone on with a rollout'],
+  [1378, 'an agent of a deleted workload that a full socket kept from being asked what it is'],
+  [1388, 'a poller that the question what it is never reached, asked no more'],
+  [1009, 'an offer that a second agent under the same uid had taken, never made to the first'],
+  [1397, 'nothing of the fleet: a poller under a new uid was taken for one whose rhythm is known'],
 ]
