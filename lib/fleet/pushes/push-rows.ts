@@ -135,10 +135,8 @@ export async function insertPushRows(
     counts: countStates(plan),
   }
   // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
-  await updatePushProgress(
-    tx,
-    followedPushes(workload).map((followed) => followed.push),
-  )
+  const followed = followedPushes(workload).map(({ push }) => push)
+  if (followed.length > 0) await updatePushProgress(tx, followed)
   // Only what is for everyone takes the place of the active push; stages and what ends them leave it as it is.
   const isForEveryone = content.stages === null && scope === null
   const former = [row.rolloutPushId, isForEveryone ? row.activePushId : null]
