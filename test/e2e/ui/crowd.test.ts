@@ -90,7 +90,7 @@ describe('the fleet table with fifteen thousand workloads', () => {
       await page.getByRole('link', { name: '15,000 workloads' }).click()
       await rows().first().waitFor()
     })
-    for (const column of ['Status', 'Environment', 'Instances', 'Config', 'Version', 'Alerts', 'Last seen']) {
+    for (const column of ['Status', 'Environment', 'Instances', 'Config', 'Version', 'Why', 'Last seen']) {
       figures[`sort ${column}`] = await measure(page, async () => {
         const heading = page.getByRole('columnheader', { name: column })
         await heading.getByRole('button').click()
