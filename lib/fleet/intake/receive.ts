@@ -242,14 +242,17 @@ export class Receiver implements FleetPort {
       this.#presence.touch(instance, workload)
   }
 
+  /** What it was built with, or what it runs, is known anew. */
   #reclassify(instance: Instance): void {
-    if (instance.attributes === null) return
-    instance.isExcluded = isExcludedFromConfigs(instance.attributes)
-    instance.type = classifyAgent(instance.attributes, {
-      capabilities: instance.capabilities,
-      reportsComponents: instance.components !== null || instance.componentsHash !== '',
-      runsPipelines: instance.runsPipelines,
-    })
+    if (instance.attributes !== null) {
+      instance.isExcluded = isExcludedFromConfigs(instance.attributes)
+      instance.type = classifyAgent(instance.attributes, {
+        capabilities: instance.capabilities,
+        reportsComponents: instance.components !== null || instance.componentsHash !== '',
+        runsPipelines: instance.runsPipelines,
+      })
+    }
+    // Also one that has not said what it is counts with it.
     if (instance.workload !== null) this.#presence.touch(instance, instance.workload)
   }
 

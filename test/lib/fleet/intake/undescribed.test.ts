@@ -10,6 +10,7 @@ import {
 } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
+import { tallyFault } from '../../../support/recount.ts'
 
 const database = await useTestDatabase()
 const YAML = configYaml()
@@ -86,6 +87,18 @@ describe.each(['ws', 'http'] as const)(
     })
   },
 )
+
+it('an agent that only tells what it runs counts with that in its workload', async () => {
+  const first = join()
+  await restart()
+  const again = join({ uid: first.uid, isBare: true })
+  await ctx.advance(1_000)
+  again.effective(YAML)
+  await ctx.advance(1_000)
+  const workload = ctx.fleet.workload(again.workloadId)!
+  expect(ctx.fleet.state.instances.get(again.uid)!.reportedConfigHash).not.toBe('')
+  expect(tallyFault(workload.live, [...workload.instances], '')).toBe('')
+})
 
 describe('an agent that describes itself a little later', () => {
   it('is shown as it is from then on, without a second event', async () => {
