@@ -27,4 +27,6 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [1388, 'a poller that the question what it is never reached, asked no more'],
   [1009, 'an offer that a second agent under the same uid had taken, never made to the first'],
   [1397, 'nothing of the fleet: a poller under a new uid was taken for one whose rhythm is known'],
+  [1459, 'what an agent runs that has not said what it is, not counted in its workload'],
+  [1714, 'nothing of the fleet: an agent that came back to a shared socket from another one had reconnected'],
 ]

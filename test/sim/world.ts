@@ -152,7 +152,12 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.#services.push(service)
     service.fleet.offers.observer = {
       sent: (instance, offer, cause) =>
-        this.promises.offers.sent(name, instance, offer, cause, this.time.nowMs),
+        this.promises.offers.sent(name, instance, offer, cause, {
+          nowMs: this.time.nowMs,
+          linkedAtMs: Math.max(
+            ...this.agents.map(({ uid, linkedAtMs }) => (uid === instance.uid ? linkedAtMs : 0)),
+          ),
+        }),
     }
     this.trace(`${name} starts`)
     service.start().then(

@@ -86,6 +86,11 @@ export class SimAgent implements Hearer {
     return this.#world.time.nowMs - this.#linkedAtMs > 1_000
   }
 
+  /** When it last went over to another connection. */
+  get linkedAtMs(): number {
+    return this.#linkedAtMs
+  }
+
   get running(): string {
     return this.#running.hash
   }

@@ -33,7 +33,13 @@ export class OfferPromises {
   }
 
   /** The engine of one process says that an offer went out. */
-  sent(process: string, instance: Instance, offer: Offer, cause: OfferCause, nowMs: number): void {
+  sent(
+    process: string,
+    instance: Instance,
+    offer: Offer,
+    cause: OfferCause,
+    { nowMs, linkedAtMs }: { nowMs: number; linkedAtMs: number },
+  ): void {
     const key = `${process}/${instance.uid}/${instance.workload?.id}`
     const last = this.#sent.get(key)
     // A rollout that ended sends its members back to the generation before: that is an assignment of its own.
@@ -50,6 +56,8 @@ export class OfferPromises {
         (cause === 'no-status' && silentMs >= NO_STATUS_MS) ||
         (cause === 'applying-too-long' && silentMs >= APPLYING_MS) ||
         cause === 'send-dropped' ||
+        // It was on another socket meanwhile, and has come back to one that others kept open.
+        (cause === 'new-connection' && linkedAtMs > before.atMs) ||
         cause === 'poll-repeated'
       if (!isStated)
         this.#report(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
