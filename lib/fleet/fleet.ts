@@ -247,6 +247,11 @@ export class Fleet implements FleetPort {
     }
   }
 
+  /** Throws where another process has become the active one: asked in each transaction that writes. */
+  checkEpoch(tx: Db): Promise<void> {
+    return this.#deps.checkEpoch(tx)
+  }
+
   /** Remove a workload. Its live instances are asked for their full state and register as new. */
   remove(
     id: string,

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { findAgeOfHomes, forgetAgentHomes, listOldAgentHomes, touchAgentHomes } from '../store/agents.ts'
 import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads, trimAlerts } from '../store/alerts.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
-import { type Database, DatabaseUnavailable } from '../store/db.ts'
+import { type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
 import {
   findAgeOfReportedConfigs,
   listOldReportedConfigs,
@@ -37,7 +37,7 @@ export interface JanitorParts {
   db: Database
   clock: Clock
   log: Log
-  fleet: Pick<Fleet, 'archive' | 'discard' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
+  fleet: Pick<Fleet, 'archive' | 'checkEpoch' | 'discard' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
   /** Days after which a disconnected workload is archived, and an archived one removed. */
   retentionDays: number
   archiveDays: number
@@ -65,6 +65,14 @@ export interface SweepResult {
 }
 
 const daysAgo = ({ clock }: JanitorParts, days: number) => new Date(clock.now().getTime() - days * DAY_MS)
+
+/** Write what stands only while no other process has become the active one: that one knows who runs what, not we. */
+function write<T>({ db, fleet }: JanitorParts, work: (tx: Db) => Promise<T>): Promise<T> {
+  return db.transaction(async (tx) => {
+    await fleet.checkEpoch(tx)
+    return work(tx)
+  })
+}
 
 /** The workloads in which nobody lives that fit, looked through in turns. */
 async function absentWorkloads(
@@ -193,10 +201,14 @@ async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<numbe
 }
 
 /** Remove rows a chunk at a time until none is left. */
-async function trim(signal: AbortSignal, remove: (limit: number) => Promise<number>): Promise<number> {
+async function trim(
+  parts: JanitorParts,
+  signal: AbortSignal,
+  remove: (tx: Db, limit: number) => Promise<number>,
+): Promise<number> {
   let trimmed = 0
   while (!signal.aborted) {
-    const count = await remove(TRIM_CHUNK)
+    const count = await write(parts, (tx) => remove(tx, TRIM_CHUNK))
     trimmed += count
     if (count < TRIM_CHUNK) break
   }
@@ -214,10 +226,10 @@ async function forgetOldHomes(parts: JanitorParts, signal: AbortSignal): Promise
     const uids = await listOldAgentHomes(db, before, LOOK_CHUNK)
     if (uids.length === 0) return
     const here = uids.filter((uid) => fleet.state.instances.has(uid))
-    if (here.length > 0) await touchAgentHomes(db, here, clock.now())
+    if (here.length > 0) await write(parts, (tx) => touchAgentHomes(tx, here, clock.now()))
     const away = uids.filter((uid) => !fleet.state.instances.has(uid))
     if (away.length === 0) continue
-    fleet.forgetAgents(await db.transaction((tx) => forgetAgentHomes(tx, away, before)))
+    fleet.forgetAgents(await write(parts, (tx) => forgetAgentHomes(tx, away, before)))
   }
 }
 
@@ -233,9 +245,10 @@ async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<
     const hashes = await listOldReportedConfigs(db, before, LOOK_CHUNK)
     if (hashes.length === 0) return
     const run = hashes.filter((hash) => inUse.has(hash))
-    if (run.length > 0) await touchReportedConfigs(db, run, clock.now())
+    if (run.length > 0) await write(parts, (tx) => touchReportedConfigs(tx, run, clock.now()))
     const spare = hashes.filter((hash) => !inUse.has(hash))
-    fleet.effectiveConfigs.forget(await removeReportedConfigs(db, spare, before))
+    const removed = await write(parts, (tx) => removeReportedConfigs(tx, spare, before))
+    fleet.effectiveConfigs.forget(removed)
   }
 }
 
@@ -252,22 +265,23 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
     trimmedAlerts: 0,
     removedConfigs: 0,
   }
-  const { db } = parts
   const steps: Record<string, () => Promise<unknown>> = {
     archive: async () => (result.archived = await archiveExpired(parts, signal)),
     'delete-archived': async () => (result.deleted = await deleteExpired(parts, signal)),
     'make-room': async () => (result.displaced = await makeRoom(parts, signal)),
     'trim-events': async () => {
       const before = daysAgo(parts, parts.eventRetentionDays)
-      result.trimmedEvents = await trim(signal, (limit) => trimEvents(db, before, limit))
+      result.trimmedEvents = await trim(parts, signal, (tx, limit) => trimEvents(tx, before, limit))
     },
     'trim-alerts': async () => {
       const before = daysAgo(parts, parts.alertRetentionDays)
-      result.trimmedAlerts = await trim(signal, (limit) => trimAlerts(db, before, limit))
+      result.trimmedAlerts = await trim(parts, signal, (tx, limit) => trimAlerts(tx, before, limit))
     },
     'remove-configs': async () => {
       const before = daysAgo(parts, CONTENTS_KEPT_DAYS)
-      result.removedConfigs = await trim(signal, (limit) => removeUnusedContents(db, before, limit))
+      result.removedConfigs = await trim(parts, signal, (tx, limit) =>
+        removeUnusedContents(tx, before, limit),
+      )
     },
     'forget-agents': () => forgetOldHomes(parts, signal),
     'sweep-reported-configs': () => sweepReported(parts, signal),

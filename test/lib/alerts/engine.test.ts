@@ -367,7 +367,8 @@ describe('the janitor', () => {
     const { fleet } = server
     const { state, effectiveConfigs } = fleet
     const [discard, forgetAgents] = [fleet.discard.bind(fleet), fleet.forgetAgents.bind(fleet)]
-    const failing = parts({ fleet: { state, effectiveConfigs, discard, forgetAgents, archive } })
+    const checkEpoch = fleet.checkEpoch.bind(fleet)
+    const failing = parts({ fleet: { state, effectiveConfigs, checkEpoch, discard, forgetAgents, archive } })
     expect(await sweep(failing, never)).toMatchObject({ archived: 0, trimmedEvents: 2 })
     expect(log.lines.filter((line) => line.level === 'error').map((line) => line.fields)).toMatchObject([
       { step: 'archive' },

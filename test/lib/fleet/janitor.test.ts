@@ -39,6 +39,24 @@ async function gone(...agents: FakeAgent[]): Promise<void> {
 }
 const removed = () => ctx.frames.filter((frame) => frame.type === 'workload_removed')
 
+it('a process that another one has taken over from removes nothing', async () => {
+  const agent = fakeAgent(ctx.fleet)
+  agent.effective(configYaml())
+  await gone(agent)
+  ctx.clock.advance(400 * DAY_MS)
+  const kept = async () =>
+    Promise.all(['workload_events', 'reported_configs', 'agent_workloads'].map((table) => count(table)))
+  const before = await kept()
+  expect(Math.min(...before)).toBeGreaterThan(0)
+  const { archive, discard, state, effectiveConfigs } = ctx.fleet
+  const fleet = {
+    ...{ archive, discard, state, effectiveConfigs, forgetAgents() {} },
+    checkEpoch: () => Promise.reject(new Error('another process is active')),
+  }
+  await clean({ fleet, retentionDays: 500, homesMax: 0 })
+  expect(await kept()).toEqual(before)
+})
+
 describe('an archived workload', () => {
   it('is removed when its days in the archive are over, with everything that was kept of it', async () => {
     const agent = fakeAgent(ctx.fleet)
