@@ -82,6 +82,7 @@ export class OfferPromises {
                 exists (select from quarantines q join workloads w on w.id = q.workload_id
                         join pushes p on p.push_id in (w.active_push_id, w.rollout_push_id)
                         join push_targets t on t.push_id = p.push_id and t.instance_uid = $1
+                        join agent_workloads a on a.workload_id = w.id and a.instance_uid = $1
                         where q.config_hash = $2 and q.instance_uid in ('', $1)) as is_quarantined`,
         [uid, hash],
       )
