@@ -1,6 +1,6 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
-import type { AgentError } from '../../store/pushes.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { NO_STATUS_MS } from '../decide/offer.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
@@ -8,7 +8,7 @@ import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import type { PushEngine } from '../pushes/push-engine.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
-import type { FollowedPush, Instance } from '../state/model.ts'
+import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { assignmentOf, type FleetState, quarantineInstance } from '../state/state.ts'
 import type { WriteBehind } from '../state/write-behind.ts'
 
@@ -114,6 +114,8 @@ export class ConfigReports {
     const { workload } = instance
     if (workload === null) return
     const { hash, pushId } = followed.push
+    // A later push of the same config by an operator has lifted it already, and storage keeps none for the former.
+    if (isPushedAgain(workload, followed.push)) return
     quarantineInstance(workload, hash, instance.uid)
     this.#writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
   }
@@ -234,4 +236,12 @@ function isNews(
   if (!target.hadFailedBefore) return wasSent || followed.isFromBefore
   if (target.applyingAt !== null) return true
   return wasSent && !isFullReport && offer?.lastSentOn === instance.connection?.id
+}
+
+/** Whether an operator has pushed the same config to the workload once more since. */
+function isPushedAgain(workload: Workload, { hash, seq }: Push): boolean {
+  const known = [workload.newestPush, workload.active?.push, workload.rollout?.followed.push]
+  return known.some(
+    (push) => push != null && push.hash === hash && push.seq > seq && push.kind !== 'auto-rollback',
+  )
 }

@@ -122,6 +122,18 @@ it('what an instance fails while the same config is pushed again is lifted by th
   expect(await stored()).toEqual([{ instance_uid: workload.agents[1]!.uid }])
 })
 
+it('what a joiner fails of a push that was made again in stages is quarantined nowhere, as it is stored', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  await workload.stage(1, [{ count: 1, dwellMs: 600_000, gates: [] }, STAGES[1]!])
+  const joiner = workload.join('c')
+  await ctx.advance(1_000)
+  joiner.fail('exit code 1')
+  await ctx.advance(1_000)
+  const stored = await database.pool.query('select instance_uid from quarantines')
+  expect([stored, [...workload.live.quarantinedInstances.keys()]]).toEqual([[], []])
+})
+
 it('nobody is taken back to a config that has failed as well and is about to be rolled back', async () => {
   const workload = await begin('abc')
   await workload.settle(1)
