@@ -28,7 +28,7 @@ export function locateRuntimeFiles(): RuntimeFiles {
   }
 }
 
-/** The bundled worker thread of `lib/workers/<name>-worker.ts`, as `new Worker` takes it. */
+/** The bundled worker thread of `runtime/workers/<name>-worker.ts`, as `new Worker` takes it. */
 export function workerUrl(files: RuntimeFiles, name: string): URL {
   return pathToFileURL(join(files.workers, `${name}-worker.mjs`))
 }

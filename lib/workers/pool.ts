@@ -4,7 +4,7 @@ import type { Log } from '../log.ts'
 /**
  * Bounded threads for work that would hold the event loop: Argon2id, YAML of unbounded size, reports.
  *
- * A kind of work is one file `lib/workers/<name>-worker.ts` that calls `serveWorker(handler)`. The build bundles each
+ * A kind of work is one file `runtime/workers/<name>-worker.ts` that calls `serveWorker(handler)`. The build bundles each
  * to `<name>-worker.mjs` beside the service's bundle; from a checkout they lie in `.cache/`. A pool never looks for
  * them: its maker passes the URL (`workerUrl` of `runtime/files.ts`; `testWorkerUrl` of `test/support/workers.ts`).
  */
