@@ -1,4 +1,5 @@
 import { parseListenAddress } from './listen-address.ts'
+import { readSecretFiles } from './secret-files.ts'
 
 /** The service's settings, read once from the environment at start. */
 export interface Config {
@@ -144,7 +145,9 @@ function readSeedAdmin(
 
 /** Turn the environment into settings, by the rules of the specification; the first fatal fault is the answer. */
 export function readConfig(env: Environment, edition: Config['edition'] = 'community'): ConfigResult {
-  const reader = new Reader(env)
+  const withSecrets = readSecretFiles(env)
+  if (!withSecrets.ok) return withSecrets
+  const reader = new Reader(withSecrets.env)
   const jwtSecret = reader.text('JWT_SECRET')
   const secretFault = checkSecret(jwtSecret)
   if (secretFault !== null) return { ok: false, error: secretFault }

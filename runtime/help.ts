@@ -20,11 +20,13 @@ Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments.
 
 Environment (durations are whole numbers above 0):
   JWT_SECRET                        signs logins; at least 32 characters (required)
-  DB_DSN                            PostgreSQL 18 or newer, a direct connection (required)
+  DB_DSN                            PostgreSQL 15 or newer, a direct connection (required)
   LISTEN_ADDR                       REST API, UI and browser sockets (:8080)
   OPAMP_ADDR                        agents, at /v1/opamp (:4320)
   OPAMP_SHARED_SECRET               bearer token that agents must send (none); blanks
                                     around it do not count
+  JWT_SECRET_FILE, DB_DSN_FILE, OPAMP_SHARED_SECRET_FILE
+                                    files that hold these, in place of the variables
   SEED_ADMIN_EMAIL, SEED_ADMIN_PASSWORD
                                     first administrator, made while there are no users
   CORS_ORIGINS                      origins of other browser clients; with the session

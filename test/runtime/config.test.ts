@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type Config, readConfig } from '../../runtime/config.ts'
 
 const NEEDED = { JWT_SECRET: 's'.repeat(32), DB_DSN: 'postgres://localhost/muster' }
@@ -137,5 +140,55 @@ describe('a start is refused', () => {
 
   it('for a bad secret before anything is said of the database', () => {
     expect(refusal({ JWT_SECRET: undefined, DB_DSN: undefined })).toContain('JWT_SECRET')
+  })
+})
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'muster-secrets-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+
+  it('count as the variables do, without the line break at the end', () => {
+    const result = readConfig({
+      JWT_SECRET_FILE: file('jwt', `${'f'.repeat(32)}\n`),
+      DB_DSN_FILE: file('dsn', 'postgres://db.example/muster\r\n'),
+      OPAMP_SHARED_SECRET_FILE: file('opamp', 's3cret'),
+    })
+    expect(result).toMatchObject({
+      config: {
+        jwtSecret: 'f'.repeat(32),
+        databaseDsn: 'postgres://db.example/muster',
+        opampSharedSecret: 's3cret',
+      },
+      warnings: [],
+    })
+  })
+
+  it('are not looked for where the variable is empty', () => {
+    expect(refusal({ JWT_SECRET_FILE: '', OPAMP_SHARED_SECRET_FILE: '' })).toBeNull()
+  })
+
+  it.each(['JWT_SECRET', 'DB_DSN', 'OPAMP_SHARED_SECRET'])('refuse a start where %s is unclear', (name) => {
+    const setting = `${name}_FILE`
+    const env = { [name]: '', [setting]: file('empty', '\n') }
+    expect(refusal(env)).toBe(`${setting}: ${env[setting]} is empty`)
+    const missing = join(folder, 'missing')
+    expect(refusal({ [name]: '', [setting]: missing })).toBe(`${setting}: ${missing} cannot be read (ENOENT)`)
+    const large = file('large', 'x'.repeat(65_537))
+    expect(refusal({ [name]: '', [setting]: large })).toBe(
+      `${setting}: ${large} is no secret: it has more than 65536 bytes`,
+    )
+    expect(refusal({ [name]: 'a'.repeat(40), [setting]: file('both', 'b'.repeat(40)) })).toBe(
+      `${name} and ${setting} are both set: one of them has to go`,
+    )
+  })
+
+  it('are held to the rules of the variables', () => {
+    expect(refusal({ JWT_SECRET: '', JWT_SECRET_FILE: file('short', 'short') })).toBe(
+      'JWT_SECRET must be at least 32 characters',
+    )
   })
 })
