@@ -328,12 +328,12 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Refuse a server older than PostgreSQL 18, by name. */
+/** Refuse a server older than PostgreSQL 15, by name: the statements are tried on it and on 18. */
 export async function checkServerVersion(db: Db): Promise<void> {
   const rows = await db.query<{ number: string; name: string }>(
     `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
   )
   const { number, name } = rows[0]!
-  if (Number(number) < 180_000)
-    throw new Error(`PostgreSQL 18 or newer is needed, this server is PostgreSQL ${name}`)
+  if (Number(number) < 150_000)
+    throw new Error(`PostgreSQL 15 or newer is needed, this server is PostgreSQL ${name}`)
 }

@@ -36,6 +36,8 @@ export interface PostgresOptions {
   password: string
   /** `name=value` each, over the server's defaults. */
   settings: readonly string[]
+  /** The folder of the programs of another server than the embedded one; its share lies where it was installed. */
+  programs?: string
 }
 
 interface Binaries {
@@ -45,7 +47,9 @@ interface Binaries {
 
 /** Start PostgreSQL in a folder of its own, made on the first start. Throws with the server's own words. */
 export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
-  const { binaries, remove } = await openBinaries(await findBinaries())
+  const { binaries, remove } = options.programs
+    ? { binaries: programsIn(options.programs), remove: async () => undefined }
+    : await openBinaries(await findBinaries())
   const account = await chooseAccount(options.directory)
   await mkdir(options.directory, { recursive: true })
   if (account.owner) await chown(options.directory, account.owner.uid, account.owner.gid)
@@ -77,6 +81,11 @@ async function openBinaries(binaries: Binaries): Promise<{ binaries: Binaries; r
     remove: () => rm(copy, { recursive: true, force: true }),
   }
 }
+
+const programsIn = (folder: string): Binaries => ({
+  postgres: join(folder, 'postgres'),
+  initdb: join(folder, 'initdb'),
+})
 
 /** The binaries come as one package a platform, which npm chose. */
 async function findBinaries(): Promise<Binaries> {

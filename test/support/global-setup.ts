@@ -24,10 +24,15 @@ declare module 'vitest' {
 /** The migrated database that every test database is a copy of. */
 const TEMPLATE = 'muster_template'
 
-/** One PostgreSQL 18 for the whole run, in a folder of its own that is removed afterwards. */
+/**
+ * One PostgreSQL for the whole run, in a folder of its own that is removed afterwards: the embedded 18, or the one
+ * whose programs lie in the folder MUSTER_TEST_POSTGRES.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-test-postgres-'))
+  const programs = process.env['MUSTER_TEST_POSTGRES']
   const postgres = await startPostgres({
+    ...(programs ? { programs } : {}),
     directory: join(directory, 'data'),
     port: await findFreePort('127.0.0.1'),
     password: 'test',

@@ -267,11 +267,14 @@ describe('process lock', () => {
     await expect(waiting).rejects.toThrow('stopping')
   })
 
-  it('refuses a server older than PostgreSQL 18 by name', async () => {
-    const old = {
-      query: async <Row extends object>() => [{ number: '170004', name: '17.4' }] as unknown as Row[],
+  it('refuses a server older than PostgreSQL 15 by name, and takes that one', async () => {
+    const server = (number: string, name: string) => ({
+      query: async <Row extends object>() => [{ number, name }] as unknown as Row[],
       execute: async () => 0,
-    }
-    await expect(checkServerVersion(old)).rejects.toThrow('this server is PostgreSQL 17.4')
+    })
+    await expect(checkServerVersion(server('140013', '14.13'))).rejects.toThrow(
+      'PostgreSQL 15 or newer is needed, this server is PostgreSQL 14.13',
+    )
+    await checkServerVersion(server('150000', '15.0'))
   })
 })
