@@ -114,6 +114,11 @@ describe('the rooms', () => {
     expect(findCircle(imports)).toEqual([])
   })
 
+  test('stored rows own their types: storage imports nothing of what decides or follows', () => {
+    const beneath = /^lib\/(store|model|wire|[a-z-]+\.ts$)/
+    expect(findImports('lib/store/', (target) => !beneath.test(target))).toEqual([])
+  })
+
   test('no production code imports tests', () => {
     const hits = ['runtime/', 'functions/'].flatMap((room) =>
       findImports(room, (target) => target.startsWith('test/')),

@@ -1,5 +1,4 @@
 import { type ComponentRef, isCompatible } from '../configs/check/components.ts'
-import { ROLLOUT_GATES, type StagePlan } from '../fleet/decide/rollout.ts'
 import {
   type CanaryCandidate,
   type CanaryChoice,
@@ -7,7 +6,9 @@ import {
   chooseCanary,
   toCanaryCandidate,
 } from '../fleet/rollouts/canary-selection.ts'
+import type { StagePlan } from '../store/rollouts.ts'
 import type { CanarySelection, CanaryValidation } from '../wire/rollouts.ts'
+import { ROLLOUT_GATES } from '../wire/values.ts'
 import { type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
 
 /** A config and who is to run it first. */

@@ -3,7 +3,6 @@ import type { AuditFailure } from '../audit/trail.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
-import type { StagePlan } from '../fleet/decide/rollout.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import { isProduction } from '../model/production.ts'
 import {
@@ -13,6 +12,7 @@ import {
   markPushed,
   type StoredApprovalStatus,
 } from '../store/approvals.ts'
+import type { StagePlan } from '../store/rollouts.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import {
   type ApprovalActor,

@@ -1,7 +1,17 @@
-import type { TargetState } from '../fleet/decide/push.ts'
 import { inTurns } from '../turns.ts'
 import type { Db } from './db.ts'
 import { type AgentError, toAgentError } from './pushes.ts'
+
+/** What one instance did with a push. */
+export type TargetState =
+  | 'offered'
+  | 'applying'
+  | 'applied'
+  | 'failed'
+  | 'straggler'
+  | 'gone'
+  | 'cannot_report'
+  | 'superseded'
 
 /** What one instance did with a push; a row of `push_targets`. */
 export interface PushTarget {

@@ -1,5 +1,17 @@
-import type { PushPhase, PushStatus } from '../fleet/decide/push.ts'
 import type { Db } from './db.ts'
+
+/** Where a push stands: open, or decided. */
+export type PushStatus = 'pending' | 'applied' | 'failed'
+/** The finer state of a push. */
+export type PushPhase =
+  | 'submitted'
+  | 'sent'
+  | 'applying'
+  | 'applied'
+  | 'failed'
+  | 'superseded'
+  | 'no_status'
+  | 'aborted'
 
 /** An agent's error in words that may be shown; the raw text is never kept. */
 export interface AgentError {

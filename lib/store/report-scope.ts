@@ -1,4 +1,3 @@
-import type { SelectableWorkload } from '../fleet/decide/selector.ts'
 import type { Db } from './db.ts'
 
 /** A workload as far as a report's scope needs it. */
@@ -8,7 +7,14 @@ export interface ScopedWorkload {
 }
 
 /** A workload as a group's selector sees it. */
-export interface GroupableWorkload extends ScopedWorkload, SelectableWorkload {}
+export interface GroupableWorkload extends ScopedWorkload {
+  type: string
+  version: string
+  labels: Readonly<Record<string, string>>
+  trustedLabels: Readonly<Record<string, string>>
+  acceptsRemoteConfig: boolean
+  availableComponents: Readonly<Record<string, readonly string[]>> | null
+}
 
 interface Row {
   id: string

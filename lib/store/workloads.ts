@@ -1,7 +1,9 @@
-import type { WorkloadStatus } from '../fleet/decide/status.ts'
 import type { AvailableComponents } from '../model/components.ts'
 import type { Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
+
+/** Whether anybody of a workload is there, and well. */
+export type WorkloadStatus = 'connected' | 'disconnected' | 'degraded'
 
 /** A workload's stored record. */
 export interface StoredWorkload {

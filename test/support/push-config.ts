@@ -1,9 +1,9 @@
 import { requiredComponents } from '../../lib/configs/check/components.ts'
 import { parseConfig } from '../../lib/configs/yaml/parse.ts'
-import type { StagePlan } from '../../lib/fleet/decide/rollout.ts'
 import type { Fleet } from '../../lib/fleet/fleet.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
 import type { Push } from '../../lib/store/pushes.ts'
+import type { StagePlan } from '../../lib/store/rollouts.ts'
 
 /** A small valid config; the numbers make different ones. */
 export const configYaml = (port = 4317): string => `receivers:

@@ -1,8 +1,8 @@
-import type { StagePlan } from '../../lib/fleet/decide/rollout.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
 import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import { findPush } from '../../lib/store/pushes.ts'
+import type { StagePlan } from '../../lib/store/rollouts.ts'
 import { type FakeAgent, type FakeAgentOptions, type FleetTestContext, fakeAgent } from './fleet.ts'
 import { configYaml, pushConfig } from './push-config.ts'
 

@@ -1,5 +1,5 @@
+import type { PushPhase, PushStatus } from '../../store/pushes.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
-import type { PushPhase, PushStatus } from './push.ts'
 
 /** The push that took a failed one back. */
 interface Answer {

@@ -1,26 +1,4 @@
-/** What one instance did with a push. */
-export const TARGET_STATES = [
-  'offered',
-  'applying',
-  'applied',
-  'failed',
-  'straggler',
-  'gone',
-  'cannot_report',
-  'superseded',
-] as const
-export type TargetState = (typeof TARGET_STATES)[number]
-
-export type PushStatus = 'pending' | 'applied' | 'failed'
-export type PushPhase =
-  | 'submitted'
-  | 'sent'
-  | 'applying'
-  | 'applied'
-  | 'failed'
-  | 'superseded'
-  | 'no_status'
-  | 'aborted'
+import type { PushPhase, PushStatus } from '../../store/pushes.ts'
 
 /** How many targets of a push stand where. Instances that joined after its end are not among them. */
 export interface TargetCounts {

@@ -1,5 +1,5 @@
+import type { StagePlan, StageProgress } from '../../store/rollouts.ts'
 import type { RolloutStatus } from '../../wire/revisions.ts'
-import type { StagePlan, StageProgress } from './rollout.ts'
 
 /** How far a rollout got. */
 interface Standing {

@@ -1,47 +1,10 @@
-import type { CanarySelection } from '../../wire/rollouts.ts'
-
-/** What became of one stage. */
-export interface StageProgress {
-  targetCount: number
-  /** RFC 3339. */
-  startedAt: string
-  convergedAt: string | null
-  endedAt: string | null
-  /** When an operator promoted what waited for that. */
-  promotedAt?: string
-  /** What its gates came to when it ended or halted. */
-  measured?: GateMeasures
-  /** How long it had held when it was halted, and since when it goes on: the dwell counts only while it runs. */
-  dwelledMs?: number | undefined
-  resumedAt?: string | undefined
-}
-
-/** What a stage is held to before the next one starts. */
-export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
-export type RolloutGate = (typeof ROLLOUT_GATES)[number]
-
-/** One stage as it was asked for: how many instances in all run the config when it is done. */
-export type StagePlan = {
-  dwellMs: number
-  gates: readonly RolloutGate[]
-  /** Exactly these run it first; the others only once an operator promotes it. */
-  canary?: { selection: CanarySelection; instanceUids: readonly string[] }
-} & ({ count: number } | { percentage: number })
-
-/** What halts a stage whatever its gates are: nobody is left in it, or nobody who ran the config said so. */
-export type RolloutStall = 'no_member' | 'no_answer'
-
-/** Why a rollout stopped by itself. */
-export interface RolloutHalt {
-  gate: RolloutGate | RolloutStall
-  value: number
-  limit: number
-  stage: number
-  instanceUids: readonly string[]
-}
-
-/** How many members each gate finds at fault, and how many of these an operator let pass. */
-export type GateMeasures = Readonly<Record<RolloutGate, { value: number; waived: number }>>
+import type {
+  RolloutGate,
+  RolloutHalt,
+  RolloutStall,
+  StagePlan,
+  StageProgress,
+} from '../../store/rollouts.ts'
 
 /** The members of all started stages as the gates see them. */
 export interface StageFacts {

@@ -1,7 +1,5 @@
 import type { HealthNode } from '../../opamp/report.ts'
 
-export type WorkloadStatus = 'connected' | 'disconnected' | 'degraded'
-
 /** How an instance's health counts towards its workload. */
 export type HealthVerdict = 'healthy' | 'unhealthy' | 'starting'
 

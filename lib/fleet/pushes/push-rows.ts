@@ -7,11 +7,12 @@ import {
   assignRollout,
   insertRollout,
   insertRolloutMembers,
+  type StagePlan,
   type StoredRollout,
   stopRollouts,
 } from '../../store/rollouts.ts'
 import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
-import { type StagePlan, stageSize } from '../decide/rollout.ts'
+import { stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { compareInstances, followedPushes } from '../state/state.ts'

@@ -3,19 +3,13 @@ import { insertTargets, type PushTarget } from '../../store/push-targets.ts'
 import { abortPush, closePushes } from '../../store/pushes.ts'
 import {
   assignRollout,
+  type GateMeasures,
   insertRolloutMembers,
   type StoredRollout,
   updateRollout,
 } from '../../store/rollouts.ts'
 import { assignPush, lockWorkload } from '../../store/workloads.ts'
-import {
-  decideStage,
-  dwellEndsAt,
-  type GateMeasures,
-  type StageFacts,
-  type StageVerdict,
-  stageSize,
-} from '../decide/rollout.ts'
+import { decideStage, dwellEndsAt, type StageFacts, type StageVerdict, stageSize } from '../decide/rollout.ts'
 import { awaitsPromotion, isHeld } from '../decide/rollout-hold.ts'
 import { type OfferEngine, startOffer } from '../offers/offer-engine.ts'
 import { assignActive } from '../pushes/adopt-assignments.ts'

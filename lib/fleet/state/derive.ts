@@ -1,5 +1,6 @@
+import type { WorkloadStatus } from '../../store/workloads.ts'
 import { hasOutstandingOffer } from '../decide/abilities.ts'
-import { isDegrading, judgeHealth, type WorkloadStatus } from '../decide/status.ts'
+import { isDegrading, judgeHealth } from '../decide/status.ts'
 import type { Instance, Workload } from './model.ts'
 
 /** Whether this instance alone would make its workload degraded now. */

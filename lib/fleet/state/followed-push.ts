@@ -1,6 +1,6 @@
-import type { PushTarget } from '../../store/push-targets.ts'
+import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
-import { decidePush, type PushVerdict, type TargetState } from '../decide/push.ts'
+import { decidePush, type PushVerdict } from '../decide/push.ts'
 import type { FollowedPush, Instance } from './model.ts'
 
 const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler', 'gone']

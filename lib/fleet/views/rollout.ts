@@ -1,9 +1,9 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { Push } from '../../store/pushes.ts'
-import type { StoredRollout } from '../../store/rollouts.ts'
+import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
-import { describeHalt, dwellEndsAt, GATE_LIMIT, type GateMeasures } from '../decide/rollout.ts'
+import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
 import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
 

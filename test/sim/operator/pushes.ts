@@ -2,7 +2,8 @@ import { approveApproval } from '../../../lib/changes/approve-approval.ts'
 import { createApproval } from '../../../lib/changes/create-approval.ts'
 import { rollBackToDefault, rollBackToHash } from '../../../lib/changes/perform-rollback.ts'
 import { pushApproval } from '../../../lib/changes/push-approval.ts'
-import { ROLLOUT_GATES, type StagePlan } from '../../../lib/fleet/decide/rollout.ts'
+import type { StagePlan } from '../../../lib/store/rollouts.ts'
+import { ROLLOUT_GATES } from '../../../lib/wire/values.ts'
 import { APPROVER, AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
 
 const RETRIES = 3

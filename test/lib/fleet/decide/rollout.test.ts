@@ -4,8 +4,8 @@ import {
   describeHalt,
   dwellEndsAt,
   type StageFacts,
-  type StagePlan,
 } from '../../../../lib/fleet/decide/rollout.ts'
+import type { StagePlan } from '../../../../lib/store/rollouts.ts'
 
 const PLAN: StagePlan = { count: 2, dwellMs: 10_000, gates: [] }
 const decide = (facts: Partial<StageFacts>) =>

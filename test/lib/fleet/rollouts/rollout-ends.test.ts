@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { StagePlan } from '../../../../lib/fleet/decide/rollout.ts'
+import type { StagePlan } from '../../../../lib/store/rollouts.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, losingAnswers, PushedWorkload } from '../../../support/pushed-workload.ts'
