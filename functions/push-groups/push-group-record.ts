@@ -1,6 +1,7 @@
-import { describeSelectorFault } from '../../lib/fleet/decide/selector.ts'
+import { PUSH_GROUP_RULES, readSelector } from '../../lib/selectors/read-selector.ts'
 import type { StoredPushGroup } from '../../lib/store/push-groups.ts'
-import type { PushGroup, PushSelector } from '../../lib/wire/pushes.ts'
+import type { PushGroup } from '../../lib/wire/pushes.ts'
+import type { Selector } from '../../lib/wire/selectors.ts'
 
 const ID = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const NAME_LENGTH_MAX = 128
@@ -15,23 +16,12 @@ const slugOf = (name: string): string =>
     .slice(0, 63)
     .replace(/^-|-$/g, '')
 
-/** A selector without empty conditions. */
-export function tidySelector(selector: PushSelector): PushSelector {
-  const labels = selector.match_labels ?? {}
-  return {
-    ...(Object.keys(labels).length > 0 ? { match_labels: labels } : {}),
-    ...(selector.types?.length ? { types: selector.types } : {}),
-    ...(selector.versions?.length ? { versions: selector.versions } : {}),
-    ...(selector.capabilities?.length ? { capabilities: selector.capabilities } : {}),
-  }
-}
-
 /** Check what was sent; without an id one is made from the name. */
 export function readPushGroup(body: {
   id: string
   name: string
   description: string
-  selector: PushSelector
+  selector: Selector
 }): { ok: true; group: StoredPushGroup } | { ok: false; error: string } {
   const name = body.name.trim()
   const description = body.description.trim()
@@ -47,9 +37,8 @@ export function readPushGroup(body: {
   if (!ID.test(id)) {
     return { ok: false, error: 'id must be 1 to 63 lower-case letters, digits and inner hyphens' }
   }
-  const fault = describeSelectorFault(body.selector)
-  if (fault !== null) return { ok: false, error: `selector ${fault}` }
-  return { ok: true, group: { id, name, description, selector: tidySelector(body.selector) } }
+  const read = readSelector(body.selector, PUSH_GROUP_RULES)
+  return read.ok ? { ok: true, group: { id, name, description, selector: read.selector } } : read
 }
 
 /** A group as the wire shows it. */

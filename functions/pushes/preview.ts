@@ -2,13 +2,17 @@ import { missingComponents } from '../../lib/configs/check/components.ts'
 import type { StaticValidation } from '../../lib/configs/check/validate.ts'
 import { BUILT_IN_TEMPLATES } from '../../lib/configs/templates/built-in.ts'
 import { type PreviewedWorkload, previewPush } from '../../lib/posture/push-preview.ts'
+import {
+  describeSelectorFault,
+  FREE_SELECTOR_RULES,
+  tidySelector,
+} from '../../lib/selectors/read-selector.ts'
 import { findPushGroup } from '../../lib/store/push-groups.ts'
 import { findTemplate } from '../../lib/store/templates.ts'
 import { PushPreview, PushPreviewRequest } from '../../lib/wire/pushes.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { tidySelector } from '../push-groups/push-group-record.ts'
 
 /** Whom a group or a selector reaches, and who of them could run a config. */
 export default defineHttp({
@@ -29,6 +33,8 @@ export default defineHttp({
     // A group wins over a selector that is sent as well.
     const group = groupId === '' || groupId.includes('\0') ? null : await findPushGroup(ctx.db, groupId)
     if (groupId !== '' && group === null) return problem('push-group-not-found')
+    const fault = group === null ? describeSelectorFault(body.selector ?? {}, FREE_SELECTOR_RULES) : null
+    if (fault !== null) return problem('bad-request', { error: `selector ${fault}` })
     const content = body.config_content || body.yaml || (await findConfig(ctx, body.config_id))
     if (content === null) return problem('config-not-found')
     const checked = content === '' ? null : await check(ctx, content)
@@ -39,7 +45,6 @@ export default defineHttp({
     const preview = previewPush(workloads, {
       groupId: group?.id ?? null,
       selector: group?.selector ?? tidySelector(body.selector ?? {}),
-      source: group === null ? 'collector_labels' : 'trusted_labels',
       faultOf: checked === null ? () => null : (workload) => faultOf(workload, checked.found),
     })
     return json(preview)

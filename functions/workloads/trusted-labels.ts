@@ -1,6 +1,6 @@
 import { string, type } from 'superstruct'
 import { recordAlongside } from '../../lib/audit/alongside.ts'
-import { describeLabelFault } from '../../lib/fleet/decide/selector.ts'
+import { describeLabelFault } from '../../lib/selectors/read-selector.ts'
 import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'

@@ -1,6 +1,7 @@
-import { isSelected, type SelectableWorkload, type SelectorSource } from '../fleet/decide/selector.ts'
 import { byBytes } from '../model/text-order.ts'
-import type { PushPreview, PushPreviewBucket, PushSelector } from '../wire/pushes.ts'
+import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
+import type { PushPreview, PushPreviewBucket } from '../wire/pushes.ts'
+import type { Selector } from '../wire/selectors.ts'
 
 /** One workload that is not archived, as far as a preview cares. */
 export interface PreviewedWorkload extends SelectableWorkload {
@@ -13,8 +14,7 @@ export interface PreviewedWorkload extends SelectableWorkload {
 /** What a preview is asked. `faultOf` says why a workload could not run the given config; null when it can. */
 export interface PreviewRequest<W extends PreviewedWorkload> {
   groupId: string | null
-  selector: PushSelector
-  source: SelectorSource
+  selector: Selector
   faultOf(workload: W): string | null
 }
 
@@ -37,7 +37,7 @@ export function previewPush<W extends PreviewedWorkload>(
 ): PushPreview {
   const breakdown = { remote_config_capable: 0, read_only: 0, incompatible: 0, offline: 0 }
   const targets = workloads
-    .filter((workload) => isSelected(workload, request.selector, request.source))
+    .filter((workload) => isSelected(workload, request.selector))
     .sort((a, b) => byBytes(a.displayName, b.displayName) || byBytes(a.id, b.id))
     .map((workload) => {
       const verdict = judge(workload, request)
@@ -55,7 +55,7 @@ export function previewPush<W extends PreviewedWorkload>(
     })
   return {
     ...(request.groupId === null ? {} : { group_id: request.groupId }),
-    selector_source: request.source,
+    selector_source: request.groupId === null ? 'collector_labels' : 'trusted_labels',
     selector: request.selector,
     targeted_count: targets.length,
     breakdown,

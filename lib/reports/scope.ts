@@ -1,14 +1,13 @@
-import { isSelected } from '../fleet/decide/selector.ts'
+import { isSelected } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
 import { findPushGroup } from '../store/push-groups.ts'
 import {
   listGroupableWorkloads,
   listWorkloadsByIds,
-  listWorkloadsBySelector,
   listWorkloadsByTrustedLabel,
   type ScopedWorkload,
 } from '../store/report-scope.ts'
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
+import type { Selector } from '../wire/selectors.ts'
 import { compareUtf8 } from './canonical.ts'
 import type { NormalScope } from './request.ts'
 
@@ -33,18 +32,23 @@ export async function resolveReportScope(db: Db, scope: NormalScope): Promise<Sc
 
 function findWorkloads(db: Db, scope: NormalScope): Promise<ScopedWorkload[]> {
   if (scope.workload_ids !== undefined) return listWorkloadsByIds(db, scope.workload_ids)
-  if (scope.selector !== undefined) return listWorkloadsBySelector(db, scope.selector, TRUSTED_PREFIX)
+  if (scope.selector !== undefined) return findSelected(db, { match_labels: scope.selector })
   return findGroup(db, scope.group_id ?? '')
 }
 
 /** A push group's workloads; else those whose trusted label says that they belong to such a group. */
 async function findGroup(db: Db, groupId: string): Promise<ScopedWorkload[]> {
   const group = await findPushGroup(db, groupId)
-  if (group === null) return listWorkloadsByTrustedLabel(db, GROUP_LABEL, groupId)
+  return group === null
+    ? listWorkloadsByTrustedLabel(db, GROUP_LABEL, groupId)
+    : findSelected(db, group.selector)
+}
+
+async function findSelected(db: Db, selector: Selector): Promise<ScopedWorkload[]> {
   const members: ScopedWorkload[] = []
   for (let after = ''; ; ) {
     const page = await listGroupableWorkloads(db, after, PAGE)
-    members.push(...page.filter((workload) => isSelected(workload, group.selector, 'trusted_labels')))
+    members.push(...page.filter((workload) => isSelected(workload, selector)))
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return members
     after = last.id

@@ -1,4 +1,4 @@
-import type { PushSelector } from '../wire/pushes.ts'
+import type { Selector } from '../wire/selectors.ts'
 import type { Db } from './db.ts'
 
 /** A named selector of workloads. */
@@ -7,7 +7,7 @@ export interface StoredPushGroup {
   name: string
   /** Empty when there is none. */
   description: string
-  selector: PushSelector
+  selector: Selector
 }
 
 const COLUMNS = 'id, name, description, selector'

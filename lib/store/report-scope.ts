@@ -6,12 +6,13 @@ export interface ScopedWorkload {
   displayName: string
 }
 
-/** A workload as a group's selector sees it. */
+/** A workload as a selector sees it. */
 export interface GroupableWorkload extends ScopedWorkload {
   type: string
   version: string
   labels: Readonly<Record<string, string>>
   trustedLabels: Readonly<Record<string, string>>
+  fingerprintKeys: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
   availableComponents: Readonly<Record<string, readonly string[]>> | null
 }
@@ -42,29 +43,7 @@ export async function listWorkloadsByTrustedLabel(
   return rows.map(toScoped)
 }
 
-/**
- * Live workloads that have every pair of a selector, as a label, a trusted label with its prefix, or a key that
- * identifies them.
- */
-export async function listWorkloadsBySelector(
-  db: Db,
-  selector: Readonly<Record<string, string>>,
-  trustedPrefix: string,
-): Promise<ScopedWorkload[]> {
-  const rows = await db.query<Row>(
-    `select id, display_name from workloads
-     where archived_at is null and not exists (
-       select 1 from jsonb_each_text($1::jsonb) as wanted
-       where labels ->> wanted.key is distinct from wanted.value
-         and fingerprint_keys ->> wanted.key is distinct from wanted.value
-         and (not starts_with(wanted.key, $2::text)
-           or trusted_labels ->> substr(wanted.key, length($2::text) + 1) is distinct from wanted.value))`,
-    [JSON.stringify(selector), trustedPrefix],
-  )
-  return rows.map(toScoped)
-}
-
-/** A page of the live workloads by id, with what a group's selector looks at. */
+/** A page of the live workloads by id, with what a selector looks at. */
 export async function listGroupableWorkloads(
   db: Db,
   afterId: string,
@@ -74,12 +53,14 @@ export async function listGroupableWorkloads(
     Row & {
       type: string
       version: string
+      labels: Record<string, string>
       trusted_labels: Record<string, string>
+      fingerprint_keys: Record<string, string>
       accepts_remote_config: boolean
       components: Record<string, string[]> | null
     }
   >(
-    `select id, display_name, type, version, trusted_labels, accepts_remote_config,
+    `select id, display_name, type, version, labels, trusted_labels, fingerprint_keys, accepts_remote_config,
        available_components -> 'components' as components
      from workloads where archived_at is null and id > $1 order by id limit $2`,
     [afterId, limit],
@@ -88,9 +69,9 @@ export async function listGroupableWorkloads(
     ...toScoped(row),
     type: row.type,
     version: row.version,
-    // Groups look at trusted labels only.
-    labels: {},
+    labels: row.labels,
     trustedLabels: row.trusted_labels,
+    fingerprintKeys: row.fingerprint_keys,
     acceptsRemoteConfig: row.accepts_remote_config,
     availableComponents: row.components,
   }))

@@ -1,5 +1,6 @@
 import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
-import { dictionary, named, note, recordOf, type Sent } from './structs.ts'
+import { Selector } from './selectors.ts'
+import { named, note, recordOf, type Sent } from './structs.ts'
 
 export const PushActivityDay = named(
   'PushActivityDay',
@@ -11,26 +12,14 @@ export const PushActivityDay = named(
 )
 export type PushActivityDay = Infer<typeof PushActivityDay>
 
-export const PushSelector = named(
-  'PushSelector',
-  'Which workloads a group or a scope means.',
-  type({
-    match_labels: optional(dictionary(string())),
-    types: optional(array(string())),
-    versions: optional(array(string())),
-    capabilities: optional(array(string())),
-  }),
-)
-export type PushSelector = Infer<typeof PushSelector>
-
 export const PushGroup = named(
   'PushGroup',
-  'A named selector over trusted labels.',
+  'A named selector over trusted labels and identities.',
   type({
     id: string(),
     name: string(),
     description: optional(string()),
-    selector: PushSelector,
+    selector: Selector,
   }),
 )
 export type PushGroup = Infer<typeof PushGroup>
@@ -42,7 +31,7 @@ export const PushGroupRequest = named(
     id: defaulted(string(), ''),
     name: defaulted(string(), ''),
     description: defaulted(string(), ''),
-    selector: defaulted(PushSelector, () => ({})),
+    selector: defaulted(Selector, () => ({})),
   }),
 )
 export type PushGroupRequest = Sent<typeof PushGroupRequest>
@@ -61,7 +50,7 @@ export const PushPreviewRequest = named(
   'Body of `POST /api/pushes/preview`; exactly one of `group_id` and `selector`.',
   type({
     group_id: Text,
-    selector: optional(PushSelector),
+    selector: optional(Selector),
     config_content: Text,
     yaml: Text,
     config_id: Text,
@@ -75,7 +64,7 @@ export const PushPreview = named(
   type({
     group_id: optional(string()),
     selector_source: enums(['trusted_labels', 'collector_labels']),
-    selector: PushSelector,
+    selector: Selector,
     targeted_count: number(),
     breakdown: recordOf(['remote_config_capable', 'read_only', 'incompatible', 'offline'], number()),
     targets: array(

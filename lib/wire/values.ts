@@ -157,3 +157,6 @@ export const VALIDATION_CHECK_IDS = [
 export const WORKLOAD_STATUSES = ['connected', 'degraded', 'disconnected'] as const
 
 export const REMOTE_CONFIG_STATES = ['applying', 'applied', 'failed'] as const
+
+/** As in Kubernetes. */
+export const SELECTOR_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const

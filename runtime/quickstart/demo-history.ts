@@ -16,25 +16,25 @@ const GROUPS = [
     id: 'prod-eu',
     name: 'Production EU collectors',
     description: 'Production collectors in the EU cluster',
-    selector: { match_labels: { cluster: 'prod-eu', env: 'prod' }, types: ['collector'] },
+    selector: { match_labels: { 'muster/cluster': 'prod-eu', 'muster/env': 'prod' }, types: ['collector'] },
   },
   {
     id: 'staging',
     name: 'Staging collectors',
     description: 'Collectors serving staging environments',
-    selector: { match_labels: { env: 'staging' }, types: ['collector'] },
+    selector: { match_labels: { 'muster/env': 'staging' }, types: ['collector'] },
   },
   {
     id: 'edge',
     name: 'Edge collectors',
     description: 'Collectors deployed at the edge tier',
-    selector: { match_labels: { tier: 'edge' }, types: ['collector'] },
+    selector: { match_labels: { 'muster/tier': 'edge' }, types: ['collector'] },
   },
   {
     id: 'payments',
     name: 'Payments collectors',
     description: 'Production payment pipeline collectors',
-    selector: { match_labels: { env: 'prod', team: 'payments' }, types: ['collector'] },
+    selector: { match_labels: { 'muster/env': 'prod', 'muster/team': 'payments' }, types: ['collector'] },
   },
 ]
 

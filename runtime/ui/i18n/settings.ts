@@ -45,11 +45,10 @@ export const settingsTexts = defineTexts({
     emailTaken: 'There is a user with this e-mail already.',
     you: 'you',
     groupsLead:
-      'A push group is a name for a choice of trusted labels, so that no collector can label itself into it.',
+      'A push group is a name for a choice of workloads by what operators set on them and by what they are, so that no collector can label itself into it.',
     newGroup: 'New push group',
     groupName: 'Name',
     groupDescription: 'Description',
-    groupLabels: 'Trusted labels, one key=value a line',
     groupLists: { types: 'Types', versions: 'Versions', capabilities: 'Capabilities' },
     groupListHints: {
       types: 'collector, sdk; with commas between them. Empty means any.',
@@ -142,11 +141,10 @@ export const settingsTexts = defineTexts({
     emailTaken: 'Un utilisateur a déjà ce courriel.',
     you: 'vous',
     groupsLead:
-      'Un groupe de poussée nomme un choix d’étiquettes de confiance ; aucun collecteur ne peut s’y inscrire lui-même.',
+      'Un groupe de poussée nomme un choix de workloads d’après ce que les opérateurs y ont posé et ce qu’ils sont ; aucun collecteur ne peut s’y inscrire lui-même.',
     newGroup: 'Nouveau groupe',
     groupName: 'Nom',
     groupDescription: 'Description',
-    groupLabels: 'Étiquettes de confiance, une clé=valeur par ligne',
     groupLists: { types: 'Types', versions: 'Versions', capabilities: 'Capacités' },
     groupListHints: {
       types: 'collector, sdk ; séparés par des virgules. Vide : tous.',

@@ -3,8 +3,10 @@ import type { PushGroup } from '../../../lib/wire/pushes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
+import { selectorTexts } from '../i18n/selectors.ts'
 import { settingsTexts } from '../i18n/settings.ts'
-import { readLabelLines, readWords, writeLabelLines } from '../logic/label-lines.ts'
+import { readWords } from '../logic/label-lines.ts'
+import { readSelectorLines, selectorLines } from '../logic/selector-lines.ts'
 import { Action, TextArea, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { EditionLine } from '../parts/edition.tsx'
@@ -29,20 +31,20 @@ function GroupForm({
   const common = say(commonTexts)
   const name = useSignal(group?.name ?? '')
   const description = useSignal(group?.description ?? '')
-  const lines = useSignal(writeLabelLines(group?.selector.match_labels ?? {}))
+  const lines = useSignal(selectorLines(group?.selector ?? {}).join('\n'))
   const lists = {
     types: useSignal((group?.selector.types ?? []).join(', ')),
     versions: useSignal((group?.selector.versions ?? []).join(', ')),
     capabilities: useSignal((group?.selector.capabilities ?? []).join(', ')),
   }
   const save = async () => {
-    const labels = readLabelLines(lines.value)
-    if (!labels.ok) return toast(words.badLine(labels.line), 'bad')
+    const labels = readSelectorLines(lines.value)
+    if (!labels.ok) return toast(say(selectorTexts).badCondition(labels.line), 'bad')
     const result = await api.savePushGroup(group?.id ?? null, {
       name: name.value.trim(),
       description: description.value.trim(),
       selector: {
-        match_labels: labels.labels,
+        ...labels.conditions,
         types: readWords(lists.types.value),
         versions: readWords(lists.versions.value),
         capabilities: readWords(lists.capabilities.value),
@@ -76,7 +78,8 @@ function GroupForm({
           }}
         />
         <TextArea
-          label={words.groupLabels}
+          label={say(selectorTexts).conditions}
+          hint={say(selectorTexts).conditionsHint}
           isMono
           value={lines.value}
           onValue={(value) => {
@@ -181,9 +184,9 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
       </div>
       {group.description && <p class="muted">{group.description}</p>}
       <p class="chips" style={{ marginTop: '8px' }}>
-        {Object.entries(group.selector.match_labels ?? {}).map(([key, value]) => (
-          <span key={key} class="chip">
-            {key}={value}
+        {selectorLines(group.selector).map((line) => (
+          <span key={line} class="chip">
+            {line}
           </span>
         ))}
         {SELECTOR_LISTS.flatMap((key) =>

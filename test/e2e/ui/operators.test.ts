@@ -61,7 +61,9 @@ test('a push group is chosen by types, versions and capabilities as well', async
   await page.getByRole('button', { name: 'New push group' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Collectors with batch')
-  await dialog.getByLabel('Trusted labels, one key=value a line').fill('tier=edge')
+  await dialog
+    .getByLabel('Conditions on labels, one a line')
+    .fill('muster/tier=edge\nidentity/host.name in (edge-*, rim-?)')
   await dialog.getByLabel('Types').fill('collector')
   await dialog.getByLabel('Capabilities').fill('remote_config, batch')
   await dialog.getByRole('button', { name: 'Save' }).click()
@@ -69,7 +71,8 @@ test('a push group is chosen by types, versions and capabilities as well', async
   await page.getByText('Capabilities: batch').waitFor()
   const groups = (await service.api.get('/api/push-groups')) as { name: string; selector: object }[]
   expect(groups.find(({ name }) => name === 'Collectors with batch')!.selector).toEqual({
-    match_labels: { tier: 'edge' },
+    match_labels: { 'muster/tier': 'edge' },
+    match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['edge-*', 'rim-?'] }],
     types: ['collector'],
     capabilities: ['remote_config', 'batch'],
   })

@@ -17,8 +17,13 @@ const create = (body: unknown) => invoke(ctx, 'POST /api/push-groups', { as, bod
 const audited = async (action: string) =>
   listAuditRecords(database.pool, { action }, { beforeSeq: null, limit: 10, offset: 0 })
 
-const selector = { match_labels: { env: 'dev' }, types: ['collector'] }
-const EDGE = { id: 'edge', name: 'Edge', description: '', selector: { match_labels: { tier: 'edge' } } }
+const selector = { match_labels: { 'muster/env': 'dev' }, types: ['collector'] }
+const EDGE = {
+  id: 'edge',
+  name: 'Edge',
+  description: '',
+  selector: { match_labels: { 'muster/tier': 'edge' } },
+}
 
 it('has no groups from the start', async () => {
   expect(await list()).toEqual([])
@@ -62,8 +67,8 @@ describe('with one group', () => {
       [{ name: 'a', selector: { types: [], match_labels: {} } }, 'selector has no condition'],
       [{ name: 'a', selector: { types: [''] } }, 'selector has an empty text'],
       [
-        { name: 'a', selector: { match_labels: { 'muster/env': 'a' } } },
-        'selector has a key with the prefix muster/',
+        { name: 'a', selector: { match_labels: { env: 'a' } } },
+        'selector has the key "env", which agents report; here it needs the prefix muster/ or identity/',
       ],
       [
         { name: 'a', selector: { versions: Array(51).fill('1') } },

@@ -205,7 +205,7 @@ describe(PREVIEW, () => {
   it('takes a push group by its id, by trusted labels only', async () => {
     await database.pool.execute(
       `insert into push_groups (id, name, description, selector) values
-       ('ours', 'Ours', '', '{"match_labels": {"group": "checkout"}}'), ('theirs', 'Theirs', '', '{"match_labels": {"team": "a"}}')`,
+       ('ours', 'Ours', '', '{"match_labels": {"muster/group": "checkout"}}'), ('theirs', 'Theirs', '', '{"match_labels": {"muster/team": "a"}}')`,
     )
     expect(packOf(await preview({ scope: { group_id: 'ours' } })).scope.workload_count).toBe(2)
     expect(await preview({ scope: { group_id: 'theirs' } })).toMatchObject({ status: 409 })

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSelected, type SelectableWorkload } from '../../../lib/fleet/decide/selector.ts'
 import { type PreviewedWorkload, previewPush } from '../../../lib/posture/push-preview.ts'
-import type { PushSelector } from '../../../lib/wire/pushes.ts'
 
 const workload = (id: string, more: Partial<PreviewedWorkload> = {}): PreviewedWorkload => ({
   id,
@@ -11,47 +9,11 @@ const workload = (id: string, more: Partial<PreviewedWorkload> = {}): PreviewedW
   version: '0.120.0',
   labels: { env: 'agent-says' },
   trustedLabels: { env: 'prod', tier: 'edge' },
+  fingerprintKeys: { 'host.name': id },
   acceptsRemoteConfig: true,
   availableComponents: { receivers: ['otlp'] },
   lastSeenAt: new Date('2026-07-01T08:00:00.900Z'),
   ...more,
-})
-
-describe('isSelected', () => {
-  const trusted = (selector: PushSelector, more: Partial<SelectableWorkload> = {}) =>
-    isSelected(workload('w', more), selector, 'trusted_labels')
-  const free = (selector: PushSelector, more: Partial<SelectableWorkload> = {}) =>
-    isSelected(workload('w', more), selector, 'collector_labels')
-
-  it('compares a group with what operators set, never with what agents say', () => {
-    expect(trusted({ match_labels: { env: 'prod' } })).toBe(true)
-    expect(trusted({ match_labels: { env: 'prod', tier: 'edge' } })).toBe(true)
-    expect(trusted({ match_labels: { env: 'prod', tier: 'core' } })).toBe(false)
-    expect(trusted({ match_labels: { env: 'agent-says' } })).toBe(false)
-    const spoofing = { labels: { 'muster/env': 'gold', env: 'gold' }, trustedLabels: {} }
-    expect(trusted({ match_labels: { env: 'gold' } }, spoofing)).toBe(false)
-    expect(trusted({ match_labels: { toString: 'x' } })).toBe(false)
-  })
-
-  it('compares a free selector with what agents say, and lets it name no trusted label', () => {
-    expect(free({ match_labels: { env: 'agent-says' } })).toBe(true)
-    expect(free({ match_labels: { env: 'prod' } })).toBe(false)
-    expect(free({ match_labels: { 'muster/env': 'x' } }, { labels: { 'muster/env': 'x' } })).toBe(false)
-    expect(free({})).toBe(true)
-  })
-
-  it.each<[PushSelector, boolean]>([
-    [{ types: ['sdk', 'collector'] }, true],
-    [{ types: ['sdk'] }, false],
-    [{ versions: ['0.120.0'] }, true],
-    [{ versions: ['0.120'] }, false],
-    [{ capabilities: ['remote_config'] }, true],
-    [{ capabilities: ['push_config', 'report_config', 'otlp'] }, true],
-    [{ capabilities: ['otlp', 'kafka'] }, false],
-    [{ types: [], versions: [], capabilities: [] }, true],
-  ])('%j is met: %s', (selector, expected) => {
-    expect(free(selector)).toBe(expected)
-  })
 })
 
 describe('previewPush', () => {
@@ -67,7 +29,6 @@ describe('previewPush', () => {
       {
         groupId: 'edge',
         selector: {},
-        source: 'trusted_labels',
         faultOf: (one) => (one.availableComponents === null ? 'it lacks something' : null),
       },
     )

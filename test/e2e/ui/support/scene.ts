@@ -255,7 +255,7 @@ export async function openScene(service: Service): Promise<Scene> {
     {
       name: 'Platform',
       description: 'What the platform team runs',
-      selector: { match_labels: { team: 'platform' } },
+      selector: { match_labels: { 'muster/team': 'platform' } },
     },
     201,
   )
