@@ -1,3 +1,4 @@
+import { type ProxySettings, readProxySettings } from '../lib/outbound/proxy.ts'
 import { parseListenAddress } from './listen-address.ts'
 import { readSecretFiles } from './secret-files.ts'
 
@@ -23,6 +24,8 @@ export interface Config {
   seedAdmin: { email: string; password: string } | null
   /** Empty: no webhook. */
   webhookUrl: string
+  /** Proxies on the way to the webhook. */
+  outboundProxies: ProxySettings
   /** Empty: the rule is off. */
   minAgentVersion: string
   disconnectGraceMs: number
@@ -74,6 +77,11 @@ class Reader {
   text(name: string, fallback = ''): string {
     const value = this.#env[name]
     return value === undefined || value === '' ? fallback : value
+  }
+
+  /** Proxies are named in capitals or in small letters; where both are set, the small ones count, as for curl. */
+  eitherCase(name: string): string {
+    return this.text(name.toLowerCase(), this.text(name))
   }
 
   list(name: string, fallback = ''): string[] {
@@ -155,6 +163,12 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
   if (databaseDsn.trim() === '') return { ok: false, error: 'DB_DSN environment variable is required' }
   const seed = readSeedAdmin(reader)
   if (!seed.ok) return seed
+  const outbound = readProxySettings({
+    http: reader.eitherCase('HTTP_PROXY'),
+    https: reader.eitherCase('HTTPS_PROXY'),
+    noProxy: reader.eitherCase('NO_PROXY'),
+  })
+  if (!outbound.ok) return outbound
   const sharedSecret = readSharedSecret(reader)
   if (!sharedSecret.ok) return sharedSecret
   for (const [name, fallback] of [
@@ -185,6 +199,7 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     cookieOrigins: reader.list('CORS_ORIGINS'),
     seedAdmin: seed.admin,
     webhookUrl: reader.text('WEBHOOK_URL').trim(),
+    outboundProxies: outbound.settings,
     minAgentVersion: reader.text('MIN_AGENT_VERSION').trim(),
     disconnectGraceMs: reader.positive('WORKLOAD_DISCONNECT_GRACE_SECONDS', 120, 1, 31_536_000) * 1000,
     retentionDays: reader.positive('WORKLOAD_RETENTION_DAYS', 30, 30, DAYS_MAX),

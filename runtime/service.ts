@@ -102,7 +102,7 @@ function composeService(
     running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
     readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },
     databaseStatistics: () => pool.statistics(),
-    network: options.webhookNetwork ?? systemWebhookNetwork,
+    network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
     checkEpoch: (tx) => lock.checkEpoch(tx),
     mayOffer: () => lock.isHeld(),
     openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),

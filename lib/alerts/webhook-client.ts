@@ -1,7 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { DIRECT, type ProxySettings, proxyFor } from '../outbound/proxy.ts'
+import { openTunnel, TunnelFailure } from '../outbound/tunnel.ts'
 import { type AddressVerdict, judgeAddress } from './address-policy.ts'
 import { checkWebhookUrl, type WebhookTarget, type WebhookUrlRefusal } from './webhook-url.ts'
 
@@ -19,6 +22,11 @@ export interface WebhookNetwork {
   /** Certificates in PEM that are trusted instead of the system's; null for the system's. */
   trustedCertificates: string | null
   timeoutMs: number
+  /**
+   * A proxy on the way. Names are resolved and judged here all the same, and the proxy is asked for the address that
+   * was judged: what it could reach by itself, or thinks a name to be, does not count.
+   */
+  proxies: ProxySettings
 }
 
 /** The machine's own resolver and trust store under the full address policy. */
@@ -28,6 +36,7 @@ export const systemWebhookNetwork: WebhookNetwork = {
   judgeAddress,
   trustedCertificates: null,
   timeoutMs: WEBHOOK_TIMEOUT_MS,
+  proxies: DIRECT,
 }
 
 /** How one call ended. Nothing here holds the URL: its path may be a secret. */
@@ -41,6 +50,12 @@ export type WebhookOutcome =
   | { ok: false; code: 'timed-out' }
   | { ok: false; code: 'connection-failed'; cause: string; hop: number }
 
+type LookupOptions = { all?: boolean }
+type LookupDone = (
+  error: null,
+  found: string | { address: string; family: number }[],
+  family?: number,
+) => void
 type Failure = Exclude<WebhookOutcome, { ok: true }>
 
 /** The first address of the target, once every one of its addresses passed the policy. */
@@ -64,26 +79,47 @@ async function pinAddress(
   return first === undefined ? { ok: false, code: 'name-not-resolved', hop } : { ok: true, address: first }
 }
 
+const portOf = ({ url }: WebhookTarget) => (url.port === '' ? 443 : Number(url.port))
+
+/** How the request gets its connection: to the pinned address, or over a tunnel that already leads there. */
+function connectionOf(
+  target: WebhookTarget,
+  address: string,
+  tunnel: Socket | null,
+  network: WebhookNetwork,
+) {
+  const servername = target.isLiteralAddress ? '' : target.host
+  if (tunnel !== null) {
+    const trusted = network.trustedCertificates === null ? {} : { ca: network.trustedCertificates }
+    const options = { socket: tunnel, host: target.host, servername, ALPNProtocols: ['http/1.1'], ...trusted }
+    return { createConnection: () => connectTls(options) }
+  }
+  const family = isIP(address)
+  return {
+    // An agent of its own: no connection is kept, and a proxy that Node itself would use is not used.
+    agent: new Agent({ keepAlive: false, maxCachedSessions: 0 }),
+    lookup: (_host: string, options: LookupOptions, done: LookupDone) => {
+      if (options.all) done(null, [{ address, family }])
+      else done(null, address, family)
+    },
+    servername,
+  }
+}
+
 /** Open the request on the pinned address; the name still decides the Host header and the certificate. */
 function open(
   target: WebhookTarget,
   address: string,
+  tunnel: Socket | null,
   body: Uint8Array,
   network: WebhookNetwork,
 ): ClientRequest {
-  const family = isIP(address)
   return request({
     method: 'POST',
     hostname: target.host,
-    port: target.url.port === '' ? 443 : Number(target.url.port),
+    port: portOf(target),
     path: `${target.url.pathname}${target.url.search}`,
-    // An agent of its own: no connection is kept, and a proxy named by the environment is not used.
-    agent: new Agent({ keepAlive: false, maxCachedSessions: 0 }),
-    lookup: (_host, options, done) => {
-      if (options.all) done(null, [{ address, family }])
-      else done(null, address, family)
-    },
-    servername: target.isLiteralAddress ? '' : target.host,
+    ...connectionOf(target, address, tunnel, network),
     maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
     headers: {
       'Content-Type': 'application/json',
@@ -130,7 +166,17 @@ async function callHop(
   const pinned = await pinAddress(target, hop, network)
   if (!pinned.ok) return pinned
   if (signal.aborted) return { ok: false, code: 'timed-out' }
-  const answer = await exchange(open(target, pinned.address, body, network), body, signal)
+  const proxy = proxyFor(network.proxies, target.url)
+  let tunnel: Socket | null = null
+  try {
+    if (proxy !== null)
+      tunnel = await openTunnel(proxy, { host: pinned.address, port: portOf(target) }, signal)
+  } catch (error) {
+    if (!(error instanceof TunnelFailure)) throw error
+    return { ok: false, code: 'connection-failed', cause: error.code, hop }
+  }
+  const answer = await exchange(open(target, pinned.address, tunnel, body, network), body, signal)
+  tunnel?.destroy()
   return answer.ok ? answer : { ok: false, code: 'connection-failed', cause: answer.cause, hop }
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { proxyFor } from '../../lib/outbound/proxy.ts'
 import { type Config, readConfig } from '../../runtime/config.ts'
 
 const NEEDED = { JWT_SECRET: 's'.repeat(32), DB_DSN: 'postgres://localhost/muster' }
@@ -93,6 +94,18 @@ describe('the settings', () => {
     const { config, warnings } = read({ OPAMP_SHARED_SECRET: secret })
     expect(config.opampSharedSecret).toBe('s3cret')
     expect(warnings).toEqual(['OPAMP_SHARED_SECRET: the blanks around it do not count'])
+  })
+
+  it('take the proxies of the environment, in capitals or not', () => {
+    const { outboundProxies } = read({
+      ...{ HTTPS_PROXY: 'http://capital.example:1', https_proxy: 'http://small.example:2' },
+      NO_PROXY: 'inside.example',
+    }).config
+    expect(proxyFor(outboundProxies, new URL('https://a.example/'))).toMatchObject({ host: 'small.example' })
+    expect(proxyFor(outboundProxies, new URL('https://inside.example/'))).toBeNull()
+    expect(refusal({ HTTPS_PROXY: 'socks5://user:secret@proxy.example' })).toBe(
+      'HTTPS_PROXY must be a URL such as http://proxy.example.com:3128',
+    )
   })
 
   it('take a secret for logins of 32 characters, of whatever script', () => {

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { judgeAddress } from '../../lib/alerts/address-policy.ts'
 import type { WebhookNetwork } from '../../lib/alerts/webhook-client.ts'
+import { DIRECT } from '../../lib/outbound/proxy.ts'
 import { selfSignedCertificate } from './certificates.ts'
 
 /** A real HTTPS server on this machine that keeps the bodies it was sent. */
@@ -46,6 +47,7 @@ export async function startHttpsEndpoint(
       judgeAddress: (address) => (address === '127.0.0.1' ? { ok: true } : judgeAddress(address)),
       trustedCertificates: certificate.cert,
       timeoutMs: 5_000,
+      proxies: DIRECT,
     },
     async close() {
       for (const socket of sockets) socket.destroy()

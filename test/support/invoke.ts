@@ -4,6 +4,7 @@ import type { Passwords } from '../../lib/identity/passwords.ts'
 import { openTokens } from '../../lib/identity/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import type { Role } from '../../lib/model/permissions.ts'
+import { DIRECT } from '../../lib/outbound/proxy.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import { insertSession } from '../../lib/store/sessions.ts'
 import { insertUser } from '../../lib/store/users.ts'
@@ -39,6 +40,7 @@ export const TEST_CONFIG: Config = {
   cookieOrigins: [],
   seedAdmin: null,
   webhookUrl: '',
+  outboundProxies: DIRECT,
   minAgentVersion: '',
   disconnectGraceMs: 120_000,
   retentionDays: 30,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { judgeAddress } from '../../../lib/alerts/address-policy.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type WebhookNetwork,
   type WebhookOutcome,
 } from '../../../lib/alerts/webhook-client.ts'
+import { DIRECT, readProxySettings } from '../../../lib/outbound/proxy.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
 
 const HOOK = 'hooks.example.com'
@@ -81,6 +82,7 @@ function network(overrides: Partial<WebhookNetwork> = {}): WebhookNetwork {
     judgeAddress: (address) => (address === '127.0.0.1' ? { ok: true } : judgeAddress(address)),
     trustedCertificates: certificate.cert,
     timeoutMs: 5_000,
+    proxies: DIRECT,
     ...overrides,
   }
 }
@@ -292,6 +294,104 @@ describe('postWebhook', () => {
     expect(await post(`https://${HOOK}:${port}/`)).toMatchObject({
       code: 'connection-failed',
       cause: 'ECONNREFUSED',
+    })
+  })
+})
+
+describe('postWebhook through a proxy', () => {
+  /** A proxy that connects to whatever it is asked for, on this machine; `refusal` is what it answers instead. */
+  async function proxy(refusal?: string): Promise<{ url: string; asked: string[] }> {
+    const asked: string[] = []
+    const port = await listen(
+      createTcpServer((client) => {
+        client.on('error', () => {})
+        client.once('data', (chunk: Buffer) => {
+          asked.push(chunk.toString('latin1'))
+          if (refusal !== undefined) return void client.end(refusal)
+          const upstream = connect(Number(/:(\d+) HTTP/.exec(asked.at(-1)!)![1]), '127.0.0.1')
+          sockets.add(upstream)
+          upstream.on('error', () => client.destroy())
+          upstream.on('connect', () => {
+            client.write('HTTP/1.1 200 Connection established\r\nVia: test\r\n\r\n')
+            client.pipe(upstream).pipe(client)
+          })
+        })
+      }),
+    )
+    return { url: `http://user:secret@127.0.0.1:${port}`, asked }
+  }
+  const through = (https: string, noProxy = '', overrides: Partial<WebhookNetwork> = {}) => {
+    const read = readProxySettings({ http: '', https, noProxy })
+    if (!read.ok) throw new Error(read.error)
+    return network({ ...overrides, proxies: read.settings })
+  }
+
+  it('asks it for the address that was judged, and speaks TLS with the endpoint under its name', async () => {
+    const [{ port, seen }, { url, asked }] = [await endpoint((_, response) => response.end()), await proxy()]
+    expect(await post(`https://${HOOK}:${port}/a`, through(url))).toEqual({ ok: true, status: 200, hops: 0 })
+    expect(seen).toMatchObject([{ host: `${HOOK}:${port}`, path: '/a', body: '{"event":"alert_fired"}' }])
+    const authorization = `Basic ${Buffer.from('user:secret').toString('base64')}`
+    expect(asked).toEqual([
+      `CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nProxy-Authorization: ${authorization}\r\n\r\n`,
+    ])
+    expect(await post(`https://wrong.example.com:${port}/`, through(url))).toMatchObject({
+      ...{ code: 'connection-failed', cause: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    })
+    const untrusted = through(url, '', { trustedCertificates: null })
+    expect(await post(`https://${HOOK}:${port}/`, untrusted)).toMatchObject({
+      cause: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    })
+  })
+
+  it('never asks it for an address that the policy refuses, first or after a redirect', async () => {
+    const { url, asked } = await proxy()
+    const inside = through(url, '', { resolve: async () => ['10.0.0.1'] })
+    expect(await post(`https://${HOOK}/`, inside)).toMatchObject({ code: 'refused', reason: 'private' })
+    expect(asked).toEqual([])
+    const { port } = await endpoint((_, response) =>
+      response.writeHead(307, { Location: 'https://169.254.169.254/' }).end(),
+    )
+    expect(await post(`https://${HOOK}:${port}/`, through(url))).toMatchObject({
+      ...{ code: 'refused', reason: 'metadata-service', hop: 1 },
+    })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('leaves it out for what NO_PROXY names', async () => {
+    const [{ port, seen }, { url, asked }] = [await endpoint((_, response) => response.end()), await proxy()]
+    expect(await post(`https://${HOOK}:${port}/`, through(url, 'example.com'))).toMatchObject({ ok: true })
+    expect(seen).toHaveLength(1)
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'proxy-answered-407'],
+    ['HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n', 'proxy-answered-503'],
+    ['SSH-2.0-x\r\n\r\n', 'proxy-answer-unreadable'],
+    [`HTTP/1.1 200 ${'x'.repeat(20_000)}`, 'proxy-answer-too-long'],
+    ['', 'proxy-closed'],
+  ])('fails on the answer %j', async (answer, cause) => {
+    const { url } = await proxy(answer)
+    const outcome = await post(`https://${HOOK}/`, through(url))
+    expect(outcome).toEqual({ ok: false, code: 'connection-failed', cause, hop: 0 })
+  })
+
+  it('ends in time before an endpoint behind it that does not answer', async () => {
+    const [{ port }, { url }] = [await endpoint(() => {}), await proxy()]
+    const net = through(url, '', { timeoutMs: 150 })
+    expect(await post(`https://${HOOK}:${port}/`, net)).toEqual({ ok: false, code: 'timed-out' })
+  })
+
+  it('ends in time before a proxy that does not answer, and names one that is away', async () => {
+    const port = await listen(createTcpServer(() => {}))
+    const silent = through(`http://127.0.0.1:${port}`, '', { timeoutMs: 150 })
+    expect(await post(`https://${HOOK}/`, silent)).toEqual({ ok: false, code: 'timed-out' })
+    const closed = open.pop()!
+    for (const socket of sockets) socket.destroy()
+    closed.close()
+    await once(closed, 'close')
+    expect(await post(`https://${HOOK}/`, through(`http://127.0.0.1:${port}`))).toMatchObject({
+      cause: 'proxy-ECONNREFUSED',
     })
   })
 })
