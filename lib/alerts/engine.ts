@@ -118,7 +118,7 @@ export class AlertEngine {
     )
     const idsOf = (kind: 'resolve' | 'end-quiet') =>
       actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
-    const { fired, resolved } = await db.transaction(async (tx) => {
+    const { fired, resolved } = await db.transaction('alerts.look', async (tx) => {
       await checkEpoch(tx)
       const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
       await endQuiet(tx, idsOf('end-quiet'))

@@ -15,11 +15,12 @@ export function deliverAfterCommit(
   const recorded = new WeakMap<Db, AuditRecord[]>()
   return {
     db: {
+      snapshot: (name, work) => db.snapshot(name, work),
       query: (text, params) => db.query(text, params),
       execute: (text, params) => db.execute(text, params),
-      async transaction(work) {
+      async transaction(name, work) {
         let records: AuditRecord[] = []
-        const value = await db.transaction((tx) => {
+        const value = await db.transaction(name, (tx) => {
           records = []
           recorded.set(tx, records)
           return work(tx)

@@ -73,7 +73,7 @@ class ChainedTrail implements AuditTrail {
     const records: AuditRecord[] = []
     let value: T
     try {
-      value = await this.#parts.db.transaction(async (tx) => {
+      value = await this.#parts.db.transaction('audit', async (tx) => {
         const done = await work(tx, async (event) => {
           records.push(await this.record(tx, event))
         })

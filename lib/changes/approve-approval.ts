@@ -32,7 +32,7 @@ export async function approveApproval(
   const checked = await checkDraft(parts, found.draftYaml, target)
   if (!checked.ok) return checked
   return recordAlongside(parts.audit, async (record) => {
-    const stored = await parts.db.transaction(async (tx) => {
+    const stored = await parts.db.transaction('approval.approve', async (tx) => {
       const approval = await markApproved(tx, {
         ...{ id: approvalId, approver: actor.email, approverId: actor.userId, comment: comment.text },
         now: parts.clock.now(),

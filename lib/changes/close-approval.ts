@@ -10,6 +10,7 @@ export type CloseOutcome =
   | DraftRefusal
   | AuditFailure
 
+const NAMES = { rejected: 'approval.reject', withdrawn: 'approval.withdraw' } as const
 const ACTIONS = { rejected: 'config.approval.reject', withdrawn: 'config.approval.withdraw' } as const
 
 /** End a request that nobody has pushed, approved or not. Whoever rejects one says why. */
@@ -29,7 +30,7 @@ export async function endApproval(
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
   return recordAlongside(parts.audit, async (record) => {
-    const closed = await parts.db.transaction(async (tx) => {
+    const closed = await parts.db.transaction(NAMES[status], async (tx) => {
       const approval = await closeApproval(tx, {
         ...{ id: approvalId, status, actor: actor.email, actorId: actor.userId },
         ...{ comment: comment.text === '' ? null : comment.text, now: parts.clock.now() },

@@ -23,7 +23,7 @@ export async function commentApproval(
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
   return recordAlongside(parts.audit, async (record) => {
-    const outcome = await parts.db.transaction(async (tx) => {
+    const outcome = await parts.db.transaction('approval.comment', async (tx) => {
       const status = await lockApprovalStatus(tx, approvalId)
       if (status !== 'pending' && status !== 'approved') return 'ended' as const
       if ((await countApprovalComments(tx, approvalId)) >= COMMENTS_MAX) return 'full' as const

@@ -84,7 +84,7 @@ async function store(
   // A workload of a moment ago may have no row yet.
   await parts.fleet.writer.flush()
   return recordAlongside(parts.audit, async (record) => {
-    const stored = await parts.db.transaction(async (tx) => {
+    const stored = await parts.db.transaction('approval.request', async (tx) => {
       if ((await lockWorkload(tx, wanted.workloadId)) === null) return null
       const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
       const retired = await retirePendingApproval(tx, wanted.workloadId, wanted.targetGroup, by)

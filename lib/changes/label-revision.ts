@@ -11,7 +11,7 @@ export async function labelRevision(
   record: (tx: Db, event: AuditEvent) => Promise<void>,
 ): Promise<{ ok: true } | { ok: false; code: 'revision-not-found' }> {
   const { workloadId, hash, label, actor } = request
-  const isThere = await parts.db.transaction(async (tx) => {
+  const isThere = await parts.db.transaction('revision.label', async (tx) => {
     if ((await findNewestPushOfHash(tx, workloadId, hash)) === null) return false
     await setLabel(tx, workloadId, hash, label)
     await record(tx, {

@@ -206,7 +206,7 @@ export class Fleet implements FleetPort {
    */
   async #inTransaction(workload: Workload, work: (tx: Db) => Promise<boolean>): Promise<boolean> {
     try {
-      await this.#deps.db.transaction(async (tx) => {
+      await this.#deps.db.transaction('workload.leave', async (tx) => {
         await this.#deps.checkEpoch(tx)
         if (!(await work(tx)) || workload.live.count > 0) throw new TakenBack()
       })
@@ -261,7 +261,7 @@ export class Fleet implements FleetPort {
       const workload = this.state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       await this.writer.flush()
-      await this.#deps.db.transaction(async (tx) => {
+      await this.#deps.db.transaction('workload.delete', async (tx) => {
         await this.#deps.checkEpoch(tx)
         await deleteWorkload(tx, id)
         await alongside(tx)
@@ -355,7 +355,7 @@ export class Fleet implements FleetPort {
       const workload = this.state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       await this.writer.flush()
-      const isThere = await this.#deps.db.transaction(async (tx) => {
+      const isThere = await this.#deps.db.transaction('workload.trusted-labels', async (tx) => {
         if (!(await setTrustedLabels(tx, id, labels))) return false
         await alongside(tx)
         return true
@@ -395,7 +395,7 @@ export class Fleet implements FleetPort {
     work: (tx: Db) => Promise<Outcome>,
   ): Promise<Outcome> {
     return this.#pushes.exclusively(id, async () => {
-      const outcome = await this.#deps.db.transaction(work)
+      const outcome = await this.#deps.db.transaction('known-good.pin', work)
       const workload = this.state.workloads.get(id)
       if (!outcome.ok || workload === undefined) return outcome
       workload.knownGoodHash = hash

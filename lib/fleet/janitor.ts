@@ -68,7 +68,7 @@ const daysAgo = ({ clock }: JanitorParts, days: number) => new Date(clock.now().
 
 /** Write what stands only while no other process has become the active one: that one knows who runs what, not we. */
 function write<T>({ db, fleet }: JanitorParts, work: (tx: Db) => Promise<T>): Promise<T> {
-  return db.transaction(async (tx) => {
+  return db.transaction('janitor.trim', async (tx) => {
     await fleet.checkEpoch(tx)
     return work(tx)
   })

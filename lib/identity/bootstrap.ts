@@ -26,7 +26,7 @@ export async function seedAdministrator(
   const isNeeded = !(await hasUsers(db))
   const hashed = isNeeded ? await passwords.hash(seed.password) : null
   if (hashed && !hashed.ok) throw new Error('seed admin: no worker to hash the password')
-  await db.transaction(async (tx) => {
+  await db.transaction('user.seed', async (tx) => {
     await lockIdentity(tx)
     const known = await findCredentials(tx, toEmailKey(seed.email))
     if (known) {

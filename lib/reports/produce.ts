@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type AuditHead, readAuditHead } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
-import { beginSnapshot } from '../store/snapshot.ts'
 import type { ReportFormat } from '../wire/reports.ts'
 import type { WorkerPool } from '../workers/pool.ts'
 import { type EncodedSection, encodePack } from './canonical.ts'
@@ -92,8 +91,7 @@ function gather(
   | { ok: true; material: GatheredMaterial; auditHead: AuditHead | null }
   | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
 > {
-  return deps.db.transaction(async (tx) => {
-    await beginSnapshot(tx)
+  return deps.db.snapshot('report', async (tx) => {
     const scope = await resolveReportScope(tx, request.scope)
     if (!scope.ok) return scope
     const material = await gatherMaterial(tx, scope.workloadIds, request, deps)

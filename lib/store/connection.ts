@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import { CommitInDoubt, DatabaseUnavailable, type Db } from './db.ts'
+import { beginStatement, CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db.ts'
 import { toConnectionUrl } from './dsn.ts'
 
 /** How connections are made; the same for the pool and for the reserved sessions. */
@@ -14,10 +14,10 @@ export interface ConnectionOptions {
 }
 
 /** One session of the database. After `isBroken` every call throws `DatabaseUnavailable`. */
-export interface Connection extends Db {
+export interface Connection extends Database {
   readonly isBroken: boolean
-  /** Statements in one transaction on this connection; nothing else may use it meanwhile. Throws `CommitInDoubt` too. */
-  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** As any database's; nothing else may use this connection meanwhile. Throws `CommitInDoubt` too. */
+  transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T>
   /** Run `listener` once when the session is lost; not after `close`. */
   onLost(listener: (cause: Error) => void): void
   /** Lift the statement time-out, for migrations. */
@@ -101,9 +101,17 @@ class Session implements Connection {
     return (await this.#send(text, params)).rowCount ?? 0
   }
 
-  async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#runScope(beginStatement(name, 'transaction'), work)
+  }
+
+  snapshot<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#runScope(beginStatement(name, 'snapshot'), work)
+  }
+
+  async #runScope<T>(begin: string, work: (tx: Db) => Promise<T>): Promise<T> {
     const scope = new TransactionScope(this)
-    await this.execute('BEGIN')
+    await this.execute(begin)
     let value: T
     try {
       value = await work(scope)

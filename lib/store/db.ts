@@ -11,8 +11,22 @@ export interface Db {
 
 /** The pool: statements of their own, or several in one transaction. */
 export interface Database extends Db {
-  /** Run `work` in one transaction: committed when it resolves, rolled back when it throws. */
-  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /**
+   * Run `work` in one transaction: committed when it resolves, rolled back when it throws. Its name says what it does
+   * (`workload.archive`): the server's log shows it, and tests set faults on it.
+   */
+  transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T>
+  /** Let `work` read one moment of the database, whatever is written meanwhile. It cannot write. */
+  snapshot<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T>
+}
+
+const NAME = /^[a-z]+([.-][a-z]+)*$/
+
+/** The statement that begins a transaction: its name goes along as a comment, which costs no round trip. */
+export function beginStatement(name: string, kind: 'transaction' | 'snapshot'): string {
+  if (!NAME.test(name)) throw new Error(`not a name for a transaction: ${JSON.stringify(name)}`)
+  const mode = kind === 'snapshot' ? ' ISOLATION LEVEL REPEATABLE READ READ ONLY' : ''
+  return `BEGIN${mode} /* ${name} */`
 }
 
 /**

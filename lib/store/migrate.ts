@@ -60,7 +60,7 @@ export async function migrate(
   await connection.setStatementTimeout(0)
   try {
     for (const step of pending) {
-      await connection.transaction(async (tx) => {
+      await connection.transaction('migration', async (tx) => {
         await tx.query(step.sql)
         await tx.execute(
           'INSERT INTO schema_migrations (version, name, is_breaking, applied_at) VALUES ($1, $2, $3, $4)',

@@ -100,13 +100,17 @@ class SessionPool implements Pool {
     return this.#borrow((connection) => connection.execute(text, params))
   }
 
-  async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  async transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
     try {
-      return await this.#borrow((connection) => connection.transaction(work))
+      return await this.#borrow((connection) => connection.transaction(name, work))
     } catch (error) {
       if (error instanceof CommitInDoubt) this.onCommitInDoubt()
       throw error
     }
+  }
+
+  snapshot<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#borrow((connection) => connection.snapshot(name, work))
   }
 
   statistics(): PoolStatistics {

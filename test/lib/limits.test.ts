@@ -143,7 +143,7 @@ describe('the pool of sessions', () => {
     const gate = new Promise<void>((resolve) => {
       release = resolve
     })
-    const held = [1, 2, 3].map(() => pool.transaction(() => gate))
+    const held = [1, 2, 3].map(() => pool.transaction('test', () => gate))
     const outcomes: Promise<unknown>[] = []
     let refused: unknown = null
     while (refused === null && outcomes.length < 20_000) {

@@ -43,7 +43,8 @@ function countStatements(db: Database): { db: Database; settled(): Promise<void>
     db: {
       query: (text, params) => count(() => db.query(text, params)),
       execute: (text, params) => count(() => db.execute(text, params)),
-      transaction: (work) => count(() => db.transaction(work)),
+      transaction: (name, work) => count(() => db.transaction(name, work)),
+      snapshot: (name, work) => count(() => db.snapshot(name, work)),
     },
     async settled() {
       // What follows from an answer starts within the same turn or the next.

@@ -1,5 +1,4 @@
 import { configHash } from '../../lib/model/config-hash.ts'
-import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import { findPush } from '../../lib/store/pushes.ts'
 import type { StagePlan } from '../../lib/store/rollouts.ts'
@@ -11,47 +10,6 @@ export const config = (number: number) => ({
   body: configYaml(number),
   hash: configHash(configYaml(number)),
 })
-
-/** A database that can lose the answer to a commit: the change stands, and whoever asked hears of a fault. */
-export interface LosingDatabase extends Database {
-  /** The answer to the next commit with a statement like this is lost. */
-  lose: RegExp | null
-  /** Runs once, right before the next statement like this outside of a transaction. */
-  before: { statement: RegExp; act: () => void } | null
-}
-
-export function losingAnswers(db: Database): LosingDatabase {
-  const losing: LosingDatabase = {
-    lose: null,
-    before: null,
-    query(text, params) {
-      const { before } = losing
-      if (before?.statement.test(text)) {
-        losing.before = null
-        before.act()
-      }
-      return db.query(text, params)
-    },
-    execute: db.execute.bind(db),
-    async transaction(work) {
-      let isMeant = false
-      const seen = (text: string) => {
-        isMeant ||= losing.lose?.test(text) === true
-        return text
-      }
-      const value = await db.transaction((tx) =>
-        work({
-          query: (text, params) => tx.query(seen(text), params),
-          execute: (text, params) => tx.execute(seen(text), params),
-        }),
-      )
-      if (!isMeant) return value
-      losing.lose = null
-      throw new DatabaseUnavailable('connection lost at commit')
-    },
-  }
-  return losing
-}
 
 /** One workload of a few instances, pod-a first, and what was pushed to it. */
 export class PushedWorkload {
@@ -129,33 +87,4 @@ export class PushedWorkload {
       return [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].find((number) => config(number).hash === hash) ?? null
     })
   }
-}
-
-/** A database that does something in between: once, right before the next statement like this of a transaction. */
-export interface InterruptedDatabase extends Database {
-  before: { statement: RegExp; act: () => void } | null
-}
-
-export function interrupted(db: Database): InterruptedDatabase {
-  const seen = (text: string): string => {
-    const { before } = interrupting
-    if (before?.statement.test(text)) {
-      interrupting.before = null
-      before.act()
-    }
-    return text
-  }
-  const interrupting: InterruptedDatabase = {
-    before: null,
-    query: db.query.bind(db),
-    execute: db.execute.bind(db),
-    transaction: (work) =>
-      db.transaction((tx) =>
-        work({
-          query: (text, params) => tx.query(seen(text), params),
-          execute: (text, params) => tx.execute(seen(text), params),
-        }),
-      ),
-  }
-  return interrupting
 }

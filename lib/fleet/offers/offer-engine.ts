@@ -312,7 +312,7 @@ export class OfferEngine {
     const batch = [...this.#waiting.values()]
     this.#waiting = new Map()
     try {
-      const stored = await this.#deps.db.transaction(async (tx) => {
+      const stored = await this.#deps.db.transaction('offers.store', async (tx) => {
         await this.#deps.checkEpoch(tx)
         return insertOffers(
           tx,

@@ -104,12 +104,15 @@ export class PushEngine {
       await this.#writer.flush()
       workload.isFrozen = true
       try {
-        const made = await this.#deps.db.transaction(async (tx) => {
-          const made = await this.#insert(tx, workload, request)
-          const verdict = await alongside(tx, made.push)
-          if (!verdict.ok) throw new Veto(verdict.code)
-          return made
-        })
+        const made = await this.#deps.db.transaction(
+          request.kind === 'rollback' ? 'rollback' : 'push',
+          async (tx) => {
+            const made = await this.#insert(tx, workload, request)
+            const verdict = await alongside(tx, made.push)
+            if (!verdict.ok) throw new Veto(verdict.code)
+            return made
+          },
+        )
         this.apply(workload, made, Buffer.from(request.body), request.used)
         return { ok: true, push: made.push }
       } catch (error) {
@@ -308,19 +311,21 @@ export class PushEngine {
     if (workload === undefined || !this.#inDoubt.has(workload)) return
     // What agents said meanwhile goes first, so that what is read holds it.
     await this.#writer.flush()
-    const loaded = await loadAssignments(this.#deps.db, workloadId)
-    const formers = loaded === null ? [] : await this.#readFormers(workload, loaded)
+    const { loaded, formers } = await this.#deps.db.snapshot('push.settle', async (db) => {
+      const loaded = await loadAssignments(db, workloadId)
+      return { loaded, formers: loaded === null ? [] : await this.#readFormers(db, workload, loaded) }
+    })
     this.#inDoubt.delete(workload)
     if (loaded !== null) this.#adopt(workload, loaded, formers)
     this.unfreeze(workload)
   }
 
   /** What is assigned to nobody any more by what the database holds, as it stands there. */
-  async #readFormers(workload: Workload, loaded: LoadedAssignments): Promise<FollowedPush[]> {
+  async #readFormers(db: Db, workload: Workload, loaded: LoadedAssignments): Promise<FollowedPush[]> {
     const assigned = new Set(followedPushes(loaded).map(({ push }) => push.pushId))
     const formers = followedPushes(workload).filter(({ push }) => !assigned.has(push.pushId))
     for (const former of formers) {
-      const push = await findPush(this.#deps.db, former.push.pushId)
+      const push = await findPush(db, former.push.pushId)
       // Who failed it counts as the database says; how many stand where is known better here.
       if (push !== null) former.push = { ...push, counts: former.push.counts }
     }

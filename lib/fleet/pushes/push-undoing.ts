@@ -15,6 +15,8 @@ import { type FoundRollback, findRollback, findRolloutRollback } from './rollbac
 
 /** In whose name, and why, a failed push is undone. */
 interface Undoing {
+  /** Of the transaction. */
+  name: 'rollback.automatic' | 'rollback.rollout'
   kind: 'auto-rollback' | 'rollback'
   pushedBy: string
   action: string
@@ -71,6 +73,7 @@ export class PushUndoing {
       return
     }
     await this.#undo(workload, followed, {
+      name: 'rollback.automatic',
       kind: 'auto-rollback',
       pushedBy: 'auto-rollback',
       action: 'config.auto_rollback',
@@ -85,6 +88,7 @@ export class PushUndoing {
     const { rollout } = workload
     if (rollout === null) return
     await this.#undo(workload, rollout.followed, {
+      name: 'rollback.rollout',
       kind: 'rollback',
       pushedBy: actor.email,
       action: 'config.canary.rollback',
@@ -103,7 +107,7 @@ export class PushUndoing {
     const isAboutConfig = followed.scope === null
     const now = this.#deps.clock.now()
     try {
-      const rollback = await this.#deps.db.transaction(async (tx) => {
+      const rollback = await this.#deps.db.transaction(undoing.name, async (tx) => {
         await this.#deps.checkEpoch(tx)
         const row = await lockWorkload(tx, workload.id)
         if (row === null) return null

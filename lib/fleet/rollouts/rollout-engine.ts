@@ -187,12 +187,13 @@ export class RolloutEngine {
 
   /** Write a rollout's next state; `more` joins the transaction. False when it had ended meanwhile. */
   async #write(
+    name: string,
     workload: Workload,
     next: StoredRollout,
     more: (tx: Db) => Promise<void> = async () => {},
   ): Promise<boolean> {
     try {
-      return await this.#deps.db.transaction(async (tx) => {
+      return await this.#deps.db.transaction(name, async (tx) => {
         await this.#deps.checkEpoch(tx)
         if ((await lockWorkload(tx, workload.id)) === null) return false
         if (!(await updateRollout(tx, next))) return false
@@ -218,7 +219,7 @@ export class RolloutEngine {
     // A halt before this took nothing from the dwell, which begins now.
     const fresh = { dwelledMs: undefined, resumedAt: undefined }
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
-    if (!(await this.#write(workload, next))) return
+    if (!(await this.#write('rollout.converge', workload, next))) return
     this.#noteConvergedSince(keyOf(next), this.#deps.clock.monotonicMs())
     this.#settle(workload, rollout, next)
   }
@@ -235,7 +236,7 @@ export class RolloutEngine {
       status: 'halted',
       halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
     }
-    if (await this.#write(workload, next)) this.#settle(workload, rollout, next)
+    if (await this.#write('rollout.halt', workload, next)) this.#settle(workload, rollout, next)
   }
 
   /** Start the next stage: more members, of those that can take the config now. */
@@ -246,7 +247,7 @@ export class RolloutEngine {
     await this.#writer.flush()
     const added = this.#chooseMembers(workload, rollout, stage, now)
     const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.#measured(workload) })
-    await this.#addMembers(workload, rollout, added, {
+    await this.#addMembers('rollout.advance', workload, rollout, added, {
       ...ended,
       stageIndex: stage,
       waived: [],
@@ -256,6 +257,7 @@ export class RolloutEngine {
 
   /** Write a rollout's next state and give its new members the config; false when it had ended meanwhile. */
   async #addMembers(
+    name: string,
     workload: Workload,
     rollout: Rollout,
     added: readonly { instance: Instance; target: PushTarget }[],
@@ -265,7 +267,7 @@ export class RolloutEngine {
     const { followed } = rollout
     const { pushId, generation } = followed.push
     const uids = added.map(({ instance }) => instance.uid)
-    const isDone = await this.#write(workload, next, async (tx) => {
+    const isDone = await this.#write(name, workload, next, async (tx) => {
       await insertTargets(
         tx,
         { pushId, generation, offeredAt: next.updatedAt },
@@ -330,7 +332,7 @@ export class RolloutEngine {
     const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.#measured(workload) })
     const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
     const former = workload.active
-    const isDone = await this.#write(workload, next, async (tx) => {
+    const isDone = await this.#write('rollout.complete', workload, next, async (tx) => {
       if (former !== null) await closePushes(tx, [former.push.pushId], now)
       await assignPush(tx, {
         workloadId: workload.id,
@@ -399,7 +401,7 @@ export class RolloutEngine {
         stored.status === 'halted'
           ? await this.#resume(workload, rollout, audit)
           : await this.#addMembers(
-              ...([workload, rollout, []] as const),
+              ...(['rollout.promote', workload, rollout, []] as const),
               withStage(stored, now, { promotedAt: now.toISOString() }),
               audit,
             )
@@ -427,6 +429,7 @@ export class RolloutEngine {
     this.#convergedSince.delete(keyOf(stored))
     const resumed = withStage(stored, now, change)
     return this.#addMembers(
+      'rollout.resume',
       workload,
       rollout,
       added,
@@ -443,7 +446,7 @@ export class RolloutEngine {
       const now = this.#deps.clock.now()
       const closed = withStage(stored, now, this.#measured(workload))
       const next: StoredRollout = { ...closed, status: 'aborted', endedAt: now }
-      const isDone = await this.#write(workload, next, async (tx) => {
+      const isDone = await this.#write('rollout.abort', workload, next, async (tx) => {
         await abortPush(tx, stored.pushId, now)
         await this.#audit(tx, workload, stored, 'config.canary.abort', actor)
       })

@@ -295,7 +295,7 @@ export class WriteBehind {
 
   async #write(batch: Batch): Promise<void> {
     try {
-      const events = await this.#deps.db.transaction((tx) => this.#writeAll(tx, batch))
+      const events = await this.#deps.db.transaction('reports.store', (tx) => this.#writeAll(tx, batch))
       this.#settle(events)
       if (this.#isHeldUp) this.#deps.log.info({}, 'what waited for the database is stored')
       this.#isHeldUp = false

@@ -74,7 +74,7 @@ class Session {
   }
 
   #complete(text: string): Statement {
-    if (text === 'BEGIN') this.#transaction = []
+    if (text.startsWith('BEGIN')) this.#transaction = []
     this.#transaction?.push(text)
     const transaction = this.#transaction ?? [text]
     if (text === 'COMMIT' || text === 'ROLLBACK') this.#transaction = null

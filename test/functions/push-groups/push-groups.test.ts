@@ -32,7 +32,7 @@ it('has no groups from the start', async () => {
 describe('with one group', () => {
   beforeEach(async () => {
     await database.pool.execute('delete from push_groups')
-    await database.pool.transaction((tx) => insertPushGroup(tx, EDGE))
+    await database.pool.transaction('test', (tx) => insertPushGroup(tx, EDGE))
   })
 
   describe('POST /api/push-groups', () => {

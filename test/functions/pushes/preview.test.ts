@@ -34,7 +34,7 @@ describe('POST /api/pushes/preview', () => {
     await invoke(ctx, `PUT /api/workloads/${labelled.workloadId}/trusted-labels`, { as, body })
     const group = { id: 'staging', name: 'Staging', description: '' }
     const selector = { match_labels: { 'muster/env': 'staging' }, types: ['collector'] }
-    await database.pool.transaction((tx) => insertPushGroup(tx, { ...group, selector }))
+    await database.pool.transaction('test', (tx) => insertPushGroup(tx, { ...group, selector }))
     const answer = await preview({ group_id: 'staging', selector: { types: ['sdk'] } })
     expect(answer).toMatchObject({
       status: 200,

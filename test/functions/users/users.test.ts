@@ -164,7 +164,7 @@ describe('PATCH /api/users/{id}', () => {
   it('does not let two administrators demote each other at once', async () => {
     const second = await signIn(ctx, { email: 'second@example.com' })
     let outcome: Promise<unknown> | undefined
-    await database.pool.transaction(async (tx) => {
+    await database.pool.transaction('test', async (tx) => {
       // The other demotion, on its way: it has asked and written, but is not committed yet.
       await lockIdentity(tx)
       await replaceUserGroups(tx, second.userId, [])

@@ -6,6 +6,7 @@ import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import type { AlertRule } from '../../../lib/wire/alerts.ts'
 import { type AgentWire, openWire } from '../../support/agent-wire.ts'
 import { seededRandom } from '../../support/fakes.ts'
+import { through } from '../../support/faulty-database.ts'
 import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../../support/fleet-server.ts'
 import { hex, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -247,8 +248,8 @@ describe('what is stored', () => {
     await join(1, '0.1.0')
     const failing: Database = {
       ...dbOf(),
-      transaction: (work) =>
-        db.transaction(async (tx) => {
+      transaction: (name, work) =>
+        db.transaction(name, async (tx) => {
           await work(tx)
           throw new DatabaseUnavailable('the commit was lost')
         }),
@@ -394,10 +395,4 @@ describe('the janitor', () => {
   })
 })
 
-function dbOf(): Database {
-  return {
-    query: (text, params) => db.query(text, params),
-    execute: (text, params) => db.execute(text, params),
-    transaction: (work) => db.transaction(work),
-  }
-}
+const dbOf = (): Database => through(db)

@@ -3,6 +3,7 @@ import { WebhookDeliveries } from '../../../lib/alerts/webhook-delivery.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { insertDeliveries } from '../../../lib/store/webhook-deliveries.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from '../../support/fakes.ts'
+import { through } from '../../support/faulty-database.ts'
 import { eventually } from '../../support/fleet-server.ts'
 import { type HttpsEndpoint, startHttpsEndpoint } from '../../support/https-endpoint.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -139,9 +140,9 @@ describe('WebhookDeliveries', () => {
     let isAway = true
     const gone = () => Promise.reject(new DatabaseUnavailable('gone'))
     const flaky: Database = {
+      ...through(db),
       query: (text, params) => (isAway ? gone() : db.query(text, params)),
       execute: (text, params) => (isAway ? gone() : db.execute(text, params)),
-      transaction: (work) => db.transaction(work),
     }
     const { url, network } = endpoint!
     const deliveries = new WebhookDeliveries({ db: flaky, clock, log, url, network })

@@ -181,13 +181,13 @@ describe('a database that delivers after the commit', () => {
     const told: string[] = []
     const sink: AuditSink = { deliver: async ({ resourceId }) => void told.push(resourceId) }
     const audited = deliverAfterCommit(db, trailWith(sink))
-    await audited.db.transaction((tx) => audited.record(tx, event({ resourceId: 'stands' })))
-    const failing = audited.db.transaction(async (tx) => {
+    await audited.db.transaction('test', (tx) => audited.record(tx, event({ resourceId: 'stands' })))
+    const failing = audited.db.transaction('test', async (tx) => {
       await audited.record(tx, event({ resourceId: 'taken back' }))
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
-    await audited.db.transaction((tx) => audited.record(tx, event({ resourceId: 'last' })))
+    await audited.db.transaction('test', (tx) => audited.record(tx, event({ resourceId: 'last' })))
     await vi.waitFor(() => expect(told).toContain('last'))
     expect(told).toEqual(['stands', 'last'])
   })

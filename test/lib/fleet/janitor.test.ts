@@ -4,6 +4,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { Alert } from '../../../lib/store/alerts.ts'
 import { findContent } from '../../../lib/store/config-contents.ts'
 import type { Database, Db } from '../../../lib/store/db.ts'
+import { through } from '../../support/faulty-database.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
@@ -123,10 +124,9 @@ describe('archiving', () => {
     await ctx.close()
     ctx = await createFleetContext(database, {
       db: {
-        query: (text, params) => database.pool.query(text, params),
-        execute: (text, params) => database.pool.execute(text, params),
-        async transaction(work) {
-          const outcome = await database.pool.transaction(work)
+        ...through(database.pool),
+        async transaction(name, work) {
+          const outcome = await database.pool.transaction(name, work)
           arrive()
           return outcome
         },
@@ -308,8 +308,9 @@ describe('one look of the janitor', () => {
       },
     })
     const { pool } = database
-    const transaction: Database['transaction'] = (work) => pool.transaction((tx) => work(watched(tx)))
-    await clean({ db: { ...watched(pool), transaction } })
+    const transaction: Database['transaction'] = (name, work) =>
+      pool.transaction(name, (tx) => work(watched(tx)))
+    await clean({ db: { ...through(pool), ...watched(pool), transaction } })
     expect(touched).toBe(2 * LOOK_CHUNK + 10)
     expect(longest).toBe(LOOK_CHUNK)
   })

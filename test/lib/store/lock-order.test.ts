@@ -23,7 +23,7 @@ async function whileHolding(
   other: { text: string; params: unknown[] },
 ): Promise<boolean> {
   let under: Promise<unknown> = Promise.resolve()
-  const isFree = await database.pool.transaction(async (tx) => {
+  const isFree = await database.pool.transaction('test', async (tx) => {
     // As an update of it does.
     await tx.execute(`${held.text} for no key update`, held.params)
     under = work()
@@ -50,7 +50,7 @@ it('offers lock their workloads by id, whichever was pushed to first', async () 
   const targets = await listTargets(database.pool, pushIds)
   expect(targets).toHaveLength(2)
   const of = (id: string) => ({ text: 'select id from workloads where id = $1', params: [id] })
-  const work = () => database.pool.transaction((tx) => insertOffers(tx, targets))
+  const work = () => database.pool.transaction('test', (tx) => insertOffers(tx, targets))
   expect(await whileHolding(of(low!.id), work, of(high!.id))).toBe(true)
 })
 

@@ -21,8 +21,8 @@ describe('pool', () => {
   it('commits what resolves and rolls back what throws', async () => {
     const { pool } = database
     await pool.execute('CREATE TABLE t_commit (n integer)')
-    await pool.transaction((tx) => tx.execute('INSERT INTO t_commit VALUES (1)'))
-    const failing = pool.transaction(async (tx) => {
+    await pool.transaction('test', (tx) => tx.execute('INSERT INTO t_commit VALUES (1)'))
+    const failing = pool.transaction('test', async (tx) => {
       await tx.execute('INSERT INTO t_commit VALUES (2)')
       throw new Error('no')
     })
@@ -31,7 +31,7 @@ describe('pool', () => {
   })
 
   it('refuses to call a transaction committed in which a failed statement was ignored', async () => {
-    const work = database.pool.transaction((tx) => tx.query('SELECT 1/0').catch(() => []))
+    const work = database.pool.transaction('test', (tx) => tx.query('SELECT 1/0').catch(() => []))
     await expect(work).rejects.toThrow('rolled back')
   })
 
@@ -40,9 +40,11 @@ describe('pool', () => {
     let doubts = 0
     pool.onCommitInDoubt = () => doubts++
     await pool.execute('CREATE TABLE t_doubt (n integer UNIQUE DEFERRABLE INITIALLY DEFERRED)')
-    const refused = pool.transaction((tx) => tx.execute('INSERT INTO t_doubt VALUES (1), (1)'))
+    const refused = pool.transaction('test', (tx) => tx.execute('INSERT INTO t_doubt VALUES (1), (1)'))
     await expect(refused).rejects.toMatchObject({ code: '23505' })
-    const lostBefore = pool.transaction((tx) => tx.query('SELECT pg_terminate_backend(pg_backend_pid())'))
+    const lostBefore = pool.transaction('test', (tx) =>
+      tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+    )
     await expect(lostBefore).rejects.toThrow(DatabaseUnavailable)
     expect(doubts).toBe(0)
 
@@ -50,13 +52,13 @@ describe('pool', () => {
       AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'`)
     await pool.execute(`CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON t_doubt
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_session()`)
-    const lost = pool.transaction((tx) => tx.execute('INSERT INTO t_doubt VALUES (2)'))
+    const lost = pool.transaction('test', (tx) => tx.execute('INSERT INTO t_doubt VALUES (2)'))
     await expect(lost).rejects.toThrow(CommitInDoubt)
     expect(doubts).toBe(1)
   })
 
   it('refuses statements after the end of their transaction', async () => {
-    const tx = await database.pool.transaction(async (open) => open)
+    const tx = await database.pool.transaction('test', async (open) => open)
     await expect(tx.query('SELECT 1')).rejects.toThrow('after the end')
   })
 

@@ -94,7 +94,7 @@ describe('process lock', () => {
     await endSessions(database, 'first')
     await expect.poll(() => JSON.stringify(first.log.lines)).toContain('connection lost')
     await expect.poll(() => first.lock.isHeld()).toBe(true)
-    await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
     expect(await readEpoch(database)).toBe(epoch)
     expect(first.lost).toBe(0)
   })
@@ -126,7 +126,7 @@ describe('process lock', () => {
     await lock.acquire(new AbortController().signal)
     await endSessions(database, 'first')
     await expect.poll(() => attempts > 2 && lock.isHeld()).toBe(true)
-    await database.pool.transaction((tx) => lock.checkEpoch(tx))
+    await database.pool.transaction('test', (tx) => lock.checkEpoch(tx))
     expect(lost).toBe(0)
   })
 
@@ -149,7 +149,7 @@ describe('process lock', () => {
     const first = startProcess(database, 'first')
     await acquire(first)
     await database.pool.execute('UPDATE process_epoch SET epoch = epoch + 1')
-    const batch = database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    const batch = database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
     await expect(batch).rejects.toBeInstanceOf(EpochLost)
     expect(first.lost).toBe(1)
   })
@@ -223,7 +223,7 @@ describe('process lock', () => {
     await expect.poll(() => JSON.stringify(first.log.lines)).toContain('database is away')
     proxy.comeBack()
     await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
-    await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
     expect(first.lost).toBe(0)
   })
 
@@ -253,7 +253,7 @@ describe('process lock', () => {
     // It may have the lock again before anybody looks.
     await expect.poll(() => JSON.stringify(first.log.lines)).toContain('process lock connection lost')
     await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
-    await database.pool.transaction((tx) => first.lock.checkEpoch(tx))
+    await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
     expect(first.lost).toBe(0)
   })
 

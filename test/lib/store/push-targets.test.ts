@@ -37,7 +37,7 @@ it('deletes the targets with their workload', async () => {
 it('adds no target to a push that is being deleted', async () => {
   const targets = await listTargets(database.pool, [pushId])
   let late: Promise<void> = Promise.resolve()
-  await database.pool.transaction(async (tx) => {
+  await database.pool.transaction('test', async (tx) => {
     await tx.execute('delete from workloads')
     late = updateTargets(database.pool, targets)
     await untilSomebodyWaits()

@@ -1,5 +1,5 @@
 import type { Connection } from '../../../lib/store/connection.ts'
-import { DatabaseUnavailable, type Db } from '../../../lib/store/db.ts'
+import { DatabaseUnavailable } from '../../../lib/store/db.ts'
 import type { RealSession, RealSessions } from './real-sessions.ts'
 import type { Client, SimDatabase } from './sim-database.ts'
 
@@ -37,8 +37,12 @@ export class ControlSession implements Connection {
     return this.#say((connection) => connection.execute(text, params))
   }
 
-  transaction<T>(_work: (tx: Db) => Promise<T>): Promise<T> {
+  transaction(): never {
     throw new Error('the lock needs no transaction')
+  }
+
+  snapshot(): never {
+    throw new Error('the lock needs no snapshot')
   }
 
   async setStatementTimeout(): Promise<void> {}

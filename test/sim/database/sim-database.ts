@@ -1,5 +1,11 @@
 import type { Connection } from '../../../lib/store/connection.ts'
-import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../../../lib/store/db.ts'
+import {
+  beginStatement,
+  CommitInDoubt,
+  type Database,
+  DatabaseUnavailable,
+  type Db,
+} from '../../../lib/store/db.ts'
 import type { Dice } from '../time/dice.ts'
 import type { Mortal, VirtualTime } from '../time/virtual-time.ts'
 import { ControlSession } from './control-session.ts'
@@ -81,7 +87,10 @@ export class SimDatabase {
     return {
       query: (text, params) => alone(text, (connection) => connection.query(text, params)),
       execute: (text, params) => alone(text, (connection) => connection.execute(text, params)),
-      transaction: (work) => this.#borrow(client, (lease) => this.#transaction(lease, work)),
+      transaction: (name, work) =>
+        this.#borrow(client, (lease) => this.#run(lease, beginStatement(name, 'transaction'), work)),
+      snapshot: (name, work) =>
+        this.#borrow(client, (lease) => this.#run(lease, beginStatement(name, 'snapshot'), work)),
     }
   }
 
@@ -143,10 +152,10 @@ export class SimDatabase {
     }
   }
 
-  async #transaction<T>(lease: Lease, work: (tx: Db) => Promise<T>): Promise<T> {
+  async #run<T>(lease: Lease, begin: string, work: (tx: Db) => Promise<T>): Promise<T> {
     await this.pass(lease.client)
     refuseCut(lease)
-    await this.#real(lease, (connection) => connection.execute('BEGIN'))
+    await this.#real(lease, (connection) => connection.execute(begin))
     let value: T
     try {
       value = await work({

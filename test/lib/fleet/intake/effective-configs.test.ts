@@ -9,6 +9,7 @@ import type { FleetDeps } from '../../../../lib/fleet/state/deps.ts'
 import { CONFIG_BYTES_MAX } from '../../../../lib/fleet/state/write-behind.ts'
 import type { Database } from '../../../../lib/store/db.ts'
 import { DatabaseUnavailable } from '../../../../lib/store/db.ts'
+import { through } from '../../../support/faulty-database.ts'
 import {
   createFleetContext,
   type FakeAgent,
@@ -31,12 +32,11 @@ beforeEach(async () => {
   isAway = false
   normalise = async (text) => normalForm(text)
   const db: Database = {
-    query: (text, params) => database.pool.query(text, params),
-    execute: (text, params) => database.pool.execute(text, params),
-    transaction: (work) =>
+    ...through(database.pool),
+    transaction: (name, work) =>
       isAway
         ? Promise.reject(new DatabaseUnavailable('as the test wants it'))
-        : database.pool.transaction(work),
+        : database.pool.transaction(name, work),
   }
   ctx = await createFleetContext(database, { db, normalise: (text) => normalise(text) })
 })

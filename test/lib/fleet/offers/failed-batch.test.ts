@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { configHash } from '../../../../lib/model/config-hash.ts'
 import type { Database } from '../../../../lib/store/db.ts'
+import { through } from '../../../support/faulty-database.ts'
 import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
@@ -13,14 +14,13 @@ it('an offer that could not be stored takes nothing from a newer one that was', 
   let isHeld = false
   const { pool } = database
   const db: Database = {
-    query: (text, params) => pool.query(text, params),
-    execute: (text, params) => pool.execute(text, params),
-    async transaction(work) {
+    ...through(pool),
+    async transaction(name, work) {
       const held = gate
       gate = null
       isHeld = held !== null
       await held
-      return pool.transaction(work)
+      return pool.transaction(name, work)
     },
   }
   const ctx = await createFleetContext(database, { db })

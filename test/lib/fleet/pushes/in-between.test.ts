@@ -1,13 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { StagePlan } from '../../../../lib/store/rollouts.ts'
+import { type FaultyDatabase, faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
-import {
-  config,
-  type InterruptedDatabase,
-  interrupted,
-  PushedWorkload,
-} from '../../../support/pushed-workload.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
 // What agents do while something about them is being written.
 
@@ -17,17 +13,17 @@ const STAGES: StagePlan[] = [
   { percentage: 100, dwellMs: 0, gates: [] },
 ]
 let ctx: FleetTestContext
-let db: InterruptedDatabase
+let db: FaultyDatabase
 
 async function begin(pods: string) {
-  db = interrupted(database.pool)
+  db = faultyDatabase(database.pool)
   ctx = await createFleetContext(database, { db })
   const workload = new PushedWorkload(ctx, pods)
   await ctx.advance(500)
   return workload
 }
 afterEach(async () => {
-  expect(db.before).toBeNull()
+  expect(db.pending()).toEqual([])
   await ctx.close()
   await database.pool.execute('delete from workloads')
 })
@@ -54,7 +50,7 @@ describe('an instance that moves to another workload', () => {
     expect(workload.live.generation).toBe(elsewhere.live.generation)
     const [a, b] = workload.agents
     a!.apply()
-    db.before = { statement: /insert into rollout_members/, act: () => move(b!, 'elsewhere', 'b') }
+    db.beforeEnd('rollout.advance', () => move(b!, 'elsewhere', 'b'))
     await ctx.advance(20_000)
     expect(b!.offered()).toEqual([config(1).hash, config(6).hash])
     b!.apply()
@@ -68,7 +64,7 @@ describe('an instance that moves to another workload', () => {
     const workload = await begin('a')
     const push = await workload.settle(1)
     const joiner = workload.join('b')
-    db.before = { statement: /insert into push_targets/, act: () => move(joiner, 'elsewhere', 'b') }
+    db.beforeEnd('offers.store', () => move(joiner, 'elsewhere', 'b'))
     await ctx.advance(20_000)
     expect(await workload.ends(push)).toEqual({ a: 'applied', b: 'gone: moved_away' })
     expect((await workload.stored(push)).counts).toMatchObject({ target: 1, joined: 1 })
@@ -79,13 +75,10 @@ it('who joins while a rollout is aborted, of which a member fails, is offered wh
   const workload = await begin('ab')
   await workload.settle(1)
   await workload.stage(2, STAGES)
-  db.before = {
-    statement: /set phase = 'aborted'/,
-    act: () => {
-      workload.agents[0]!.fail('exit code 1')
-      workload.join('c')
-    },
-  }
+  db.beforeEnd('rollout.abort', () => {
+    workload.agents[0]!.fail('exit code 1')
+    workload.join('c')
+  })
   const actor = { userId: 'u', email: 'operator@example.com' }
   await ctx.fleet.rollouts.abort(workload.id, workload.live.rollout!.stored.id, actor)
   await ctx.advance(1_000)
@@ -96,7 +89,7 @@ it('who fails a config that it ran while the same is pushed again is not counted
   const workload = await begin('ab')
   await workload.settle(1)
   const fail = () => workload.agents[1]!.fail('exit code 1')
-  db.before = { statement: /insert into pushes/, act: fail }
+  db.beforeEnd('push', fail)
   const again = await workload.push(1)
   await ctx.advance(1_000)
   expect(await workload.ends(again)).toEqual({ a: 'applied', b: 'offered' })
@@ -111,7 +104,7 @@ it('what an instance fails while the same config is pushed again is lifted by th
   workload.agents[0]!.fail('exit code 1')
   await ctx.advance(1_000)
   const fail = () => workload.agents[1]!.fail('exit code 1')
-  db.before = { statement: /insert into pushes/, act: fail }
+  db.beforeEnd('push', fail)
   await workload.push(1)
   const stored = () => database.pool.query('select instance_uid from quarantines')
   await ctx.advance(1_000)
@@ -159,7 +152,7 @@ it('members that run what they were taken back to while another push is written 
   const { pushId } = workload.live.takenBack!.push
   a!.applying()
   // What waits is written right before a push, and this comes after it was gathered.
-  db.before = { statement: /update pushes p set/, act: () => a!.apply() }
+  db.beforeEnd('reports.store', () => a!.apply())
   await workload.push(3)
   expect(await workload.stored(pushId)).toMatchObject({ status: 'applied', phase: 'applied' })
 })

@@ -1,34 +1,30 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type FaultyDatabase, faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
-import {
-  config,
-  type LosingDatabase,
-  losingAnswers,
-  PushedWorkload,
-} from '../../../support/pushed-workload.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
 // Commits that stand although whoever asked for them was told of a fault.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
-let db: LosingDatabase
+let db: FaultyDatabase
 let workload: PushedWorkload
 beforeEach(async () => {
-  db = losingAnswers(database.pool)
+  db = faultyDatabase(database.pool)
   ctx = await createFleetContext(database, { db })
   workload = new PushedWorkload(ctx, 'a')
   await ctx.advance(500)
 })
 afterEach(async () => {
-  expect(db.lose).toBeNull()
+  expect(db.pending()).toEqual([])
   await ctx.close()
   await database.pool.execute('delete from workloads')
 })
 
 it('a push that was stored as failed has failed, also where its instance applies it after all', async () => {
   const push = await workload.push(1)
-  db.lose = /set status = 'failed'/
+  db.loseAnswer('rollback.automatic')
   workload.agents[0]!.fail('exit code 1')
   await ctx.advance(500)
   workload.agents[0]!.apply(config(1).hash)
@@ -42,7 +38,7 @@ it.each(['applied', 'pending'])(
   async (standing) => {
     const push = await workload.push(1)
     if (standing === 'applied') workload.agents[0]!.apply()
-    db.lose = /insert into push_targets/
+    db.loseAnswer('offers.store')
     const joiner = workload.join('b')
     await ctx.advance(500)
     joiner.goodbye()

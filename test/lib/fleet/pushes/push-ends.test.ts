@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
+import type { Database } from '../../../../lib/store/db.ts'
+import { faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
-import { config, losingAnswers, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
 // Every target of a push reaches an end with a cause, whatever keeps an instance from saying one.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
 
-async function begin(pods: string, db = database.pool as Parameters<typeof losingAnswers>[0]) {
+async function begin(pods: string, db: Database = database.pool) {
   ctx = await createFleetContext(database, { db })
   const workload = new PushedWorkload(ctx, pods)
   await ctx.advance(500)
@@ -153,12 +155,12 @@ it('leaves out of an automatic rollback who has failed its config before', async
 })
 
 it('offers a config to whom it was kept from when the push that lifted that got no answer to its commit', async () => {
-  const db = losingAnswers(database.pool)
+  const db = faultyDatabase(database.pool)
   const workload = await begin('ab', db)
   await workload.settle(1)
   workload.agents[1]!.fail('exit code 1')
   await workload.settle(2)
-  db.lose = /insert into pushes/
+  db.loseAnswer('push')
   await expect(workload.push(1)).rejects.toThrow('connection lost at commit')
   await ctx.advance(5_000)
   expect(workload.offered).toEqual([1, 1])

@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../../../lib/store/db.ts'
 import type { StagePlan } from '../../../../lib/store/rollouts.ts'
+import { faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
-import { config, losingAnswers, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
 // Rollouts beside the push that everyone else runs, and how they end.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
 
-async function begin(pods: string, db = database.pool as Parameters<typeof losingAnswers>[0]) {
+async function begin(pods: string, db: Database = database.pool) {
   ctx = await createFleetContext(database, { db })
   const workload = new PushedWorkload(ctx, pods)
   await ctx.advance(500)
@@ -267,20 +269,20 @@ describe('a stage', () => {
 })
 
 it('is stored as done when its last commit got no answer and somebody left while that was read back', async () => {
-  const db = losingAnswers(database.pool)
+  const db = faultyDatabase(database.pool)
   const workload = await begin('abc', db)
   await workload.settle(1)
   const outcome = await workload.stage(2, STAGES)
   if (!outcome.ok) throw new Error(outcome.code)
   workload.agents[0]!.apply()
   await ctx.advance(15_000)
-  db.lose = /set active_config_hash/
+  db.loseAnswer('rollout.complete')
   for (const agent of workload.agents) agent.apply()
   await ctx.advance(2_000)
-  expect(db.lose).toBeNull()
-  db.before = { statement: /from workloads where id = /, act: () => workload.agents[2]!.goodbye() }
+  expect(db.pending()).toEqual([])
+  db.beforeEnd('push.settle', () => workload.agents[2]!.goodbye())
   await ctx.advance(5_000)
-  expect(db.before).toBeNull()
+  expect(db.pending()).toEqual([])
   expect(workload.live).toMatchObject({ activeHash: config(2).hash, rollout: null })
   expect(await workload.stored(outcome.push.pushId)).toMatchObject({ status: 'applied', phase: 'applied' })
   expect(await database.pool.query('select status from rollouts')).toEqual([{ status: 'succeeded' }])
