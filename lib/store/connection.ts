@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { beginStatement, CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db.ts'
-import { toConnectionUrl } from './dsn.ts'
+import { readServers } from './dsn.ts'
 
 /** How connections are made; the same for the pool and for the reserved sessions. */
 export interface ConnectionOptions {
@@ -11,6 +11,8 @@ export interface ConnectionOptions {
   connectTimeoutMs: number
   /** The server ends a statement after this long; a little later the connection is given up. */
   statementTimeoutMs: number
+  /** A transaction that stands still this long belongs to a process that hangs; others may wait for its locks. */
+  idleInTransactionMs?: number
 }
 
 /** One session of the database. After `isBroken` every call throws `DatabaseUnavailable`. */
@@ -29,8 +31,9 @@ export interface Connection extends Database {
 const GIVE_UP_AFTER_MS = 5_000
 const CLOSE_WAIT_MS = 1_000
 const PREPARED_MAX = 300
-/** A transaction that stands still this long belongs to a process that hangs; others may wait for its locks. */
 const IDLE_IN_TRANSACTION_MS = 20_000
+/** Where several servers are named, the next is tried beside one that has not answered for this long. */
+const NEXT_SERVER_MS = 500
 // The server notices a vanished client host within 20 s, and frees what its sessions have locked.
 const SESSION_SETTINGS = [
   ...['TimeZone=UTC', 'tcp_user_timeout=20000'],
@@ -39,15 +42,59 @@ const SESSION_SETTINGS = [
   .map((setting) => `-c ${setting}`)
   .join(' ')
 
-/** Open one session. Throws `DatabaseUnavailable` with the driver's error as its cause. */
+/**
+ * Open one session, on the first of the named servers that will do. Throws `DatabaseUnavailable` with the driver's
+ * error as its cause.
+ */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const { urls, mustTakeWrites } = readServers(options.dsn)
+  if (urls.length === 1) return openAt(urls[0]!, mustTakeWrites, options)
+  return firstOf(urls.map((url) => () => openAt(url, mustTakeWrites, options)))
+}
+
+/**
+ * The first connection that comes about; those that come later are closed. Each server gets a head start over the
+ * next, which one that refuses gives up at once. Throws what the first of them threw when none would do.
+ */
+async function firstOf(opens: readonly (() => Promise<Connection>)[]): Promise<Connection> {
+  const failures: unknown[] = []
+  return new Promise((resolve, reject) => {
+    let isDecided = false
+    const open = (index: number) => {
+      if (isDecided || index >= opens.length) return
+      let isNextTried = false
+      const tryNext = () => {
+        if (!isNextTried) open(index + 1)
+        isNextTried = true
+      }
+      const timer = setTimeout(tryNext, NEXT_SERVER_MS)
+      opens[index]!()
+        .then(
+          (connection) => {
+            if (isDecided) void connection.close()
+            else resolve(connection)
+            isDecided = true
+          },
+          (error) => {
+            failures[index] = error
+            if (Object.keys(failures).length === opens.length) reject(failures[0])
+            tryNext()
+          },
+        )
+        .finally(() => clearTimeout(timer))
+    }
+    open(0)
+  })
+}
+
+async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionOptions): Promise<Connection> {
   const socket = new Socket()
   const client = new pg.Client({
-    connectionString: toConnectionUrl(options.dsn),
+    connectionString: url,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
     options: SESSION_SETTINGS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -65,7 +112,17 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   } finally {
     clearTimeout(giveUp)
   }
+  if (mustTakeWrites) await refuseReadOnly(session)
   return session
+}
+
+async function refuseReadOnly(session: Connection): Promise<void> {
+  const rows = await session.query<{ is_read_only: boolean }>(
+    `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS is_read_only`,
+  )
+  if (rows[0]?.is_read_only === false) return
+  await session.close()
+  throw new DatabaseUnavailable('this server takes no writes, DB_DSN asks for one that does')
 }
 
 class Session implements Connection {

@@ -14,6 +14,10 @@ export interface PoolOptions {
   applicationName?: string
   connectTimeoutMs?: number
   statementTimeoutMs?: number
+  /** See `ConnectionOptions`. */
+  idleInTransactionMs?: number
+  /** Sessions outside the pool's share; one, for control, unless told otherwise. */
+  reserved?: number
   /** How long a caller waits for a free connection before it is told that the database is unavailable. */
   waitTimeoutMs?: number
   clock: Clock
@@ -45,7 +49,7 @@ export interface Pool extends Database {
 }
 
 /** Control: the process lock and readiness. */
-export const RESERVED_SESSIONS = 1
+const RESERVED_SESSIONS = 1
 const MIN_SESSIONS = 4
 /** Callers that may wait for a session; more are told at once that there is none. */
 const WAITERS_MAX = 2_000
@@ -128,8 +132,12 @@ class SessionPool implements Pool {
     }
   }
 
+  get #reservedMax(): number {
+    return this.#options.reserved ?? RESERVED_SESSIONS
+  }
+
   async openReserved(purpose: string): Promise<Connection> {
-    if (this.#reserved >= RESERVED_SESSIONS) throw new Error(`no reserved session left for ${purpose}`)
+    if (this.#reserved >= this.#reservedMax) throw new Error(`no reserved session left for ${purpose}`)
     this.#reserved++
     const connection = await this.#connect(purpose).catch((error: Error) => {
       this.#reserved--
@@ -177,7 +185,7 @@ class SessionPool implements Pool {
   /** Wait for one of the pool's places. */
   async #permit(): Promise<void> {
     if (this.#isClosed) throw new DatabaseUnavailable('pool is closed')
-    if (this.#inUse < this.#options.maxOpen - RESERVED_SESSIONS) {
+    if (this.#inUse < this.#options.maxOpen - this.#reservedMax) {
       this.#inUse++
       return
     }
@@ -263,8 +271,12 @@ class SessionPool implements Pool {
       applicationName = 'muster',
       connectTimeoutMs = 5_000,
       statementTimeoutMs = 30_000,
+      idleInTransactionMs,
     } = this.#options
-    const connection = await openConnection({ dsn, applicationName, connectTimeoutMs, statementTimeoutMs })
+    const connection = await openConnection({
+      ...{ dsn, applicationName, connectTimeoutMs, statementTimeoutMs },
+      ...(idleInTransactionMs === undefined ? {} : { idleInTransactionMs }),
+    })
     connection.onLost((cause) => {
       const index = this.#idle.findIndex((entry) => entry.connection === connection)
       if (index >= 0) clearTimeout(this.#idle.splice(index, 1)[0]!.timer)

@@ -16,6 +16,8 @@ export interface ProcessLockOptions {
   log: Log
   /** Runs once when another process became the active one: this one has to stop. */
   onLost(): void
+  /** Whether to ask for the lock now, given whether somebody holds it; always, unless told otherwise. */
+  mayClaim?(connection: Connection, isHeld: boolean): Promise<boolean>
   pollMs?: number
   /** How long a standby waits after it has a new connection, so that the active process comes first. */
   standbyPatienceMs?: number
@@ -32,6 +34,8 @@ export interface ProcessLock {
   acquire(signal: AbortSignal, onStandby?: () => void): Promise<void>
   /** Whether the lock is held now, on a live connection. Without it no offer may be sent. */
   isHeld(): boolean
+  /** The epoch of this process; 0 before it was the active one. */
+  readonly epoch: number
   /** The session that holds the lock. Throws `DatabaseUnavailable` later, when it breaks. */
   connection(): Connection
   /** Refuse a transaction of queued writes with `EpochLost` when another process has become active since. */
@@ -106,6 +110,10 @@ class AdvisoryProcessLock implements ProcessLock {
     this.#hold(connection)
     this.#options.log.info({ epoch: this.#epoch }, 'this process is the active one')
     return true
+  }
+
+  get epoch(): number {
+    return this.#epoch
   }
 
   isHeld(): boolean {
@@ -214,9 +222,14 @@ class AdvisoryProcessLock implements ProcessLock {
     )
   }
 
-  /** True when the lock is ours; false when it is taken or the connection broke. */
+  /** True when the lock is ours; false when it is taken, not to be asked for now, or the connection broke. */
   async #tryLock(connection: Connection): Promise<boolean> {
+    const { mayClaim } = this.#options
     try {
+      if (mayClaim !== undefined) {
+        const isTaken = (await findHolder(connection)) !== undefined
+        if (!(await mayClaim(connection, isTaken))) return false
+      }
       return await tryAdvisoryLock(connection)
     } catch (error) {
       if (!connection.isBroken) throw error

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { toConnectionUrl } from '../../../lib/store/dsn.ts'
+import { readServers } from '../../../lib/store/dsn.ts'
+
+const toConnectionUrl = (dsn: string) => readServers(dsn).urls.join(' ')
 
 describe('connection string', () => {
   it('passes a URL on', () => {
@@ -26,5 +28,36 @@ describe('connection string', () => {
     expect(() => toConnectionUrl('hunter2')).toThrow(
       /^DB_DSN is neither a postgres:\/\/ URL nor key=value pairs$/,
     )
+  })
+
+  it('names several servers in either form, with a port each or one for all', () => {
+    expect(readServers('postgres://u:p@a:1,b:2,[::1]:3/d?sslmode=require')).toEqual({
+      urls: ['a:1', 'b:2', '[::1]:3'].map(
+        (host) => `postgres://u:p@${host}/d?sslmode=require&uselibpqcompat=true`,
+      ),
+      mustTakeWrites: false,
+    })
+    expect(readServers('host=a,b port=6 user=me dbname=x').urls).toEqual([
+      'postgres://me@a:6/x',
+      'postgres://me@b:6/x',
+    ])
+    expect(readServers('host=a,b port=6,7 user=me').urls).toEqual([
+      'postgres://me@a:6/me',
+      'postgres://me@b:7/me',
+    ])
+    expect(() => readServers('host=a,b,c port=6,7 user=me')).toThrow('3 hosts and 2 ports')
+  })
+
+  it('asks for a server that takes writes where it is told to, and for no other kind', () => {
+    expect(readServers('postgres://a,b/d?target_session_attrs=read-write&sslmode=disable')).toEqual({
+      urls: ['a', 'b'].map((host) => `postgres://${host}/d?sslmode=disable&uselibpqcompat=true`),
+      mustTakeWrites: true,
+    })
+    expect(readServers('host=a user=me target_session_attrs=primary')).toEqual({
+      urls: ['postgres://me@a/me'],
+      mustTakeWrites: true,
+    })
+    expect(readServers('postgres://a/d?target_session_attrs=any').mustTakeWrites).toBe(false)
+    expect(() => readServers('postgres://a/d?target_session_attrs=standby')).toThrow('found "standby"')
   })
 })

@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { Membership } from '../../../lib/cluster/membership.ts'
+import type { Connection } from '../../../lib/store/connection.ts'
+import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { sessionNameOf } from '../../../lib/store/members.ts'
+import { openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
+import {
+  FAKE_START,
+  type FakeClock,
+  fakeClock,
+  type RecordingLog,
+  recordingLog,
+} from '../../support/fakes.ts'
+import { type ManualTimers, manualTimers } from '../../support/manual-timers.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  return database
+}
+
+interface Process {
+  membership: Membership
+  lock: ProcessLock
+  clock: FakeClock
+  timers: ManualTimers
+  pool: ReturnType<TestDatabase['openPool']>
+  session: Connection
+  heard: string[]
+  log: RecordingLog
+  /** Own what the lock gave. */
+  own(): Promise<void>
+  /** A second passes, and the renewal that it brings is answered. */
+  second(): Promise<void>
+}
+
+async function startProcess(database: TestDatabase, id: string, startedAt = FAKE_START): Promise<Process> {
+  const clock = fakeClock(new Date().toISOString())
+  const timers = manualTimers(clock)
+  const pool = database.openPool({ applicationName: sessionNameOf(id), reserved: 2 })
+  const session = await database.openPool({ applicationName: `asks for ${id}` }).openReserved('test')
+  const heard: string[] = []
+  const log = recordingLog()
+  let renewed = 0
+  const membership = new Membership({
+    self: { id, address: `${id}:1`, version: '1', linkVersion: 1, startedAt: new Date(startedAt) },
+    connect: () => pool.openReserved('members'),
+    ...{ clock, timers, log },
+    onRenewed: () => void renewed++,
+    onLate: () => void heard.push('late'),
+    onOwnershipLost: () => void heard.push('ownership lost'),
+  })
+  const lock = openProcessLock({
+    connect: () => pool.openReserved('control'),
+    ...{ clock, log: recordingLog(), pollMs: 20 },
+    onLost: () => void heard.push('lock lost'),
+    mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
+  })
+  cleanups.push(async () => {
+    await membership.stop()
+    await lock.release()
+    await session.close()
+  })
+  const untilRenewed = async (act: () => void) => {
+    const before = renewed
+    act()
+    await expect.poll(() => renewed).toBeGreaterThan(before)
+  }
+  await untilRenewed(() => membership.start())
+  return {
+    ...{ membership, lock, clock, timers, pool, session, heard, log },
+    own: () => membership.own(lock.epoch, clock.now()),
+    second: () => untilRenewed(() => timers.advance(1_000)),
+  }
+}
+
+const acquire = ({ lock }: Process) => lock.acquire(new AbortController().signal)
+
+/** As if it had not renewed its row for so long. */
+const silence = ({ pool }: TestDatabase, id: string, seconds: number) =>
+  pool.execute(`update members set seen_at = clock_timestamp() - make_interval(secs => $2) where id = $1`, [
+    id,
+    seconds,
+  ])
+
+describe('members', () => {
+  it('know of each other and of the owner, and of one that stopped no more', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    const b = await startProcess(database, 'b', '2026-07-01T08:00:01.000Z')
+    await a.second()
+    await a.second()
+    expect(a.membership.members.map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(b.membership.owner).toMatchObject({ id: 'a', address: 'a:1', epoch: a.lock.epoch })
+    await b.membership.stop()
+    await a.second()
+    expect(a.membership.members.map(({ id }) => id)).toEqual(['a'])
+  })
+
+  it('say how far their clocks are off, and are out of time beyond two seconds', async () => {
+    const a = await startProcess(await freshDatabase(), 'a')
+    expect(a.membership.isInTime).toBe(true)
+    a.clock.set(new Date(Date.now() + 60_000))
+    await a.second()
+    expect(a.membership.isInTime).toBe(false)
+    expect(a.membership.skewMs).toBeGreaterThan(50_000)
+  })
+
+  it('hear that they stood still', async () => {
+    const a = await startProcess(await freshDatabase(), 'a')
+    await a.second()
+    expect(a.heard).toEqual([])
+    // The timer fires when the process goes on, and not when it was due.
+    a.clock.advance(3_500)
+    await a.second()
+    expect(a.heard).toEqual(['late'])
+  })
+})
+
+describe('the owner', () => {
+  it('acts only for three seconds after a renewal began', async () => {
+    const a = await startProcess(await freshDatabase(), 'a')
+    expect(a.membership.mayAct()).toBe(false)
+    await acquire(a)
+    await a.own()
+    expect(a.membership.mayAct()).toBe(true)
+    a.clock.advance(2_999)
+    expect(a.membership.mayAct()).toBe(true)
+    a.clock.advance(1)
+    expect(a.membership.mayAct()).toBe(false)
+    await a.second()
+    expect(a.membership.mayAct()).toBe(true)
+  })
+
+  it('is replaced when it falls silent, with its open transaction taken back, and stops', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    const b = await startProcess(database, 'b')
+    // A transaction of a process that stands still would let whoever raises the epoch wait.
+    let goOn = () => {}
+    const standsStill = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const work = a.pool.transaction(async (tx) => {
+      await a.lock.checkEpoch(tx)
+      await standsStill
+      await tx.execute(`update process_epoch set raised_at = raised_at`)
+    })
+    b.clock.advance(10_000)
+    await silence(database, 'a', 3)
+    await b.second()
+    expect(await b.membership.mayClaim(b.session, true)).toBe(false)
+    await silence(database, 'a', 5)
+    await b.second()
+    await acquire(b)
+    await b.own()
+    expect(b.lock.epoch).toBe(a.lock.epoch + 1)
+    expect(b.membership.owner).toMatchObject({ id: 'b' })
+    goOn()
+    await expect(work).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await expect.poll(() => a.heard).toContain('lock lost')
+    a.timers.advance(1_000)
+    await expect.poll(() => a.heard).toContain('ownership lost')
+    expect(a.membership.mayAct()).toBe(false)
+  })
+
+  it('is left alone for ten seconds after a member could not reach the database itself', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    const b = await startProcess(database, 'b')
+    await database.pool.execute(`alter table members rename to members_away`)
+    b.timers.advance(1_000)
+    await expect.poll(() => JSON.stringify(b.log.lines)).toContain('could not renew itself')
+    await database.pool.execute(`alter table members_away rename to members`)
+    await b.second()
+    await silence(database, 'a', 60)
+    await b.second()
+    expect(await b.membership.mayClaim(b.session, true)).toBe(false)
+    b.clock.advance(10_000)
+    await silence(database, 'a', 60)
+    await b.second()
+    expect(await b.membership.mayClaim(b.session, true)).toBe(true)
+  })
+
+  it('that lets go leaves to the member that started last, and to the others only a second later', async () => {
+    const database = await freshDatabase()
+    const older = await startProcess(database, 'a', '2026-07-01T08:00:00.000Z')
+    const newer = await startProcess(database, 'b', '2026-07-01T09:00:00.000Z')
+    await older.second()
+    await newer.second()
+    expect(await newer.membership.mayClaim(newer.session, false)).toBe(true)
+    expect(await older.membership.mayClaim(older.session, false)).toBe(false)
+    older.clock.advance(1_000)
+    expect(await older.membership.mayClaim(older.session, false)).toBe(true)
+    // Held in between: the second begins anew.
+    expect(await older.membership.mayClaim(older.session, true)).toBe(false)
+    expect(await older.membership.mayClaim(older.session, false)).toBe(false)
+  })
+})
