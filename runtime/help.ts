@@ -20,7 +20,8 @@ Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments.
 
 Environment (durations are whole numbers above 0):
   JWT_SECRET                        signs logins; at least 32 characters (required)
-  DB_DSN                            PostgreSQL 15 or newer, a direct connection (required)
+  DB_DSN                            PostgreSQL 15 or newer, a direct connection (required); several
+                                    hosts and target_session_attrs=read-write as in libpq
   LISTEN_ADDR                       REST API, UI and browser sockets (:8080)
   OPAMP_ADDR                        agents, at /v1/opamp (:4320)
   OPAMP_SHARED_SECRET               bearer token that agents must send (none); blanks

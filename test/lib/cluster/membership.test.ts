@@ -151,7 +151,7 @@ describe('the owner', () => {
     const standsStill = new Promise<void>((resolve) => {
       goOn = resolve
     })
-    const work = a.pool.transaction(async (tx) => {
+    const work = a.pool.transaction('test', async (tx) => {
       await a.lock.checkEpoch(tx)
       await standsStill
       await tx.execute(`update process_epoch set raised_at = raised_at`)

@@ -38,7 +38,7 @@ describe('of several servers', () => {
       const asked = nameOf(dsnOf([own.host, own.host], '?target_session_attrs=read-write'))
       await expect(asked).rejects.toThrow('this server takes no writes')
     } finally {
-      await database.pool.transaction(async (tx) => {
+      await database.pool.transaction('test', async (tx) => {
         await tx.execute('set transaction read write')
         await tx.execute(`alter database ${name} reset default_transaction_read_only`)
       })
