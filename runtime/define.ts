@@ -13,16 +13,32 @@ export interface Actor {
   email: string
   groups: readonly string[]
   permissions: ReadonlySet<Permission>
+  /** The session, or the API token, that the credential is of. */
   sessionId: string
+  /** The name of the API token; null for somebody who is signed in. */
+  apiToken: string | null
   /** How the credential arrived; unsafe methods under the cookie also need a fitting Origin. */
   credential: 'bearer' | 'cookie'
 }
 
 /** Who may call an endpoint. There is no default: public is said aloud, with its reason. */
-export type Access = { kind: 'public'; reason: string } | { kind: 'signed-in'; permission: Permission | null }
+export type Access =
+  | { kind: 'public'; reason: string }
+  | {
+      kind: 'signed-in'
+      permission: Permission | null
+      /** `session`: a person must be there, and an API token is not enough. */
+      credential: 'any' | 'session'
+    }
 
 export const publicAccess = (reason: string): Access => ({ kind: 'public', reason })
-export const signedIn = (permission: Permission | null = null): Access => ({ kind: 'signed-in', permission })
+export const signedIn = (permission: Permission | null = null): Access => ({
+  ...{ kind: 'signed-in', permission, credential: 'any' },
+})
+/** As `signedIn`, for what a person must do and no machine may: it takes a session, and no API token. */
+export const inPerson = (permission: Permission | null = null): Access => ({
+  ...{ kind: 'signed-in', permission, credential: 'session' },
+})
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]

@@ -29,18 +29,23 @@ async function authenticate(
 ): Promise<{ ok: true; actor: Actor } | { ok: false; reply: Reply }> {
   const credential = readCredential(call.header)
   if (credential === null) return { ok: false, reply: problem('unauthorized') }
-  const found = await ctx.identity.authenticate(credential.token)
+  const found =
+    credential.source === 'bearer'
+      ? await ctx.identity.authenticateBearer(credential.token, call.remoteAddress)
+      : await ctx.identity.authenticate(credential.token)
+  if (!found.ok && found.code === 'token-limited')
+    return { ok: false, reply: problem(found.code, {}, { 'Retry-After': String(found.retryAfterS) }) }
   if (!found.ok) return { ok: false, reply: problem(found.code) }
   const isUnsafe = !SAFE_METHODS.includes(call.method)
   if (credential.source === 'cookie' && isUnsafe) {
     if (!isOriginTrusted(call.header('origin'), call.header('host'), ctx.config.cookieOrigins))
       return { ok: false, reply: problem('origin-refused') }
   }
-  const { userId, email, groups, permissions, sessionId } = found.user
+  const { userId, email, groups, permissions, sessionId, apiToken } = found.user
   const held = new Set<Permission>(permissions)
   return {
     ok: true,
-    actor: { userId, email, groups, permissions: held, sessionId, credential: credential.source },
+    actor: { userId, email, groups, permissions: held, sessionId, apiToken, credential: credential.source },
   }
 }
 
@@ -67,6 +72,7 @@ const NOBODY: Actor = {
   groups: [],
   permissions: new Set(),
   sessionId: '',
+  apiToken: null,
   credential: 'bearer',
 }
 
@@ -84,8 +90,10 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   }
   if (definition.gate !== null && !ctx.edition.gates.has(definition.gate))
     return problem('feature-disabled', { feature: definition.gate })
-  if (definition.access.kind === 'signed-in' && definition.access.permission !== null) {
-    if (!actor.permissions.has(definition.access.permission)) return problem('forbidden')
+  if (definition.access.kind === 'signed-in') {
+    const { credential, permission } = definition.access
+    if (credential === 'session' && actor.apiToken !== null) return problem('session-required')
+    if (permission !== null && !actor.permissions.has(permission)) return problem('forbidden')
   }
   const asked = Object.fromEntries(Object.entries(call.params).map(([name, text]) => [name, lookable(text)]))
   const [badParams, params] = validate(asked, definition.params, { coerce: true })

@@ -61,6 +61,10 @@ import rolloutsGet from '../functions/rollouts/get.ts'
 import rolloutsList from '../functions/rollouts/list.ts'
 import rolloutsRollBack from '../functions/rollouts/roll-back.ts'
 import rolloutsStart from '../functions/rollouts/start.ts'
+import serviceAccountsCreate from '../functions/service-accounts/create.ts'
+import serviceAccountsList from '../functions/service-accounts/list.ts'
+import serviceAccountsRemove from '../functions/service-accounts/remove.ts'
+import serviceAccountsUpdate from '../functions/service-accounts/update.ts'
 import settingsRecommendVersion from '../functions/settings/recommend-version.ts'
 import settingsRecommendedVersion from '../functions/settings/recommended-version.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
@@ -73,6 +77,12 @@ import systemReadyz from '../functions/system/readyz.ts'
 import templatesCreate from '../functions/templates/create.ts'
 import templatesGet from '../functions/templates/get.ts'
 import templatesList from '../functions/templates/list.ts'
+import tokensCreate from '../functions/tokens/create.ts'
+import tokensCreateForServiceAccount from '../functions/tokens/create-for-service-account.ts'
+import tokensList from '../functions/tokens/list.ts'
+import tokensListOfUser from '../functions/tokens/list-of-user.ts'
+import tokensRevoke from '../functions/tokens/revoke.ts'
+import tokensRevokeOfUser from '../functions/tokens/revoke-of-user.ts'
 import usersCreate from '../functions/users/create.ts'
 import usersList from '../functions/users/list.ts'
 import usersRemove from '../functions/users/remove.ts'
@@ -158,6 +168,10 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'rollouts/list', definition: rolloutsList },
   { id: 'rollouts/roll-back', definition: rolloutsRollBack },
   { id: 'rollouts/start', definition: rolloutsStart },
+  { id: 'service-accounts/create', definition: serviceAccountsCreate },
+  { id: 'service-accounts/list', definition: serviceAccountsList },
+  { id: 'service-accounts/remove', definition: serviceAccountsRemove },
+  { id: 'service-accounts/update', definition: serviceAccountsUpdate },
   { id: 'settings/recommend-version', definition: settingsRecommendVersion },
   { id: 'settings/recommended-version', definition: settingsRecommendedVersion },
   { id: 'system/capabilities', definition: systemCapabilities },
@@ -170,6 +184,12 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'templates/create', definition: templatesCreate },
   { id: 'templates/get', definition: templatesGet },
   { id: 'templates/list', definition: templatesList },
+  { id: 'tokens/create', definition: tokensCreate },
+  { id: 'tokens/create-for-service-account', definition: tokensCreateForServiceAccount },
+  { id: 'tokens/list', definition: tokensList },
+  { id: 'tokens/list-of-user', definition: tokensListOfUser },
+  { id: 'tokens/revoke', definition: tokensRevoke },
+  { id: 'tokens/revoke-of-user', definition: tokensRevokeOfUser },
   { id: 'users/create', definition: usersCreate },
   { id: 'users/list', definition: usersList },
   { id: 'users/remove', definition: usersRemove },

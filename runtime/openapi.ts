@@ -68,7 +68,13 @@ function problemsOf(definition: HttpFunction): ProblemCode[] {
   const codes = new Set<ProblemCode>(definition.errors)
   codes.add('internal-error').add('database-unavailable')
   if (definition.access.kind === 'signed-in') {
-    codes.add('unauthorized').add('origin-refused').add('forbidden')
+    codes
+      .add('unauthorized')
+      .add('origin-refused')
+      .add('forbidden')
+      .add('holder-inactive')
+      .add('token-limited')
+    if (definition.access.credential === 'session') codes.add('session-required')
     if (definition.gate !== null) codes.add('feature-disabled')
   }
   if (definition.body.kind !== 'none') codes.add('bad-request').add('body-too-large').add('server-busy')
@@ -102,6 +108,9 @@ function operationOf({ id, definition }: Loaded<HttpFunction>): Operation {
   const { access, gate } = definition
   const needs = [
     access.kind === 'signed-in' && access.permission !== null ? `Permission \`${access.permission}\`.` : '',
+    access.kind === 'signed-in' && access.credential === 'session'
+      ? 'Needs a session: API tokens are refused with `session_required`.'
+      : '',
     gate === null ? '' : `Gate \`${gate}\`.`,
   ].filter((text) => text !== '')
   return {
@@ -157,7 +166,11 @@ export function buildOpenApi(functions: readonly Loaded<HttpFunction>[], version
     components: {
       schemas: schemasOf(functions),
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'the token of a login, or an API token (mst_…)',
+        },
         cookie: { type: 'apiKey', in: 'cookie', name: 'om_session' },
       },
     },

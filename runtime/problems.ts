@@ -66,6 +66,11 @@ export const PROBLEMS = {
   'email-taken': { status: 409, code: 'email_taken', error: 'a user with this email already exists' },
   'feature-disabled': { status: 403, code: 'feature_disabled', error: 'feature disabled' },
   forbidden: { status: 403, error: 'forbidden' },
+  'holder-inactive': {
+    status: 403,
+    code: 'holder_inactive',
+    error: 'the holder of this token has not signed in for 14 days, or nobody owns the service account',
+  },
   'instance-not-found': { status: 404, error: 'instance not found' },
   'internal-error': { status: 500, error: 'internal error' },
   'invalid-credentials': { status: 401, error: 'invalid credentials' },
@@ -155,6 +160,18 @@ export const PROBLEMS = {
     code: 'target_yaml_invalid',
     error: 'configuration failed validation',
   },
+  'token-limited': { status: 429, code: 'token_limited', error: 'too many unknown tokens' },
+  'token-not-found': { status: 404, error: 'token not found' },
+  'too-many-service-accounts': {
+    status: 409,
+    code: 'too_many_service_accounts',
+    error: 'there are 1000 service accounts; remove one first',
+  },
+  'too-many-tokens': {
+    status: 409,
+    code: 'too_many_tokens',
+    error: 'the holder has 100 tokens; revoke one first',
+  },
   unauthorized: { status: 401, error: 'unauthorized' },
   'unsupported-export-format': {
     status: 400,
@@ -192,6 +209,17 @@ export const PROBLEMS = {
     status: 409,
     code: 'workload_not_connected',
     error: 'workload is not connected',
+  },
+  'service-account-not-found': { status: 404, error: 'service account not found' },
+  'service-account-taken': {
+    status: 409,
+    code: 'service_account_taken',
+    error: 'a service account with this name already exists',
+  },
+  'session-required': {
+    status: 403,
+    code: 'session_required',
+    error: 'this needs a person who is signed in, not a token',
   },
   'stage-empty': {
     status: 409,

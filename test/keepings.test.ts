@@ -253,6 +253,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '10,000 entries',
     reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],
   },
+  'lib/identity/token-authority.ts openTokenAuthority().entries': {
+    bound: '10,000 API tokens',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many API tokens'],
+  },
+  'lib/identity/token-authority.ts openTokenAuthority().running': {
+    bound: 'callers of the database',
+    reachedBy: WAITERS,
+  },
   'lib/model/name-order.ts NameOrder.#order': perWorkload,
   'lib/opamp/http-pollers.ts createHttpPollers().pollers': { bound: '100,000 pollers', reachedBy: POLLERS },
   'lib/opamp/http-pollers.ts createHttpPollers().bySource': { bound: '100,000 pollers', reachedBy: POLLERS },

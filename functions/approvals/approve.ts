@@ -1,6 +1,6 @@
 import { approveApproval } from '../../lib/changes/approve-approval.ts'
 import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { readApproval } from './approval-of.ts'
 import { approvalParams, refuseApproval } from './approval-replies.ts'
@@ -9,7 +9,7 @@ import { approvalParams, refuseApproval } from './approval-replies.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/approve',
   summary: 'Approve a pending config request.',
-  access: signedIn('workload:push_config'),
+  access: inPerson('workload:push_config'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,

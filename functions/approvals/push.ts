@@ -39,6 +39,7 @@ export default defineHttp({
   errors: [
     'bad-request',
     'feature-disabled',
+    'session-required',
     'workload-not-found',
     'approval-not-found',
     'approval-already-pushed',
@@ -57,6 +58,7 @@ export default defineHttp({
     if (stages !== null && !ctx.edition.gates.has(STAGES_GATE))
       return problem('feature-disabled', { feature: STAGES_GATE })
     if (stages !== null && !stages.ok) return problem('bad-request', { error: stages.error })
+    if (body.break_glass && actor.apiToken !== null) return problem('session-required')
     const outcome = await pushApproval(ctx, {
       ...{ workloadId: params.id, approvalId: params.approval_id, actor, comment: body.comment },
       prodDoubleConfirmed: body.prod_double_confirmed,

@@ -3,10 +3,10 @@ import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runti
 import { isOriginTrusted } from '../../runtime/origin.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 
-/** End the session of the credential, whatever is left of it, and take the cookie away. */
+/** End the session of the credential, or revoke the API token, whatever is left of it, and take the cookie away. */
 export default defineHttp({
   route: 'POST /api/auth/logout',
-  summary: 'Log out: end this session and clear the cookie.',
+  summary: 'Log out: end this session, or revoke this API token, and clear the cookie.',
   access: publicAccess('a browser whose session is over still has a cookie to lose'),
   gate: null,
   params: noParams,
@@ -14,13 +14,13 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 204, description: 'The session is over.' }],
   errors: ['origin-refused'],
-  async handle({ header, isSecure }, ctx) {
+  async handle({ header, isSecure, remoteAddress }, ctx) {
     const credential = readCredential(header)
     if (credential?.source === 'cookie') {
       const isTrusted = isOriginTrusted(header('origin'), header('host'), ctx.config.cookieOrigins)
       if (!isTrusted) return problem('origin-refused')
     }
-    if (credential !== null) await ctx.identity.logOut(credential.token)
+    if (credential !== null) await ctx.identity.logOut(credential.token, remoteAddress)
     return { ...noContent(), cookies: [sessionCookie('', 0, isSecure)] }
   },
 })

@@ -1,5 +1,6 @@
 import { validate } from 'superstruct'
 import type { HubClient } from '../../lib/hub/browser-queue.ts'
+import type { TokenAuthentication } from '../../lib/identity/token-authority.ts'
 import { HubPing } from '../../lib/wire/hub.ts'
 import type { Context } from '../../runtime/context.ts'
 import { readCredential } from '../../runtime/credentials.ts'
@@ -8,7 +9,7 @@ import { isOriginReadable, isOriginTrusted } from '../../runtime/origin.ts'
 
 /** What is kept of one browser's socket. */
 interface State {
-  token: string
+  identify: () => Promise<TokenAuthentication>
   session: { sessionId: string; expiresAt: Date }
   client: HubClient | null
   /** Monotonic time of the last answer; null before the first. */
@@ -20,12 +21,26 @@ const ANSWER_EVERY_MS = 1_000
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
 
-/** Header or cookie, and only where there is neither the query's token, for clients that are no browsers. */
-function readToken(handshake: Handshake): { token: string; isFromCookie: boolean } {
-  const credential = readCredential(handshake.header)
-  if (credential !== null) return { token: credential.token, isFromCookie: credential.source === 'cookie' }
-  const token = (new URLSearchParams(handshake.query).get('token') ?? '').trim()
-  return { token, isFromCookie: false }
+/**
+ * Header or cookie, and only where there is neither the query's token, for clients that are no browsers. An API token is
+ * taken from the header only: addresses are written into logs.
+ */
+function readToken({ header, query, remoteAddress }: Handshake, { identity }: Context) {
+  const credential = readCredential(header)
+  const isFromCookie = credential?.source === 'cookie'
+  if (credential?.source === 'bearer')
+    return { isFromCookie, identify: () => identity.authenticateBearer(credential.token, remoteAddress) }
+  const token = credential?.token ?? (new URLSearchParams(query).get('token') ?? '').trim()
+  return { isFromCookie, identify: () => identity.authenticate(token) }
+}
+
+/** The plain text that a handshake is refused with. */
+function refuse(code: (TokenAuthentication & { ok: false })['code']) {
+  if (code === 'database-unavailable') return { status: 503, body: 'Service Unavailable\n' }
+  if (code === 'token-limited') return { status: 429, body: 'Too Many Requests\n' }
+  return code === 'holder-inactive'
+    ? { status: 403, body: 'Forbidden\n' }
+    : { status: 401, body: 'Unauthorized\n' }
 }
 
 /** A page that holds the token itself needs no more trust than to read answers. */
@@ -35,9 +50,10 @@ function mayListen(header: Handshake['header'], isFromCookie: boolean, { config 
 }
 
 /** A session that ended between the handshake and the opening is nobody's to close but ours. */
-async function checkAgain({ token, session }: State, ctx: Context): Promise<void> {
-  const found = await ctx.identity.authenticate(token)
-  if (!found.ok && found.code === 'unauthorized') ctx.hub.endSessions([session.sessionId])
+async function checkAgain({ identify, session }: State, ctx: Context): Promise<void> {
+  const found = await identify()
+  if (!found.ok && (found.code === 'unauthorized' || found.code === 'holder-inactive'))
+    ctx.hub.endSessions([session.sessionId])
 }
 
 /** What a browser asks; null for anything else. */
@@ -72,20 +88,15 @@ export default defineSocket<State>({
     closeOnBackpressure: true,
   },
   async admit(handshake, ctx) {
-    const { token, isFromCookie } = readToken(handshake)
-    const found = token === '' ? null : await ctx.identity.authenticate(token)
-    if (found === null || !found.ok) {
-      const isAway = found?.code === 'database-unavailable'
-      return isAway
-        ? { accept: false, status: 503, body: 'Service Unavailable\n', headers: PLAIN }
-        : { accept: false, status: 401, body: 'Unauthorized\n', headers: PLAIN }
-    }
+    const { identify, isFromCookie } = readToken(handshake, ctx)
+    const found = await identify()
+    if (!found.ok) return { accept: false, ...refuse(found.code), headers: PLAIN }
     if (!mayListen(handshake.header, isFromCookie, ctx))
       return { accept: false, status: 403, body: 'Forbidden\n', headers: PLAIN }
     const { sessionId, expiresAt } = found.user
     return {
       accept: true,
-      state: { token, session: { sessionId, expiresAt }, client: null, answeredAtMs: null },
+      state: { identify, session: { sessionId, expiresAt }, client: null, answeredAtMs: null },
     }
   },
   open(socket, state, ctx) {

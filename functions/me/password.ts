@@ -1,13 +1,13 @@
 import { PasswordRequest } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 
 /** Change my password; my other sessions end. */
 export default defineHttp({
   route: 'PUT /api/me/password',
   summary: "Change the signed-in user's password.",
-  access: signedIn(),
+  access: inPerson(),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -1,5 +1,5 @@
 import { UserCreateRequest, UserRecord } from '../../lib/wire/identity.ts'
-import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
 import { refuseUser, toUserRecord } from './user-record.ts'
 
@@ -7,7 +7,7 @@ import { refuseUser, toUserRecord } from './user-record.ts'
 export default defineHttp({
   route: 'POST /api/users',
   summary: 'Create a user.',
-  access: signedIn('users:manage'),
+  access: inPerson('users:manage'),
   gate: null,
   params: noParams,
   query: noQuery,

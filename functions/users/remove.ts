@@ -1,5 +1,5 @@
 import { object } from 'superstruct'
-import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { noContent } from '../../runtime/reply.ts'
 import { refuseUser, UserId } from './user-record.ts'
 
@@ -7,7 +7,7 @@ import { refuseUser, UserId } from './user-record.ts'
 export default defineHttp({
   route: 'DELETE /api/users/:id',
   summary: 'Remove a user and end all its sessions.',
-  access: signedIn('users:manage'),
+  access: inPerson('users:manage'),
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,

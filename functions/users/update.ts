@@ -1,6 +1,6 @@
 import { object } from 'superstruct'
 import { UserRecord, UserUpdateRequest } from '../../lib/wire/identity.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { refuseUser, toUserRecord, UserId } from './user-record.ts'
 
@@ -8,7 +8,7 @@ import { refuseUser, toUserRecord, UserId } from './user-record.ts'
 export default defineHttp({
   route: 'PATCH /api/users/:id',
   summary: "Change a user's groups or reset the password, which ends all sessions of the user.",
-  access: signedIn('users:manage'),
+  access: inPerson('users:manage'),
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,

@@ -3,14 +3,14 @@ import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { describeLabelFault } from '../../lib/selectors/read-selector.ts'
 import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
 /** Replace the labels that operators set on a workload, which push groups and policy trust. */
 export default defineHttp({
   route: 'PUT /api/workloads/:id/trusted-labels',
   summary: "Replace a workload's trusted labels.",
-  access: signedIn('settings:manage'),
+  access: inPerson('settings:manage'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

@@ -5,8 +5,8 @@ import type { AuditHead, AuditRecord } from '../store/audit.ts'
 export interface AuditEvent {
   /** For example `config.approval.push`. */
   action: string
-  /** Who did it; null for a failed login and for what the service does by itself. */
-  actor: { userId: string; email: string } | null
+  /** Who did it, and with which API token; null for a failed login and for what the service does by itself. */
+  actor: { userId: string; email: string; apiToken?: string | null } | null
   /** The kind of thing it was done to, with its id: `workload`, `config`, `user`, `report`, … */
   resource: string
   resourceId: string
@@ -55,7 +55,7 @@ export function chainEvent(event: AuditEvent, head: AuditHead, id: string, occur
     occurredAt,
     action: event.action,
     userId: clean(event.actor?.userId ?? ''),
-    email: clean(event.actor?.email ?? ''),
+    email: clean(nameActor(event.actor)),
     resource: event.resource,
     resourceId: clean(event.resourceId),
     workloadId: clean(event.workloadId ?? (event.resource === 'workload' ? event.resourceId : '')),
@@ -64,6 +64,12 @@ export function chainEvent(event: AuditEvent, head: AuditHead, id: string, occur
     prevHash: head.hash,
   }
   return { ...record, eventHash: hashRecord(record) }
+}
+
+/** A token acts in its holder's name; the record says that it was the token. */
+function nameActor(actor: AuditEvent['actor']): string {
+  if (actor === null) return ''
+  return actor.apiToken ? `${actor.email} (token ${actor.apiToken})` : actor.email
 }
 
 /** Text that the database stores as it is: no U+0000, no half of a surrogate pair (also not one cut in two). */

@@ -10,8 +10,11 @@ export interface SignedInUser {
   email: string
   groups: readonly string[]
   permissions: readonly Permission[]
+  /** The session, or the API token, that the credential is of. */
   sessionId: string
   expiresAt: Date
+  /** The name of the API token; null for somebody who is signed in. */
+  apiToken: string | null
 }
 
 export type Authentication =
@@ -53,6 +56,7 @@ export function openAuthority(parts: { db: Database; clock: Clock; tokens: Token
           permissions: permissionsOf(row.roles),
           sessionId,
           expiresAt: row.expiresAt,
+          apiToken: null,
         }
       : null
     // What was read before a session ended must not be remembered after it.

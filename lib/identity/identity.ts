@@ -2,6 +2,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { Clock } from '../clock.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
+import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
 import type { Database } from '../store/db.ts'
 import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
 import { type Authentication, openAuthority } from './authority.ts'
@@ -9,19 +10,27 @@ import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
 import { openLoginLimit } from './login-limit.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
+import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
+import { openTokenAdministration, type TokenAdministration } from './token-administration.ts'
+import { isApiToken, openTokenAuthority, type TokenAuthentication } from './token-authority.ts'
 import { openTokens } from './tokens.ts'
 import { openUserAdministration, type UserAdministration } from './user-administration.ts'
 
 /** Who may sign in and what they may do. */
 export interface Identity {
+  /** Who the token of a session stands for, as a cookie or a query holds it. */
   authenticate(token: string): Promise<Authentication>
+  /** Who a bearer credential stands for: the token of a session, or an API token. */
+  authenticateBearer(token: string, address: string): Promise<TokenAuthentication>
   /** `listener` hears of sessions that ended before their time, so that their sockets can be closed. */
   onSessionsEnded(listener: (sessionIds: readonly string[]) => void): void
   logIn(request: LoginRequest): Promise<LoginOutcome>
-  /** End the session of a token of ours; anything else is ignored. */
-  logOut(token: string): Promise<void>
+  /** End the session of a token of ours, or revoke an API token; anything else is ignored. */
+  logOut(token: string, address: string): Promise<void>
   changePassword(change: PasswordChange): Promise<PasswordChangeOutcome>
   users: UserAdministration
+  apiTokens: TokenAdministration
+  serviceAccounts: ServiceAccounts
   /** Forget sessions whose time is over, and failed logins that no longer count; returns how many sessions. */
   trim(): Promise<number>
 }
@@ -40,37 +49,64 @@ export interface IdentityParts {
   seedAdminEmail: string | null
 }
 
-/** Memory of sessions that ended: caches forget them, listeners hear of them. */
+/** Memory of sessions and API tokens that ended: caches forget them, listeners hear of them. */
 export interface SessionEnds {
   /** Call after the commit. */
   announce(sessionIds: readonly string[]): void
 }
+
+/** Unknown API tokens of one address in a minute. */
+const UNKNOWN_TOKENS_MAX = 30
+/** An expired token is still listed for so long, so that its holder sees why it does not work. */
+const EXPIRED_SHOWN_MS = 30 * 86_400_000
 
 /** Identity over the database; nothing is read yet. */
 export function openIdentity(parts: IdentityParts): Identity {
   const tokens = openTokens(parts.jwtSecret, parts.clock)
   const authority = openAuthority({ ...parts, tokens })
   const limit = openLoginLimit(parts)
+  const strangers = openLoginLimit({
+    ...parts,
+    perAccount: UNKNOWN_TOKENS_MAX,
+    perAddress: UNKNOWN_TOKENS_MAX,
+  })
+  const tokenAuthority = openTokenAuthority({ ...parts, limit: strangers })
   const listeners: ((sessionIds: readonly string[]) => void)[] = []
   const ends: SessionEnds = {
     announce(sessionIds) {
       authority.forget()
+      tokenAuthority.forget()
       if (sessionIds.length > 0) for (const listener of listeners) listener(sessionIds)
     },
   }
+  const apiTokens = openTokenAdministration({ ...parts, ends })
+  const authenticateBearer: Identity['authenticateBearer'] = (token, address) =>
+    isApiToken(token) ? tokenAuthority.authenticate(token, address) : authority.authenticate(token)
+  /** Whoever holds a token may always give it up. */
+  async function revokeItself(token: string, address: string): Promise<void> {
+    const found = await tokenAuthority.authenticate(token, address)
+    if (found.ok) await apiTokens.revoke(found.user, found.user.userId, found.user.sessionId)
+  }
   return {
     authenticate: authority.authenticate,
+    authenticateBearer,
     onSessionsEnded: (listener) => void listeners.push(listener),
     logIn: openLogin({ ...parts, tokens, limit }),
-    async logOut(token) {
+    async logOut(token, address) {
+      if (isApiToken(token)) return revokeItself(token, address)
       const claims = await tokens.verify(token)
       if (claims && (await deleteSession(parts.db, claims.sessionId))) ends.announce([claims.sessionId])
     },
     changePassword: openOwnPassword({ ...parts, limit, ends }),
     users: openUserAdministration({ ...parts, ends }),
-    trim() {
+    apiTokens,
+    serviceAccounts: openServiceAccounts({ ...parts, ends }),
+    async trim() {
       limit.trim()
-      return deleteExpiredSessions(parts.db, parts.clock.now())
+      strangers.trim()
+      const now = parts.clock.now()
+      await deleteExpiredApiTokens(parts.db, new Date(now.getTime() - EXPIRED_SHOWN_MS))
+      return deleteExpiredSessions(parts.db, now)
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
 import type { Database, Db } from '../store/db.ts'
 import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
@@ -27,13 +28,16 @@ export interface UserAdministration {
     by: Administrator,
     user: { email: string; password: string; groups: readonly string[] },
   ): Promise<UserOutcome>
-  /** Change what is given. A new password ends all sessions of the user. */
+  /** Change what is given. A new password ends all sessions of the user and revokes its tokens. */
   update(
     by: Administrator,
     id: string,
     change: { groups?: readonly string[]; password?: string },
   ): Promise<UserOutcome>
-  /** Remove the user and end all its sessions; history keeps the e-mail. */
+  /**
+   * Remove the user, end its sessions and tokens; history keeps the e-mail. Service accounts that it owned wait for
+   * another owner.
+   */
   remove(by: Administrator, id: string): Promise<UserOutcome>
 }
 
@@ -111,7 +115,8 @@ async function updateUser(
     if (groups) await replaceUserGroups(tx, id, idsOf(groups))
     if (passwordHash !== null) {
       await updatePassword(tx, id, passwordHash, null)
-      ended = await deleteUserSessions(tx, id, null)
+      // Whoever is locked out is locked out with every key.
+      ended = [...(await deleteUserSessions(tx, id, null)), ...(await deleteUserApiTokens(tx, id))]
     }
     const after = { ...user, groups: groups ? namesOf(groups) : user.groups }
     const changes = describeChange(user, after, passwordHash !== null)
@@ -133,7 +138,7 @@ async function removeUser(parts: Parts, by: Administrator, id: string): Promise<
     if (!user) return { ok: false, code: 'user-not-found' }
     const refusal = await refuseLoss(tx, parts, user)
     if (refusal) return refusal
-    ended = await deleteUserSessions(tx, id, null)
+    ended = [...(await deleteUserSessions(tx, id, null)), ...(await listTokensAnsweredFor(tx, id))]
     await deleteUser(tx, id)
     const detail = JSON.stringify({ email: user.email, groups: user.groups })
     await record({ action: 'user.delete', actor: by, resource: 'user', resourceId: id, detail })

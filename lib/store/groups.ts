@@ -57,11 +57,12 @@ export async function replaceUserGroups(tx: Db, userId: string, groupIds: readon
   )
 }
 
-/** Whether anybody but `userId` is a member of a group with the administrator's role. */
+/** Whether any person but `userId` is a member of a group with the administrator's role. */
 export async function hasOtherAdministrator(tx: Db, userId: string): Promise<boolean> {
   const rows = await tx.query(
     `SELECT 1 FROM user_groups m JOIN groups g ON g.id = m.group_id
-     WHERE g.role = 'administrator' AND m.user_id <> $1 LIMIT 1`,
+       JOIN users u ON u.id = m.user_id
+     WHERE g.role = 'administrator' AND u.kind <> 'service' AND m.user_id <> $1 LIMIT 1`,
     [userId],
   )
   return rows.length > 0

@@ -33,10 +33,11 @@ export async function findCredentials(
 
 /** The stored hash of a user's password. */
 export async function findPasswordHash(db: Db, userId: string): Promise<string | undefined> {
-  const rows = await db.query<{ password_hash: string }>('SELECT password_hash FROM users WHERE id = $1', [
-    userId,
-  ])
-  return rows[0]?.password_hash
+  const rows = await db.query<{ password_hash: string | null }>(
+    'SELECT password_hash FROM users WHERE id = $1',
+    [userId],
+  )
+  return rows[0]?.password_hash ?? undefined
 }
 
 /** Add a user; false when the e-mail is taken. */
@@ -70,7 +71,7 @@ export async function updatePassword(
   return (await tx.execute(text, [userId, passwordHash, expectedHash])) > 0
 }
 
-/** Remove a user with its memberships, preferences and sessions. */
+/** Remove a user with its memberships, preferences, sessions and tokens. */
 export async function deleteUser(tx: Db, userId: string): Promise<boolean> {
   return (await tx.execute('DELETE FROM users WHERE id = $1', [userId])) > 0
 }
@@ -103,23 +104,26 @@ function toUser(row: UserRow): User {
   }
 }
 
-/** One user. */
+/** One person; service accounts are none. */
 export async function findUser(db: Db, id: string): Promise<User | undefined> {
-  const rows = await db.query<UserRow>(`${SELECT_USERS} WHERE u.id = $1`, [id])
+  const rows = await db.query<UserRow>(`${SELECT_USERS} WHERE u.id = $1 AND u.kind <> 'service'`, [id])
   return rows[0] && toUser(rows[0])
 }
 
 /** The key of a user in the order of `listUsers`. */
 export const userKey = (user: User): CursorKey => [user.createdAt.getTime(), user.id]
 
-/** Users by age, oldest first. */
+/** People by age, oldest first. */
 export async function listUsers(db: Db, page: Page): Promise<User[]> {
   const [createdAt = 0, id = ''] = page.after ?? []
   const rows = page.after
     ? await db.query<UserRow>(
-        `${SELECT_USERS} WHERE (u.created_at, u.id::text) > ($2, $3) ORDER BY u.created_at, u.id::text LIMIT $1`,
+        `${SELECT_USERS} WHERE u.kind <> 'service' AND (u.created_at, u.id::text) > ($2, $3) ORDER BY u.created_at, u.id::text LIMIT $1`,
         [page.limit, new Date(createdAt), id],
       )
-    : await db.query<UserRow>(`${SELECT_USERS} ORDER BY u.created_at, u.id::text LIMIT $1`, [page.limit])
+    : await db.query<UserRow>(
+        `${SELECT_USERS} WHERE u.kind <> 'service' ORDER BY u.created_at, u.id::text LIMIT $1`,
+        [page.limit],
+      )
   return rows.map(toUser)
 }

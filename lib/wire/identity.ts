@@ -127,3 +127,75 @@ export const UserUpdateRequest = named(
   type({ groups: optional(array(string())), password: optional(string()) }),
 )
 export type UserUpdateRequest = Sent<typeof UserUpdateRequest>
+
+export const ApiTokenRecord = named(
+  'ApiTokenRecord',
+  'A token for machines, without the token itself.',
+  type({
+    id: string(),
+    name: string(),
+    permissions: note('What it may do at most; what its holder lacks, it lacks as well.', array(string())),
+    created_at: string(),
+    expires_at: string(),
+    last_used_at: note('To the minute; absent while it was never used.', optional(string())),
+  }),
+)
+export type ApiTokenRecord = Infer<typeof ApiTokenRecord>
+
+export const ApiTokenCreated = named(
+  'ApiTokenCreated',
+  'A new token. `token` is told this once; it is not stored.',
+  type({ ...ApiTokenRecord.schema, token: string() }),
+)
+export type ApiTokenCreated = Infer<typeof ApiTokenCreated>
+
+export const ApiTokenRequest = named(
+  'ApiTokenRequest',
+  'Body of `POST /api/tokens` and `POST /api/service-accounts/{id}/tokens`; `expires_at` is at most a year away.',
+  type({
+    name: defaulted(string(), ''),
+    permissions: defaulted(array(string()), () => []),
+    expires_at: defaulted(string(), ''),
+  }),
+)
+export type ApiTokenRequest = Sent<typeof ApiTokenRequest>
+
+export const ServiceAccountOwner = named(
+  'ServiceAccountOwner',
+  'The person who answers for a service account.',
+  type({ id: string(), email: string() }),
+)
+
+export const ServiceAccountRecord = named(
+  'ServiceAccountRecord',
+  'An account that machines use through its tokens; nobody can sign in as one.',
+  type({
+    id: string(),
+    name: string(),
+    owner: note(
+      'Absent once the owner was removed: then its tokens do not work.',
+      optional(ServiceAccountOwner),
+    ),
+    groups: note('Group names, sorted.', array(string())),
+    created_at: string(),
+  }),
+)
+export type ServiceAccountRecord = Infer<typeof ServiceAccountRecord>
+
+export const ServiceAccountCreateRequest = named(
+  'ServiceAccountCreateRequest',
+  'Body of `POST /api/service-accounts`.',
+  type({
+    name: defaulted(string(), ''),
+    owner_id: defaulted(string(), ''),
+    groups: defaulted(array(string()), () => []),
+  }),
+)
+export type ServiceAccountCreateRequest = Sent<typeof ServiceAccountCreateRequest>
+
+export const ServiceAccountUpdateRequest = named(
+  'ServiceAccountUpdateRequest',
+  'Body of `PATCH /api/service-accounts/{id}`.',
+  type({ owner_id: optional(string()), groups: optional(array(string())) }),
+)
+export type ServiceAccountUpdateRequest = Sent<typeof ServiceAccountUpdateRequest>

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Gate } from '../../lib/model/gates.ts'
-import { permissionsOf, ROLES } from '../../lib/model/permissions.ts'
+import { PERMISSIONS, permissionsOf, ROLES } from '../../lib/model/permissions.ts'
 import { createCompleteEdition, createEdition } from '../../runtime/editions.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { structSchema } from '../../runtime/struct-schema.ts'
 import { createFleetContext, fakeAgent } from '../support/fleet.ts'
-import { createTestContext, invoke, signIn } from '../support/invoke.ts'
+import { createTestContext, invoke, makeApiToken, signIn } from '../support/invoke.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
 // What the guards refuse follows from an endpoint's metadata alone, so one table covers every endpoint.
@@ -63,6 +63,26 @@ describe('every endpoint that needs a permission', () => {
       const answer = await invoke(ctx, request, { as: signedIn[role].token, body: '{' })
       expect(answer).toMatchObject({ status: 403, text: '{"error":"forbidden"}\n' })
     }
+  })
+})
+
+const WITH_GATES = { ...closed, edition: { ...closed.edition, gates: { has: () => true } } }
+const inPerson = guarded.filter(
+  ({ definition }) => definition.access.kind === 'signed-in' && definition.access.credential === 'session',
+)
+describe('what needs a person', () => {
+  it.each(inPerson)('$id refuses an API token, whatever it may', async ({ request }) => {
+    const { token } = await makeApiToken(closed, signedIn.administrator, PERMISSIONS)
+    expect(await invoke(WITH_GATES, request, { as: token, body: '{' })).toMatchObject({
+      ...{ status: 403, json: { code: 'session_required' } },
+    })
+  })
+
+  it('is approving, and every change of users, service accounts, tokens, passwords and trusted labels', () => {
+    const changes = guarded.filter(({ definition }) => !definition.route.startsWith('GET '))
+    const meant =
+      /^(approvals\/approve|users\/|service-accounts\/|tokens\/|me\/password|workloads\/trusted-labels)/
+    expect(inPerson.map(({ id }) => id)).toEqual(changes.map(({ id }) => id).filter((id) => meant.test(id)))
   })
 })
 

@@ -6,6 +6,8 @@ import { EVENTS_MAX } from '../../lib/fleet/state/write-behind.ts'
 import { EffectiveMatches } from '../../lib/fleet/views/effective-matches.ts'
 import { shownLabel } from '../../lib/fleet/views/shown-labels.ts'
 import { openAuthority } from '../../lib/identity/authority.ts'
+import { openLoginLimit } from '../../lib/identity/login-limit.ts'
+import { formatApiToken, openTokenAuthority } from '../../lib/identity/token-authority.ts'
 import { openTokens } from '../../lib/identity/tokens.ts'
 import { isSecretKey } from '../../lib/redact/redact.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
@@ -132,6 +134,36 @@ describe('what was worked out once', () => {
     await authority.authenticate('s10000')
     expect(reads).toBe(10_001)
     await authority.authenticate('s0')
+    expect(reads).toBe(10_002)
+  })
+})
+
+describe('who an API token stands for', () => {
+  it('is remembered of so many API tokens', async () => {
+    const clock = fakeClock()
+    let reads = 0
+    const row = {
+      id: 't',
+      userId: 'u',
+      email: 'a@x',
+      permissions: [],
+      groups: [],
+      roles: [],
+      holder: 'service',
+    }
+    const db = {
+      async query() {
+        reads++
+        const expiresAt = new Date(clock.now().getTime() + 1_000_000)
+        return [{ ...row, hasOwner: true, expiresAt, lastUsedAt: clock.now() }]
+      },
+    } as unknown as Database
+    const authority = openTokenAuthority({ db, clock, limit: openLoginLimit({ clock }) })
+    const token = (n: number) => formatApiToken(new Uint8Array(new Uint32Array(8).fill(n).buffer))
+    for (let n = 0; n <= 10_000; n++) await authority.authenticate(token(n), '192.0.2.1')
+    await authority.authenticate(token(10_000), '192.0.2.1')
+    expect(reads).toBe(10_001)
+    await authority.authenticate(token(0), '192.0.2.1')
     expect(reads).toBe(10_002)
   })
 })

@@ -7,7 +7,7 @@ import type { Role } from '../../lib/model/permissions.ts'
 import { DIRECT } from '../../lib/outbound/proxy.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import { insertSession } from '../../lib/store/sessions.ts'
-import { insertUser } from '../../lib/store/users.ts'
+import { insertUser, noteLogin } from '../../lib/store/users.ts'
 import { compose, type Ground } from '../../runtime/compose.ts'
 import type { Config } from '../../runtime/config.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -242,4 +242,19 @@ export async function addSession(ctx: Context, user: { userId: string; email: st
   const { token, expiresAt } = await tokens.sign(login)
   await insertSession(ctx.db, { id: sessionId, userId: user.userId, createdAt: now, expiresAt })
   return { token, userId: user.userId, email: user.email, sessionId }
+}
+
+/** An API token of somebody who is signed in, with these permissions; the holder counts as having signed in now. */
+export async function makeApiToken(
+  ctx: Context,
+  holder: SignedIn,
+  permissions: readonly string[] = [],
+): Promise<{ id: string; token: string }> {
+  const now = ctx.clock.now()
+  await noteLogin(ctx.db, holder.userId, '!', now)
+  const expiresAt = new Date(now.getTime() + 90 * 86_400_000)
+  const asked = { name: 'machine', permissions, expiresAt }
+  const outcome = await ctx.identity.apiTokens.create(holder, holder.userId, asked)
+  if (!outcome.ok) throw new Error(`no token: ${outcome.code}`)
+  return { id: outcome.token.id, token: outcome.secret }
 }

@@ -6,7 +6,7 @@ import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCommunityEdition, createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
-import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, productionYaml } from '../../support/push-config.ts'
 
@@ -521,6 +521,19 @@ describe('pushing', () => {
       status: 503,
       json: { error: 'audit unavailable', side_effect_status: 'none' },
     })
+  })
+
+  it('is done by a token where it is approved; approving and breaking the glass need a person', async () => {
+    const machine = { ...editor, ...(await makeApiToken(ctx, editor, ['workload:push_config'])) }
+    const { id } = (await create({}, machine)).json as ApprovalRecord
+    const refused = { status: 403, json: { code: 'session_required' } }
+    expect(await approve(id, { comment: 'fine' }, machine)).toMatchObject(refused)
+    const glass = { break_glass: true, comment: 'now', break_glass_reason: 'fire' }
+    expect(await push(id, glass, machine)).toMatchObject(refused)
+    expect(await pushCount()).toBe(0)
+    expect(await approve(id)).toMatchObject({ status: 200 })
+    expect(await push(id, {}, machine)).toMatchObject({ status: 202 })
+    expect((await audits(1))[0]).toMatchObject({ email: `${editor.email} (token machine)` })
   })
 
   it('takes a pending request with break-glass, a reason and a comment, once', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
+import { makeApiToken, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
@@ -71,6 +72,19 @@ describe('the handshake', () => {
     expect(await open(cookie('bad'), `?token=${token}`)).toEqual(refused)
     expect(await open(bearer('bad'), `?token=${token}`)).toEqual(refused)
     expect(await open({}, '?token=bad')).toEqual(refused)
+  })
+
+  it('takes an API token in the header only, and closes its socket when it is revoked', async () => {
+    const { ctx } = running.service
+    const holder = await signIn(ctx, { email: 'holder@example.com', groups: ['viewer'] })
+    const { token: secret, id } = await makeApiToken(ctx, holder)
+    const refused = { kind: 'refused', status: 401, body: 'Unauthorized\n' }
+    expect(await open({}, `?token=${secret}`)).toEqual(refused)
+    expect(await open(cookie(secret))).toEqual(refused)
+    const { ended } = await openOrFail(bearer(secret))
+    await running.call('DELETE', `/api/tokens/${id}`, { as: holder.token })
+    expect(await ended).toEqual({ code: 1008, reason: 'token expired' })
+    expect(await open(bearer(secret))).toEqual(refused)
   })
 
   it('refuses a page of another origin, and takes those of this host and of CORS_ORIGINS', async () => {

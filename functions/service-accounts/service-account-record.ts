@@ -1,0 +1,19 @@
+import type { ServiceAccountOutcome } from '../../lib/identity/service-accounts.ts'
+import type { ServiceAccount } from '../../lib/store/service-accounts.ts'
+import type { ServiceAccountRecord } from '../../lib/wire/identity.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { problem, type Reply } from '../../runtime/reply.ts'
+
+/** A service account as the wire shows it. */
+export function toServiceAccountRecord(account: ServiceAccount): ServiceAccountRecord {
+  const { id, name, owner, groups, createdAt } = account
+  return { id, name, ...(owner ? { owner } : {}), groups, created_at: createdAt.toISOString() }
+}
+
+/** The reply to an administration that did not happen. */
+export function refuseServiceAccount(outcome: ServiceAccountOutcome & { ok: false }): Reply {
+  if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+  return outcome.code === 'bad-request'
+    ? problem(outcome.code, { error: outcome.error })
+    : problem(outcome.code)
+}

@@ -1,0 +1,28 @@
+import { object } from 'superstruct'
+import { ServiceAccountRecord, ServiceAccountUpdateRequest } from '../../lib/wire/identity.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { TokenId } from '../tokens/token-record.ts'
+import { refuseServiceAccount, toServiceAccountRecord } from './service-account-record.ts'
+
+/** Name another owner, other groups, or both. */
+export default defineHttp({
+  route: 'PATCH /api/service-accounts/:id',
+  summary: "Change a service account's owner or groups.",
+  access: inPerson('users:manage'),
+  gate: null,
+  params: object({ id: TokenId }),
+  query: noQuery,
+  body: jsonBody(ServiceAccountUpdateRequest),
+  replies: [{ status: 200, description: 'The account as it is now.', json: ServiceAccountRecord }],
+  errors: ['bad-request', 'service-account-not-found', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    const { owner_id: ownerId, groups } = body
+    const change = {
+      ...(ownerId === undefined ? {} : { ownerId }),
+      ...(groups === undefined ? {} : { groups }),
+    }
+    const outcome = await ctx.identity.serviceAccounts.update(actor, params.id, change)
+    return outcome.ok ? json(toServiceAccountRecord(outcome.account)) : refuseServiceAccount(outcome)
+  },
+})

@@ -1,0 +1,19 @@
+import { ApiTokenCreated, ApiTokenRequest } from '../../lib/wire/identity.ts'
+import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
+import { answerToken, readTokenRequest } from './token-record.ts'
+
+/** Make a token that acts in my name. */
+export default defineHttp({
+  route: 'POST /api/tokens',
+  summary: 'Create an API token for myself; the answer is the only place where it is told.',
+  access: inPerson(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(ApiTokenRequest),
+  replies: [{ status: 201, description: 'The new token.', json: ApiTokenCreated }],
+  errors: ['bad-request', 'user-not-found', 'too-many-tokens', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    return answerToken(await ctx.identity.apiTokens.create(actor, actor.userId, readTokenRequest(body)))
+  },
+})

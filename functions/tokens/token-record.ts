@@ -1,0 +1,49 @@
+import { pattern, string } from 'superstruct'
+import type { RevokeOutcome, TokenOutcome } from '../../lib/identity/token-administration.ts'
+import type { ApiToken } from '../../lib/store/api-tokens.ts'
+import type { ApiTokenRecord, ApiTokenRequest } from '../../lib/wire/identity.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { created, noContent, problem, type Reply } from '../../runtime/reply.ts'
+
+/** The id of a token in a path. */
+export const TokenId = pattern(string(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/)
+
+/** A token as the wire shows it. */
+export function toTokenRecord(token: ApiToken): ApiTokenRecord {
+  return {
+    id: token.id,
+    name: token.name,
+    permissions: token.permissions,
+    created_at: token.createdAt.toISOString(),
+    expires_at: token.expiresAt.toISOString(),
+    ...(token.lastUsedAt ? { last_used_at: token.lastUsedAt.toISOString() } : {}),
+  }
+}
+
+/** RFC 3339 with its zone; whatever else a `Date` would read means another time elsewhere. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
+
+/** A token that is asked for, as the body holds it. */
+export const readTokenRequest = ({ name, permissions, expires_at: at }: Required<ApiTokenRequest>) => ({
+  name,
+  permissions,
+  expiresAt: new Date(TIME.test(at) ? at : Number.NaN),
+})
+
+/** The reply to a token that was asked for. */
+export function answerToken(outcome: TokenOutcome): Reply {
+  if (outcome.ok) {
+    const reply = created({ ...toTokenRecord(outcome.token), token: outcome.secret })
+    return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
+  }
+  if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+  return outcome.code === 'bad-request'
+    ? problem(outcome.code, { error: outcome.error })
+    : problem(outcome.code)
+}
+
+/** The reply to a token that was to be taken away. */
+export function answerRevocation(outcome: RevokeOutcome): Reply {
+  if (outcome.ok) return noContent()
+  return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
+}

@@ -1,0 +1,164 @@
+import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
+import type { Database, Db } from '../store/db.ts'
+import { findGroups, type Group, replaceUserGroups } from '../store/groups.ts'
+import {
+  countServiceAccounts,
+  findServiceAccount,
+  insertServiceAccount,
+  type ServiceAccount,
+  setServiceAccountOwner,
+} from '../store/service-accounts.ts'
+import { deleteUser, findUser, lockIdentity } from '../store/users.ts'
+import type { SessionEnds } from './identity.ts'
+import type { Administrator } from './user-administration.ts'
+
+export type ServiceAccountOutcome =
+  | { ok: true; account: ServiceAccount }
+  | { ok: false; code: 'bad-request'; error: string }
+  | { ok: false; code: 'service-account-not-found' | 'service-account-taken' | 'too-many-service-accounts' }
+  | AuditFailure
+
+/** Accounts for machines: they have groups and an owner, and nobody can sign in as one. */
+export interface ServiceAccounts {
+  create(
+    by: Administrator,
+    account: { name: string; ownerId: string; groups: readonly string[] },
+  ): Promise<ServiceAccountOutcome>
+  /** Change what is given. */
+  update(
+    by: Administrator,
+    id: string,
+    change: { ownerId?: string; groups?: readonly string[] },
+  ): Promise<ServiceAccountOutcome>
+  /** Remove the account; its tokens and their sockets end at once. */
+  remove(by: Administrator, id: string): Promise<ServiceAccountOutcome>
+}
+
+interface Parts {
+  db: Database
+  clock: Clock
+  random: Random
+  audit: AuditTrail
+  ends: SessionEnds
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/
+export const SERVICE_ACCOUNTS_MAX = 1_000
+
+/** Service accounts over the database. */
+export function openServiceAccounts(parts: Parts): ServiceAccounts {
+  return {
+    create: (by, account) => createAccount(parts, by, account),
+    update: (by, id, change) => updateAccount(parts, by, id, change),
+    remove: (by, id) => removeAccount(parts, by, id),
+  }
+}
+
+const badRequest = (error: string) => ({ ok: false, code: 'bad-request', error }) as const
+const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
+const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
+
+function describeUnknown(asked: readonly string[], found: readonly Group[]): string | null {
+  const unknown = asked.find((name) => !found.some((group) => group.name === name))
+  return unknown === undefined ? null : `unknown group ${JSON.stringify(unknown)}`
+}
+
+const USER_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
+
+/** A person, and no other service account: somebody has to answer in the end. */
+const findOwner = async (tx: Db, id: string) => (USER_ID.test(id) ? findUser(tx, id) : undefined)
+
+async function createAccount(
+  { clock, random, audit }: Parts,
+  by: Administrator,
+  asked: { name: string; ownerId: string; groups: readonly string[] },
+): Promise<ServiceAccountOutcome> {
+  const name = asked.name.trim()
+  if (!NAME.test(name))
+    return badRequest('name must be lower-case letters, digits, ".", "_" and "-", 63 at most')
+  const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const groups = await findGroups(tx, asked.groups)
+    const unknown = describeUnknown(asked.groups, groups)
+    if (unknown) return badRequest(unknown)
+    const owner = await findOwner(tx, asked.ownerId)
+    if (!owner) return badRequest('owner_id must be the id of a user')
+    if ((await countServiceAccounts(tx)) >= SERVICE_ACCOUNTS_MAX)
+      return { ok: false, code: 'too-many-service-accounts' }
+    const now = clock.now()
+    const id = uuidv7(now, random)
+    if (!(await insertServiceAccount(tx, { id, name, ownerId: owner.id, createdAt: now })))
+      return { ok: false, code: 'service-account-taken' }
+    await replaceUserGroups(tx, id, idsOf(groups))
+    const detail = JSON.stringify({ name, owner: owner.email, groups: namesOf(groups) })
+    await record({
+      ...{ action: 'service_account.create', actor: by, resource: 'service_account', resourceId: id, detail },
+    })
+    const account = { id, name, owner: { id: owner.id, email: owner.email }, groups: namesOf(groups) }
+    return { ok: true, account: { ...account, createdAt: now } }
+  })
+  return outcome.ok ? outcome.value : outcome
+}
+
+async function updateAccount(
+  { audit, ends }: Parts,
+  by: Administrator,
+  id: string,
+  change: { ownerId?: string; groups?: readonly string[] },
+): Promise<ServiceAccountOutcome> {
+  const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const before = await findServiceAccount(tx, id)
+    if (!before) return { ok: false, code: 'service-account-not-found' }
+    const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
+    const unknown = groups && describeUnknown(change.groups ?? [], groups)
+    if (unknown) return badRequest(unknown)
+    const owner = change.ownerId === undefined ? null : await findOwner(tx, change.ownerId)
+    if (owner === undefined) return badRequest('owner_id must be the id of a user')
+    if (groups) await replaceUserGroups(tx, id, idsOf(groups))
+    if (owner) await setServiceAccountOwner(tx, id, owner.id)
+    const account = (await findServiceAccount(tx, id))!
+    const changes = {
+      ...(groups ? { groups_before: before.groups, groups_after: account.groups } : {}),
+      ...(owner ? { owner_before: before.owner?.email ?? null, owner_after: owner.email } : {}),
+    }
+    const detail = JSON.stringify({ name: before.name, ...changes })
+    if (Object.keys(changes).length > 0)
+      await record({
+        ...{ action: 'service_account.update', actor: by, resource: 'service_account', resourceId: id },
+        detail,
+      })
+    return { ok: true, account }
+  })
+  if (isApplied(outcome)) ends.announce([])
+  return outcome.ok ? outcome.value : outcome
+}
+
+async function removeAccount(
+  { audit, ends }: Parts,
+  by: Administrator,
+  id: string,
+): Promise<ServiceAccountOutcome> {
+  let ended: string[] = []
+  const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const account = await findServiceAccount(tx, id)
+    if (!account) return { ok: false, code: 'service-account-not-found' }
+    const tokens = (await listApiTokens(tx, id)).map(({ name }) => name)
+    ended = await deleteUserApiTokens(tx, id)
+    await deleteUser(tx, id)
+    const detail = JSON.stringify({ name: account.name, groups: account.groups, tokens })
+    await record({
+      ...{ action: 'service_account.delete', actor: by, resource: 'service_account', resourceId: id, detail },
+    })
+    return { ok: true, account }
+  })
+  if (isApplied(outcome)) ends.announce(ended)
+  return outcome.ok ? outcome.value : outcome
+}
+
+const isApplied = (outcome: { ok: true; value: ServiceAccountOutcome } | AuditFailure): boolean =>
+  outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'

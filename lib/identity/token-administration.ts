@@ -1,0 +1,134 @@
+import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import { PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
+import { type ApiToken, deleteApiToken, insertApiToken, listApiTokens } from '../store/api-tokens.ts'
+import type { Database, Db } from '../store/db.ts'
+import { listUserGroups } from '../store/groups.ts'
+import { findServiceAccount } from '../store/service-accounts.ts'
+import { findUser, lockIdentity } from '../store/users.ts'
+import type { SessionEnds } from './identity.ts'
+import { formatApiToken, hashApiToken } from './token-authority.ts'
+import type { Administrator } from './user-administration.ts'
+
+/** A token that is asked for. */
+export interface NewApiToken {
+  name: string
+  permissions: readonly string[]
+  expiresAt: Date
+}
+
+export type TokenOutcome =
+  /** `secret` is the token itself, which is told this once. */
+  | { ok: true; token: ApiToken; secret: string }
+  | { ok: false; code: 'bad-request'; error: string }
+  | { ok: false; code: 'user-not-found' | 'too-many-tokens' }
+  | AuditFailure
+
+export type RevokeOutcome = { ok: true } | { ok: false; code: 'token-not-found' } | AuditFailure
+
+/** Tokens for machines. Who may do this to whose tokens is for the caller to decide. */
+export interface TokenAdministration {
+  /** Make a token of a person or a service account; `by` is whoever is signed in. */
+  create(by: Administrator, holderId: string, asked: NewApiToken): Promise<TokenOutcome>
+  /** Take a token away; its sockets close at once. */
+  revoke(by: Administrator, holderId: string, id: string): Promise<RevokeOutcome>
+}
+
+interface Parts {
+  db: Database
+  clock: Clock
+  random: Random
+  audit: AuditTrail
+  ends: SessionEnds
+}
+
+const YEAR_MS = 366 * 86_400_000
+/** Tokens of one holder. */
+export const TOKENS_MAX = 100
+const NAME_MAX = 64
+
+/** Token administration over the database. */
+export function openTokenAdministration(parts: Parts): TokenAdministration {
+  return {
+    create: (by, holderId, asked) => createToken(parts, by, holderId, asked),
+    revoke: (by, holderId, id) => revokeToken(parts, by, holderId, id),
+  }
+}
+
+/** What is wrong with what is asked for; null when nothing is. */
+function describeFault(name: string, { permissions, expiresAt }: NewApiToken, now: Date): string | null {
+  if (name === '' || name.length > NAME_MAX || /[\p{Cc}\p{Surrogate}]/u.test(name))
+    return `name must be 1 to ${NAME_MAX} characters`
+  if (Number.isNaN(expiresAt.getTime())) return 'expires_at must be a time, as 2027-01-31T00:00:00Z'
+  if (expiresAt <= now) return 'expires_at must be in the future'
+  if (expiresAt.getTime() - now.getTime() > YEAR_MS) return 'expires_at must be at most a year away'
+  const unknown = permissions.find((permission) => !PERMISSIONS.some((known) => known === permission))
+  return unknown === undefined ? null : `unknown permission ${JSON.stringify(unknown)}`
+}
+
+/** What a holder may do now; null when there is no such person and no such service account. */
+async function readHolder(
+  tx: Db,
+  id: string,
+): Promise<{ name: string; permissions: readonly Permission[] } | null> {
+  const holder = (await findUser(tx, id)) ?? (await findServiceAccount(tx, id))
+  if (!holder) return null
+  const roles = (await listUserGroups(tx, id)).map((group) => group.role)
+  return { name: 'email' in holder ? holder.email : holder.name, permissions: permissionsOf(roles) }
+}
+
+async function createToken(
+  { clock, random, audit }: Parts,
+  by: Administrator,
+  holderId: string,
+  asked: NewApiToken,
+): Promise<TokenOutcome> {
+  const name = asked.name.trim()
+  const fault = describeFault(name, asked, clock.now())
+  if (fault) return { ok: false, code: 'bad-request', error: fault }
+  const secret = formatApiToken(random.bytes(32))
+  const outcome = await audit.change<TokenOutcome>(async (tx, record) => {
+    await lockIdentity(tx)
+    const holder = await readHolder(tx, holderId)
+    if (!holder) return { ok: false, code: 'user-not-found' }
+    // It would come to life unnoticed once the holder is given the right.
+    const beyond = asked.permissions.find((one) => !holder.permissions.some((held) => held === one))
+    if (beyond !== undefined)
+      return { ok: false, code: 'bad-request', error: `the holder does not have ${JSON.stringify(beyond)}` }
+    if ((await listApiTokens(tx, holderId)).length >= TOKENS_MAX)
+      return { ok: false, code: 'too-many-tokens' }
+    const now = clock.now()
+    const permissions = [...new Set(asked.permissions)].sort()
+    const token = { id: uuidv7(now, random), userId: holderId, name, permissions }
+    const times = { createdAt: now, expiresAt: asked.expiresAt }
+    await insertApiToken(tx, { ...token, ...times, hash: hashApiToken(secret) })
+    await record({
+      ...{ action: 'token.create', actor: by, resource: 'token', resourceId: token.id },
+      detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: asked.expiresAt }),
+    })
+    return { ok: true, token: { ...token, ...times, lastUsedAt: null }, secret }
+  })
+  return outcome.ok ? outcome.value : outcome
+}
+
+async function revokeToken(
+  { audit, ends }: Parts,
+  by: Administrator,
+  holderId: string,
+  id: string,
+): Promise<RevokeOutcome> {
+  const outcome = await audit.change<RevokeOutcome>(async (tx, record) => {
+    const token = await deleteApiToken(tx, holderId, id)
+    if (!token) return { ok: false, code: 'token-not-found' }
+    const holder = await readHolder(tx, holderId)
+    await record({
+      ...{ action: 'token.revoke', actor: by, resource: 'token', resourceId: id },
+      detail: JSON.stringify({ name: token.name, holder: holder?.name ?? holderId }),
+    })
+    return { ok: true }
+  })
+  const isApplied = outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'
+  if (isApplied) ends.announce([id])
+  return outcome.ok ? outcome.value : outcome
+}

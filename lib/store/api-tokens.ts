@@ -1,0 +1,102 @@
+import type { Db } from './db.ts'
+
+/** A token as its holder sees it; the token itself is not kept. */
+export interface ApiToken {
+  id: string
+  userId: string
+  name: string
+  permissions: string[]
+  createdAt: Date
+  expiresAt: Date
+  /** To the minute; null while it was never used. */
+  lastUsedAt: Date | null
+}
+
+/** A token with its holder's authority as it is now. */
+export interface ApiTokenRow extends ApiToken {
+  email: string
+  holder: 'person' | 'service'
+  /** Of a person: the last sign-in with a session. */
+  lastLoginAt: Date | null
+  /** Of a service account: whether somebody answers for it. */
+  hasOwner: boolean
+  groups: string[]
+  roles: string[]
+}
+
+const COLUMNS = `t.id, t.user_id as "userId", t.name, t.permissions, t.created_at as "createdAt",
+  t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt"`
+
+/** Add a token. */
+export async function insertApiToken(
+  tx: Db,
+  token: Omit<ApiToken, 'lastUsedAt'> & { hash: string },
+): Promise<void> {
+  await tx.execute(
+    `insert into api_tokens (id, user_id, name, hash, permissions, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [token.id, token.userId, token.name, token.hash, token.permissions, token.createdAt, token.expiresAt],
+  )
+}
+
+/** The token with this hash that has not expired at `now`. */
+export async function findApiToken(db: Db, hash: string, now: Date): Promise<ApiTokenRow | undefined> {
+  const rows = await db.query<ApiTokenRow>(
+    `select ${COLUMNS}, u.email, case u.kind when 'service' then 'service' else 'person' end as holder,
+       u.last_login_at as "lastLoginAt", u.owner_id is not null as "hasOwner",
+       array_remove(array_agg(g.name order by g.name), null) as groups, array_remove(array_agg(g.role), null) as roles
+     from api_tokens t join users u on u.id = t.user_id
+       left join user_groups m on m.user_id = u.id left join groups g on g.id = m.group_id
+     where t.hash = $1 and t.expires_at > $2
+     group by t.id, u.id`,
+    [hash, now],
+  )
+  return rows[0]
+}
+
+/** Note that a token was used in the minute of `now`. */
+export async function noteApiTokenUse(db: Db, id: string, minute: Date): Promise<void> {
+  await db.execute(
+    `update api_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`,
+    [id, minute],
+  )
+}
+
+/** The tokens of a holder, the oldest first, those that expired lately too. */
+export async function listApiTokens(db: Db, userId: string): Promise<ApiToken[]> {
+  return db.query<ApiToken>(
+    `select ${COLUMNS} from api_tokens t where t.user_id = $1 order by t.created_at, t.id`,
+    [userId],
+  )
+}
+
+/** Take a holder's token away; undefined when there is none of that id. */
+export async function deleteApiToken(tx: Db, userId: string, id: string): Promise<ApiToken | undefined> {
+  const rows = await tx.query<ApiToken>(
+    `delete from api_tokens t where t.id = $1 and t.user_id = $2 returning ${COLUMNS}`,
+    [id, userId],
+  )
+  return rows[0]
+}
+
+/** Take all tokens of a holder away; returns their ids. */
+export async function deleteUserApiTokens(tx: Db, userId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(`delete from api_tokens where user_id = $1 returning id`, [
+    userId,
+  ])
+  return rows.map((row) => row.id)
+}
+
+/** The ids of the tokens of a person, and of the service accounts that the person answers for. */
+export async function listTokensAnsweredFor(tx: Db, userId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `select t.id from api_tokens t join users u on u.id = t.user_id where u.id = $1 or u.owner_id = $1`,
+    [userId],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Forget tokens that expired before `before`. */
+export async function deleteExpiredApiTokens(db: Db, before: Date): Promise<number> {
+  return db.execute(`delete from api_tokens where expires_at <= $1`, [before])
+}

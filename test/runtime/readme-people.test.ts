@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { useTestDatabase } from '../support/postgres.ts'
+import { runReadmeCommands } from '../support/readme-commands.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const database = await useTestDatabase()
+const EMAIL = 'admin@example.com'
+const PASSWORD = 'correct horse battery'
+let running: TestService
+beforeAll(async () => {
+  running = await startTestService(database, { seedAdmin: { email: EMAIL, password: PASSWORD } })
+})
+afterAll(() => running.stop())
+
+it('the README makes a token for a machine, and the machine reads the fleet with it', async () => {
+  const UNTIL = new Date(Date.now() + 90 * 86_400_000).toISOString()
+  const printed = await runReadmeCommands('token', { MUSTER_URL: running.url, EMAIL, PASSWORD, UNTIL })
+  expect(JSON.parse(printed)).toEqual([])
+  const [used] = await database.pool.query('select name, last_used_at from api_tokens')
+  expect(used).toEqual({ name: 'ci', last_used_at: expect.any(Date) })
+})
