@@ -1,6 +1,5 @@
 // Builds `dist/`: the service as one bundle with what it loads at run time beside it, and from that one
 // executable file. `--no-executable` leaves the latter out; `--out=FOLDER` builds elsewhere.
-import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -8,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { ROOT, workerEntries } from './bundle.mjs'
 import { buildExecutable } from './executable.mjs'
+import { bundledFiles, cycloneDx, FONTS, npmComponent, packageFolders } from './sbom.mjs'
 
 const out = process.argv.find((arg) => arg.startsWith('--out='))
 const DIST = out ? resolve(out.slice('--out='.length)) : join(ROOT, 'dist')
@@ -43,7 +43,7 @@ function refuseForeignModules(outputs) {
   }
 }
 
-/** Bundle the service and its worker threads, packages included. Returns the inputs' paths. */
+/** Bundle the service and its worker threads, packages included. Returns the bundler's account of what went in. */
 async function bundleService() {
   const { metafile } = await build({
     entryPoints: [
@@ -63,10 +63,11 @@ async function bundleService() {
     minifySyntax: true,
     legalComments: 'none',
     metafile: true,
+    absWorkingDir: ROOT,
     logLevel: 'error',
   })
   refuseForeignModules(metafile.outputs)
-  return Object.keys(metafile.inputs)
+  return metafile
 }
 
 /** Copy the native socket library of every Node version that is installed here for this platform. */
@@ -93,27 +94,15 @@ async function copySocketLibrary() {
   return copied
 }
 
-/** The packages of bundled files, by the paths of these. */
-function packagesOf(inputs) {
-  return inputs.flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? [])
-}
-
-/** The packages that the browser UI names, with all that these need. */
-async function packagesOfUserInterface() {
-  const files = await readdir(join(ROOT, 'runtime', 'ui'), { recursive: true }).catch(() => [])
-  const found = new Set()
-  const visit = async (name) => {
-    const file = join(ROOT, 'node_modules', name, 'package.json')
-    if (found.has(name) || !existsSync(file)) return
-    found.add(name)
-    for (const next of Object.keys(JSON.parse(await readFile(file, 'utf8')).dependencies ?? {}))
-      await visit(next)
-  }
-  for (const file of files.filter((name) => /\.tsx?$/.test(name))) {
-    const text = await readFile(join(ROOT, 'runtime', 'ui', file), 'utf8')
-    for (const [, name] of text.matchAll(/from '((?:@[^/']+\/)?[^/'.]+)/g)) await visit(name)
-  }
-  return [...found]
+/** The folders of all packages of which something is in `dist/`. */
+function packagesIn({ service, ui }) {
+  return [
+    ...packageFolders(bundledFiles(service), ROOT),
+    ...packageFolders(bundledFiles(ui.metafile), ui.base),
+    // Their native parts are copied as they are.
+    join(ROOT, 'node_modules', 'uws-node-20-22'),
+    join(ROOT, 'node_modules', 'uws-node-22-26'),
+  ]
 }
 
 /** Licences under which a package may be part of `dist/`; where one is offered beside others, it is chosen. */
@@ -127,46 +116,46 @@ function isCompatible(license) {
 }
 
 /** Write what the licences of the bundled packages ask to be kept: their names and texts. */
-async function writeLicences(inputs) {
-  const names = new Set([
-    'uws-node-20-22',
-    'uws-node-22-26',
-    ...packagesOf(inputs),
-    ...(await packagesOfUserInterface()),
-  ])
+async function writeLicences(folders) {
   const parts = []
-  for (const name of [...names].sort()) {
-    const folder = join(ROOT, 'node_modules', name)
-    const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  for (const folder of new Set(folders)) {
+    const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
     if (!isCompatible(license)) throw new Error(`${name} may not be in dist: its licence is ${license}`)
     const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
     const text = file ? await readFile(join(folder, file), 'utf8') : ''
     parts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`)
   }
   const fonts = await readFile(join(ROOT, 'lib', 'reports', 'fonts', 'LICENSE'), 'utf8')
-  parts.push(`DejaVu fonts 2.37, in the PDF report\n\n${fonts.trim()}\n`)
+  parts.sort().push(`DejaVu fonts 2.37, in the PDF report\n\n${fonts.trim()}\n`)
   await writeFile(join(DIST, 'licenses.txt'), parts.join(`\n${'-'.repeat(72)}\n\n`))
 }
 
+/** Write the bill of materials of what is in `dist/`. */
+async function writeSbom(folders) {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  const components = await Promise.all([...new Set(folders)].map(npmComponent))
+  const subject = { type: 'application', name: 'muster', version }
+  await writeFile(join(DIST, 'sbom.cdx.json'), cycloneDx(subject, [...components, FONTS]))
+}
+
 async function buildUserInterface() {
-  const script = join(ROOT, 'runtime', 'ui', 'build.mjs')
-  if (!existsSync(script)) return false
-  const { buildUi } = await import(pathToFileURL(script).href)
-  await buildUi(join(DIST, 'ui'))
-  return true
+  const { buildUi } = await import(pathToFileURL(join(ROOT, 'runtime', 'ui', 'build.mjs')).href)
+  return buildUi(join(DIST, 'ui'))
 }
 
 async function main() {
   const started = performance.now()
   await rm(DIST, { recursive: true, force: true })
   await mkdir(DIST, { recursive: true })
-  const [inputs] = await Promise.all([
+  const [service, ui] = await Promise.all([
     bundleService(),
     buildUserInterface(),
     cp(join(ROOT, 'migrations'), join(DIST, 'migrations'), { recursive: true }),
   ])
   const majors = await copySocketLibrary()
-  await writeLicences(inputs)
+  const packages = packagesIn({ service, ui })
+  await writeLicences(packages)
+  await writeSbom(packages)
   await copyFile(join(ROOT, 'LICENSE'), join(DIST, 'LICENSE'))
   const kib = Math.round((await stat(join(DIST, 'muster.mjs'))).size / 1024)
   console.log(`muster.mjs: ${kib} KiB, for Node ${majors.join(', ')}`)

@@ -34,7 +34,7 @@ function findEntry(outputs, source) {
 
 const totalBytes = (parts) => parts.reduce((sum, part) => sum + part.byteLength, 0)
 
-/** Build into `outdir`. Returns the gzipped sizes of the first load. */
+/** Build into `outdir`. Returns the gzipped sizes of the first load, and the bundler's account of what went in. */
 export async function buildUi(outdir) {
   await rm(outdir, { recursive: true, force: true })
   await mkdir(join(outdir, 'assets'), { recursive: true })
@@ -97,7 +97,7 @@ export async function buildUi(outdir) {
   console.log(
     `dist/ui: first load ${kb(sizes.scriptBytes)} kB of script, ${kb(sizes.styleBytes)} kB of style`,
   )
-  return sizes
+  return { sizes, metafile, base: SOURCE }
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -16,6 +16,7 @@ import {
   startService,
   TEST_JWT_SECRET,
 } from '../support/service.ts'
+import { expectWholeService } from '../support/smoke.ts'
 
 const DIST = join(ROOT, 'dist')
 /** Another build of the bundle, for another Node. */
@@ -71,19 +72,6 @@ async function plantPackages(where: string): Promise<string> {
     await writeFile(join(home, 'index.js'), code)
   }
   return trace
-}
-
-async function expectWholeService(service: Service): Promise<void> {
-  const { api, url } = service
-  // Signing in went through a worker thread; the rest is the socket library, the database and the pages.
-  expect(await api.get('/api/workloads')).toEqual([])
-  expect((await api.get('/api/me')).email).toBe('admin@example.com')
-  const page = await fetch(url)
-  expect(page.status).toBe(200)
-  expect(page.headers.get('content-type')).toContain('text/html')
-  expect(await page.text()).toContain('<!doctype html>')
-  const agent = await fetch(service.opampHttpUrl, { method: 'POST', body: new Uint8Array(0) })
-  expect(agent.status).toBe(401)
 }
 
 describe('dist/muster.mjs', () => {

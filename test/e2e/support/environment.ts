@@ -38,6 +38,11 @@ export async function setUpService(project: TestProject, product: 'muster.mjs' |
     const build = spawnSync(process.execPath, [join(ROOT, 'runtime', 'build', 'build.mjs'), ...args])
     if (build.status !== 0) throw new Error(`The service could not be built: ${build.stderr}`)
   }
+  return startDatabase(project)
+}
+
+/** Start a database for the run. Returns what ends it. */
+export async function startDatabase(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-e2e-postgres-'))
   const postgres = await startPostgres({
     directory: join(directory, 'data'),

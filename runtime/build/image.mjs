@@ -1,0 +1,150 @@
+// `npm run image`: the service as an OCI image archive in `dist-image/`, made of this checkout, a pinned Node from npm
+// and a few packages of Debian. No container engine and no image registry take part.
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { ROOT } from './bundle.mjs'
+import { layDebian } from './debian.mjs'
+import { writeImage } from './oci.mjs'
+import { cycloneDx, npmComponent } from './sbom.mjs'
+
+/** The newest release of the line whose socket library runs on the stable Debian's C library. */
+const NODE_VERSION = '22.23.3'
+/** How Go and Debian name the processors that Node calls otherwise. */
+const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
+const USER = 10_001
+
+const out = process.argv.find((arg) => arg.startsWith('--out='))
+const OUT = out ? resolve(out.slice('--out='.length)) : join(ROOT, 'dist-image')
+const WORK = join(ROOT, '.cache', 'image', String(process.pid))
+
+function run(command, args, options = {}) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', ...options })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stderr ?? ''}`)
+  return stdout
+}
+
+/** Install the pinned Node, with the socket library for it. Returns the folders of the two packages. */
+function installNode() {
+  const home = join(ROOT, '.cache', `node-${NODE_VERSION}`)
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const sockets = dependencies['uws-node-20-22'].split('@').at(-1)
+  const [node, library] = [`node-linux-${process.arch}`, `@uwsjs/linux-${process.arch}-22`]
+  const wanted = [`${node}@${NODE_VERSION}`, `${library}@${sockets}`]
+  run('npm', ['install', '--prefix', home, '--no-save', '--force', '--silent', ...wanted])
+  const modules = join(home, 'node_modules')
+  return { modules, node: join(modules, node), library: join(modules, library) }
+}
+
+/** The bundle, built by the Node that will run it. */
+function buildBundle({ modules, node }, folder) {
+  const script = join(ROOT, 'runtime', 'build', 'build.mjs')
+  const env = { ...process.env, NODE_PATH: modules }
+  run(join(node, 'bin', 'node'), [script, '--no-executable', `--out=${folder}`], { env })
+  const own = JSON.parse(run(join(node, 'bin', 'node'), ['-p', 'JSON.stringify(process.versions)']))
+  // Other versions of Node on the machine that builds may have left their socket libraries there too.
+  for (const name of readdirSync(folder))
+    if (name.endsWith('.node') && !name.endsWith(`_${own.modules}.node`)) rmSync(join(folder, name))
+  return own
+}
+
+/** Node, and the libraries that are compiled into it. */
+function nodeComponents(versions) {
+  const { node, modules, ...libraries } = versions
+  const notLibraries = new Set(['unicode', 'cldr', 'tz', 'napi'])
+  return [
+    {
+      type: 'application',
+      name: 'node',
+      version: node,
+      cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
+      purl: `pkg:generic/node@${node}`,
+    },
+    ...Object.entries(libraries)
+      .filter(([name]) => !notLibraries.has(name))
+      .map(([name, version]) => ({
+        type: 'library',
+        name,
+        version,
+        purl: `pkg:generic/${name}@${encodeURIComponent(version)}`,
+      })),
+  ]
+}
+
+/** The names of the one user, and how names of hosts are looked up. */
+function layAccounts(root) {
+  mkdirSync(join(root, 'etc'), { recursive: true })
+  mkdirSync(join(root, 'tmp'))
+  const write = (name, text) => writeFileSync(join(root, 'etc', name), text)
+  write('passwd', `root:x:0:0:root:/:/nonexistent\nmuster:x:${USER}:${USER}:muster:/tmp:/nonexistent\n`)
+  write('group', `root:x:0:\nmuster:x:${USER}:\n`)
+  write('nsswitch.conf', 'passwd: files\ngroup: files\nhosts: files dns\n')
+}
+
+async function main() {
+  const architecture = ARCHITECTURES[process.arch]
+  if (process.platform !== 'linux' || !architecture)
+    throw new Error('The image is built on Linux, x64 or arm64')
+  const { version, description, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const layer = (name) => {
+    mkdirSync(join(WORK, name), { recursive: true })
+    return join(WORK, name)
+  }
+  const [system, runtime, service] = ['system', 'runtime', 'service'].map(layer)
+  const debian = layDebian(system, WORK)
+  layAccounts(system)
+  const node = installNode()
+  const home = join(service, 'opt', 'muster')
+  const versions = buildBundle(node, home)
+  mkdirSync(join(runtime, 'usr', 'local', 'bin'), { recursive: true })
+  copyFileSync(join(node.node, 'bin', 'node'), join(runtime, 'usr', 'local', 'bin', 'node'))
+  const bundle = JSON.parse(readFileSync(join(home, 'sbom.cdx.json'), 'utf8'))
+  const parts = bundle.components.map(({ 'bom-ref': _, ...component }) => component)
+  const library = await npmComponent(node.library)
+  const sbom = cycloneDx({ type: 'container', name: 'muster', version }, [
+    ...parts,
+    library,
+    ...nodeComponents(versions),
+    ...debian,
+  ])
+  writeFileSync(join(home, 'sbom.cdx.json'), sbom)
+
+  mkdirSync(OUT, { recursive: true })
+  const file = join(OUT, `muster-${version}-${architecture}.oci.tar`)
+  const name = `localhost/muster:${version}`
+  const digest = writeImage(file, {
+    layers: [
+      { folder: system, comment: 'libraries and certificates of Debian' },
+      { folder: runtime, comment: `Node ${NODE_VERSION}` },
+      { folder: service, comment: `muster ${version}` },
+    ],
+    architecture,
+    name,
+    config: {
+      User: `${USER}:${USER}`,
+      ExposedPorts: { '8080/tcp': {}, '4320/tcp': {} },
+      Env: ['PATH=/usr/local/bin'],
+      Entrypoint: ['/usr/local/bin/node', '/opt/muster/muster.mjs'],
+      WorkingDir: '/tmp',
+      StopSignal: 'SIGTERM',
+      Labels: {
+        'org.opencontainers.image.title': 'muster',
+        'org.opencontainers.image.description': description,
+        'org.opencontainers.image.version': version,
+        'org.opencontainers.image.licenses': license,
+      },
+    },
+  })
+  cpSync(join(home, 'sbom.cdx.json'), join(OUT, `muster-${version}-${architecture}.sbom.cdx.json`))
+  console.log(`${name}: ${digest}`)
+  console.log(file)
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(`The image was not built: ${error.message}`)
+  process.exitCode = 1
+} finally {
+  rmSync(WORK, { recursive: true, force: true })
+}

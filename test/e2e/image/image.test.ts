@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import manifest from '../../../package.json' with { type: 'json' }
+import { ROOT } from '../support/environment.ts'
+import { listChildren } from '../support/processes.ts'
+import { type Service, startService } from '../support/service.ts'
+import { expectWholeService } from '../support/smoke.ts'
+
+const run = promisify(execFile)
+const NAME = `localhost/muster:${manifest.version}`
+const USER = 10_001
+
+let folder: string
+let archive: string
+let rootfs: string
+const services: Service[] = []
+
+/** Build the image into a folder of its own; what was printed and where it lies. */
+async function build(into: string): Promise<{ digest: string; file: string }> {
+  const script = join(ROOT, 'runtime', 'build', 'image.mjs')
+  const { stdout } = await run(process.execPath, [script, `--out=${into}`], { cwd: ROOT })
+  const [said = '', file = ''] = stdout.trim().split('\n').slice(-2)
+  return { digest: said.replace(`${NAME}: `, ''), file }
+}
+
+async function unpack(name: string): Promise<string> {
+  const bundle = join(folder, name)
+  await run('umoci', ['unpack', '--image', `${join(folder, 'layout')}:${NAME}`, bundle])
+  return bundle
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-e2e-image-'))
+  archive = (await build(join(folder, 'first'))).file
+  await mkdir(join(folder, 'layout'))
+  await run('tar', ['-xf', archive, '-C', join(folder, 'layout')])
+  rootfs = join(await unpack('looked-at'), 'rootfs')
+})
+
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.stop()))
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Every file of the image, as a path from its root. */
+async function listFiles(): Promise<string[]> {
+  const entries = await readdir(rootfs, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(rootfs.length))
+}
+
+test('the same checkout makes the same image, byte for byte', async () => {
+  const again = await build(join(folder, 'second'))
+  expect(again.digest).toMatch(/^sha256:[0-9a-f]{64}$/)
+  expect((await readFile(again.file)).equals(await readFile(archive))).toBe(true)
+})
+
+test('other tools read it under its name, and it runs as a user of its own', async () => {
+  const { stdout } = await run('skopeo', ['inspect', '--config', `oci-archive:${archive}:${NAME}`])
+  expect(JSON.parse(stdout)).toMatchObject({
+    os: 'linux',
+    config: { User: `${USER}:${USER}`, ExposedPorts: { '8080/tcp': {}, '4320/tcp': {} } },
+  })
+  const status = await run('skopeo', ['inspect', `oci-archive:${archive}`])
+  expect(JSON.parse(status.stdout)).toMatchObject({ Created: '1970-01-01T00:00:00Z' })
+})
+
+test('it has no shell, no second program and nothing that belongs to its user', async () => {
+  const files = await listFiles()
+  const programs: string[] = []
+  for (const file of files) {
+    const { mode, uid } = await stat(join(rootfs, file))
+    expect([file, uid, mode & 0o6022]).toEqual([file, 0, 0])
+    if ((mode & 0o111) !== 0 && !/\.so(\.|$)/.test(file)) programs.push(file)
+  }
+  expect(programs).toEqual(['/usr/local/bin/node'])
+  expect((await stat(join(rootfs, 'tmp'))).mode & 0o7777).toBe(0o1777)
+})
+
+test('its bill of materials names every package that is inside, and scanners find those of Debian', async () => {
+  const bill = JSON.parse(await readFile(join(rootfs, 'opt/muster/sbom.cdx.json'), 'utf8'))
+  expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 })
+  expect(bill.serialNumber).toMatch(
+    /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
+  )
+  const known = new Set<string>(
+    bill.components.map((one: { group?: string; name: string; version: string }) =>
+      [one.group ? `${one.group}/${one.name}` : one.name, one.version].join(' '),
+    ),
+  )
+  // A component is there once, and what depends on it is there at all.
+  const references: string[] = bill.components.map((one: { 'bom-ref': string }) => one['bom-ref'])
+  expect(new Set(references).size).toBe(references.length)
+  expect(bill.dependencies).toEqual([{ ref: 'muster', dependsOn: references }])
+
+  const status = join(rootfs, 'var/lib/dpkg/status.d')
+  const debian = await readdir(status)
+  expect(debian.sort()).toEqual(['base-files', 'ca-certificates', 'libc6', 'libgcc-s1', 'libstdc++6'])
+  for (const name of debian) {
+    const version = /^Version: (.*)$/m.exec(await readFile(join(status, name), 'utf8'))?.[1]
+    expect([...known]).toContain(`${name} ${version}`)
+  }
+  const licences = await readFile(join(rootfs, 'opt/muster/licenses.txt'), 'utf8')
+  const bundled = [...licences.matchAll(/^(\S+ \d+\.\d+\.\d+) \(/gm)].map((match) => match[1]!)
+  // What dependencies that are bundled bring along is in the list of the production tree's as well.
+  for (const name of ['pg', 'yaml', 'preact', 'jspdf'])
+    expect(bundled.join('\n')).toMatch(RegExp(`^${name} `, 'm'))
+  expect(bundled.filter((one) => !known.has(one))).toEqual([])
+  expect(references.some((one) => one.startsWith('pkg:npm/%40uwsjs/linux-'))).toBe(true)
+  const node = await run(join(rootfs, 'usr/local/bin/node'), [
+    '-p',
+    'process.version + " " + process.versions.openssl',
+  ])
+  const [version = '', openssl = ''] = node.stdout.trim().split(' ')
+  expect([...known]).toEqual(expect.arrayContaining([`node ${version.slice(1)}`, `openssl ${openssl}`]))
+})
+
+test('runc starts the service in it, without privileges and with a root that is read only', async () => {
+  const bundle = await unpack('run')
+  const script = join(ROOT, 'test/e2e/image/run-image.mjs')
+  const service = await startService({ args: [script, bundle, `muster-e2e-${process.pid}`], cwd: folder })
+  services.push(service)
+  await expectWholeService(service)
+  const [runc = 0] = await listChildren(service.process().pid)
+  const [node = 0] = await listChildren(runc)
+  const status = await readFile(`/proc/${node}/status`, 'utf8')
+  expect(status).toMatch(RegExp(`^Uid:\\t${USER}\\t${USER}\\t${USER}\\t${USER}$`, 'm'))
+  expect(status).toMatch(/^CapBnd:\t0+$/m)
+  expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+  expect(await readFile(`/proc/${node}/mountinfo`, 'utf8')).toMatch(/^\S+ \S+ \S+ \S+ \/ ro[, ]/m)
+  await service.stop()
+  expect(service.process().exitCode()).toBe(0)
+})
