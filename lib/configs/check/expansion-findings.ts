@@ -1,3 +1,4 @@
+import { holdsPlaceholder } from '../render/placeholders.ts'
 import { unfilledPlaceholders } from '../templates/placeholders.ts'
 import { type ConfigValue, isExpanded, isObject, sortedKeys } from '../yaml/value.ts'
 import { type BadExpansion, checkExpansions } from './expansions.ts'
@@ -10,10 +11,22 @@ export function expansionFindings(value: ConfigValue, path = ''): StructureFindi
   return findings
 }
 
+/** Variables of fleet configs look like references to a provider of this name. */
+const VARIABLE_PROVIDER = 'muster'
+
+/** No collector knows variables: they are filled in before a config goes anywhere. */
+const UNFILLED: StructureFinding = {
+  code: 'unfilled_variable',
+  severity: 'error',
+  message: 'a ${muster:…} is not filled in; variables belong into the versions of a fleet config',
+}
+
 function collect(value: ConfigValue, path: string, into: StructureFinding[]): void {
   if (typeof value === 'string') {
+    if (holdsPlaceholder(value)) into.push({ ...UNFILLED, path })
     if (!isExpanded(value)) return
-    for (const bad of checkExpansions(value).bad) into.push({ ...describe(bad), path })
+    for (const bad of checkExpansions(value).bad)
+      if (bad.name !== VARIABLE_PROVIDER) into.push({ ...describe(bad), path })
     for (const name of unfilledPlaceholders(value)) {
       const message = `\${${name}} of the template is not filled in; \${env:${name}} if the collector's environment has it`
       into.push({ code: 'unfilled_placeholder', severity: 'warning', message, path })
@@ -23,7 +36,11 @@ function collect(value: ConfigValue, path: string, into: StructureFinding[]): vo
       collect(entry, `${path}[${index}]`, into)
     })
   } else if (isObject(value)) {
-    for (const key of sortedKeys(value)) collect(value[key]!, path === '' ? key : `${path}.${key}`, into)
+    for (const key of sortedKeys(value)) {
+      const inner = path === '' ? key : `${path}.${key}`
+      if (holdsPlaceholder(key)) into.push({ ...UNFILLED, path: inner })
+      collect(value[key]!, inner, into)
+    }
   }
 }
 

@@ -11,7 +11,15 @@ export interface SyntaxProblem {
 }
 
 export type YamlDocument =
-  | { ok: true; contents: ParsedNode | null; lines: LineCounter }
+  | {
+      ok: true
+      contents: ParsedNode | null
+      lines: LineCounter
+      /** What the nodes' ranges refer to: the text, or one that means the same and is indented more strictly. */
+      source: string
+      /** Whether more documents follow, at which nobody looks. */
+      hasMore: boolean
+    }
   | { ok: false; problem: SyntaxProblem; lines: LineCounter }
 
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -65,14 +73,17 @@ export function readFirstDocument(text: string): YamlDocument {
     countLines(text, lines)
     const tab = findForbiddenTab(head)
     if (tab !== null) return fail('a tab where only blanks may stand', tab)
-    if (problem === null) return { ok: true, contents: document?.contents ?? null, lines }
+    const hasMore = hasTextBehind(text, head)
+    if (problem === null)
+      return { ok: true, contents: document?.contents ?? null, lines, source: text, hasMore }
     // The package is stricter about the indentation of quoted texts and brackets than the collector.
     const indented = indentContinuations(text)
     const again = indented === text ? null : composeFirst(indented)
     if (again !== null && again.problem === null) {
       const indentedLines = new LineCounter()
       countLines(indented, indentedLines)
-      return { ok: true, contents: again.document?.contents ?? null, lines: indentedLines }
+      const contents = again.document?.contents ?? null
+      return { ok: true, contents, lines: indentedLines, source: indented, hasMore }
     }
     return fail(problem.message, problem.offset)
   } catch (error) {
@@ -80,6 +91,10 @@ export function readFirstDocument(text: string): YamlDocument {
     throw error
   }
 }
+
+/** Whether anything but comments and the marks of documents stands behind the first one. */
+const hasTextBehind = (text: string, head: string): boolean =>
+  !/^(?:[ \t]*(?:#[^\n]*|---[ \t]*|\.\.\.[ \t]*)?(?:\r?\n|$))*$/.test(text.slice(head.length))
 
 interface Composed {
   /** The text of the first document. */

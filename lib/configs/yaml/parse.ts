@@ -1,4 +1,13 @@
-import { type Alias, isAlias, isScalar, isSeq, type LineCounter, type ParsedNode, type YAMLMap } from 'yaml'
+import {
+  type Alias,
+  isAlias,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type ParsedNode,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml'
 import { readFirstDocument } from './document.ts'
 import { lineOfPath } from './locate.ts'
 import { resolvePlainScalar, resolveTaggedScalar } from './scalar.ts'
@@ -60,6 +69,14 @@ function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResu
   return { ok: false, problem: { code: 'yaml_parse', message, line, column: col } }
 }
 
+/** The values of some nodes, where they can be read; `readScalar` says what a scalar stands for, where it knows better. */
+export function readValues(contents: ParsedNode | null, readScalar: ReadScalar): Converted {
+  return new Converter(readScalar).run(contents)
+}
+
+/** What a scalar stands for; undefined where it means what it says. */
+export type ReadScalar = (node: Scalar.Parsed) => ConfigValue | undefined
+
 type Converted = { ok: true; value: ConfigValue } | { ok: false; message: string; offset: number }
 
 /** Ends a conversion from any depth; never leaves `Converter.run`. */
@@ -85,7 +102,12 @@ const OPEN = Symbol('an anchor whose value is still being read')
 /** Turns nodes into values. Aliases share one value, so a bomb costs nothing before it is refused. */
 class Converter {
   readonly #anchors = new Map<string, Sized | typeof OPEN>()
+  readonly #readScalar: ReadScalar | null
   #aliasNodes = 0
+
+  constructor(readScalar: ReadScalar | null = null) {
+    this.#readScalar = readScalar
+  }
 
   run(contents: ParsedNode | null): Converted {
     try {
@@ -113,6 +135,8 @@ class Converter {
   #value(node: Exclude<ParsedNode, Alias.Parsed>, depth: number): Sized {
     if (isScalar(node)) {
       const source = String(node.value ?? '')
+      const known = this.#readScalar?.(node as Scalar.Parsed)
+      if (known !== undefined) return { value: known, size: 1, height: 0 }
       if (node.tag !== undefined && node.tag !== '!') {
         const tagged = resolveTaggedScalar(node.tag, source)
         if (tagged === null) throw new ConversionStop('a tag does not fit its value', node)

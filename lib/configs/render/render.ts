@@ -1,0 +1,264 @@
+import { isMap, isScalar, isSeq, type ParsedNode, type Scalar } from 'yaml'
+import { readFirstDocument } from '../yaml/document.ts'
+import { isSameValue } from '../yaml/equal.ts'
+import { parseConfig, readValues } from '../yaml/parse.ts'
+import { resolveTaggedScalar } from '../yaml/scalar.ts'
+import type { ConfigValue } from '../yaml/value.ts'
+import { isPlainSafe, quoteDouble, quoteSingle } from '../yaml/write-scalar.ts'
+import { BadPlaceholder, holdsPlaceholder, type Piece, type Placeholder, readPieces } from './placeholders.ts'
+import { type DeclaredVariable, describeSecretPlace, describeValueFault, isSecretPlace } from './variables.ts'
+
+/** Why a version's text cannot be rendered. */
+export type RenderProblemCode =
+  /** The version itself is wrong, whatever the values. */
+  | 'template_invalid'
+  /** A variable that the text needs has no value. */
+  | 'variable_missing'
+  /** A value is not of its variable's kind, or is a secret. */
+  | 'variable_invalid'
+  /** What came out does not say what was put in. */
+  | 'render_mismatch'
+
+export interface RenderProblem {
+  code: RenderProblemCode
+  /** Never quotes a value. */
+  message: string
+  /** The variable it is about; absent where it is about the whole text. */
+  variable?: string
+  /** From 1; absent where the whole text is meant. */
+  line?: number
+}
+
+export type Rendering =
+  | { ok: true; text: string /** The variables that the text holds, sorted. */; variables: string[] }
+  | { ok: false; problem: RenderProblem }
+
+/** The values of variables that are known, as texts. */
+export type VariableValues = Readonly<Record<string, string>>
+
+/** Ends a rendering from any depth; never leaves this file. */
+class RenderStop {
+  readonly code: RenderProblemCode
+  readonly message: string
+  readonly variable: string | undefined
+  constructor(code: RenderProblemCode, message: string, variable?: string) {
+    this.code = code
+    this.message = message
+    this.variable = variable
+  }
+}
+
+/** A scalar that holds placeholders, and what becomes of it. */
+interface Filled {
+  node: Scalar.Parsed
+  /** What it stands for afterwards. */
+  value: ConfigValue
+  /** What is written in its place. */
+  written: string
+}
+
+/**
+ * Put values in the place of a version's placeholders. The text is read as YAML first: a placeholder that is a whole
+ * plain value takes its variable's type, one in quotes is a text, one inside a text or a block becomes its characters;
+ * in a comment it means nothing, as a key it is refused. The collector's own `$` in a value is doubled, so that no
+ * value refers to anything. The result is read again and must say what was put in.
+ */
+export function renderVersion(
+  text: string,
+  declared: readonly DeclaredVariable[],
+  values: VariableValues,
+): Rendering {
+  const read = readFirstDocument(text)
+  if (!read.ok) {
+    const { line } = read.lines.linePos(read.problem.offset)
+    return {
+      ok: false,
+      problem: { code: 'template_invalid', message: `invalid YAML: ${read.problem.message}`, line },
+    }
+  }
+  let at: ParsedNode | null = null
+  const filler = new Filler(declared, values)
+  try {
+    const filled: Filled[] = []
+    visit(read.contents, [], (node, keys, isKey) => {
+      at = node
+      if (!holdsPlaceholder(String(node.value ?? ''))) return
+      if (isKey) throw new RenderStop('template_invalid', 'a variable cannot stand in a key')
+      filled.push(fill(node, read.source, keys, filler))
+    })
+    at = null
+    const rendered = putIn(read.source, filled)
+    prove(read.contents, filled, rendered)
+    return { ok: true, text: rendered, variables: [...filler.used].sort() }
+  } catch (stop) {
+    const problem = asProblem(stop)
+    const offset = (at as ParsedNode | null)?.range?.[0]
+    const line = offset === undefined ? undefined : read.lines.linePos(offset).line
+    return { ok: false, problem: { ...problem, ...(line === undefined ? {} : { line }) } }
+  }
+}
+
+function asProblem(stop: unknown): RenderProblem {
+  if (stop instanceof BadPlaceholder) return { code: 'template_invalid', message: stop.message }
+  if (!(stop instanceof RenderStop)) throw stop
+  const { code, message, variable } = stop
+  return { code, message, ...(variable === undefined ? {} : { variable }) }
+}
+
+type VisitScalar = (node: Scalar.Parsed, keys: readonly string[], isKey: boolean) => void
+
+/** Every scalar once, where it is written. Nesting is bounded by what could be read. */
+function visit(node: ParsedNode | null, keys: readonly string[], see: VisitScalar): void {
+  if (isScalar(node)) see(node as Scalar.Parsed, keys, false)
+  else if (isSeq(node)) for (const item of node.items) visit(item as ParsedNode | null, keys, see)
+  else if (isMap(node)) {
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? String(key.value ?? '') : ''
+      if (isScalar(key)) see(key as Scalar.Parsed, keys, true)
+      else visit(key as ParsedNode | null, keys, see)
+      visit(value as ParsedNode | null, [...keys, name], see)
+    }
+  }
+}
+
+/** Finds what stands in the place of a placeholder. */
+class Filler {
+  readonly used = new Set<string>()
+  readonly #declared: ReadonlyMap<string, DeclaredVariable>
+  readonly #values: VariableValues
+
+  constructor(declared: readonly DeclaredVariable[], values: VariableValues) {
+    this.#declared = new Map(declared.map((variable) => [variable.name, variable]))
+    this.#values = values
+  }
+
+  variableOf({ name, fallback }: Placeholder): DeclaredVariable {
+    const variable = this.#declared.get(name)
+    if (variable === undefined)
+      throw new RenderStop('template_invalid', `variable "${name}" is not declared`, name)
+    if (variable.isRequired && fallback !== null)
+      throw new RenderStop(
+        'template_invalid',
+        `variable "${name}" is required, so its default never counts`,
+        name,
+      )
+    return variable
+  }
+
+  /** The characters for some pieces, innermost first; `written` says how those of a value are written there. */
+  fill(pieces: readonly Piece[], written: (value: string) => string): string {
+    return pieces.map((piece) => (typeof piece === 'string' ? piece : this.#fillOne(piece, written))).join('')
+  }
+
+  #fillOne(placeholder: Placeholder, written: (value: string) => string): string {
+    const { name, fallback } = placeholder
+    const variable = this.variableOf(placeholder)
+    this.used.add(name)
+    const given = this.givenTo(variable)
+    // A default in the text is a part of the text: the collector may find references of its own in it.
+    if (given === null && fallback !== null) return this.fill(fallback, written)
+    const value = given ?? variable.fallback
+    if (value === null) throw new RenderStop('variable_missing', `variable "${name}" has no value`, name)
+    const fault = describeValueFault(variable, value)
+    if (fault !== null) throw new RenderStop('variable_invalid', fault, name)
+    return written(value.replaceAll('$', '$$$$'))
+  }
+
+  givenTo({ name }: DeclaredVariable): string | null {
+    return Object.hasOwn(this.#values, name) ? this.#values[name]! : null
+  }
+
+  /** Which variables a place would take its secret from are refused. */
+  refuseSecrets(pieces: readonly Piece[], keys: readonly string[]): void {
+    for (const piece of pieces) {
+      if (typeof piece === 'string') continue
+      const { name, fallback, isInReference } = piece
+      if (!isInReference)
+        throw new RenderStop('template_invalid', describeSecretPlace(name, keys.join('.')), name)
+      if (fallback !== null) this.refuseSecrets(fallback, keys)
+    }
+  }
+}
+
+const asIs = (value: string) => value
+
+function fill(node: Scalar.Parsed, source: string, keys: readonly string[], filler: Filler): Filled {
+  const content = String(node.value ?? '')
+  const pieces = readPieces(content)
+  if (isSecretPlace(keys)) filler.refuseSecrets(pieces, keys)
+  const characters = filler.fill(pieces, asIs)
+  const tag = node.tag === undefined || node.tag === '!' ? null : node.tag
+  const whole = tag === null && node.type === 'PLAIN' ? wholeOf(pieces) : null
+  if (whole !== null) {
+    const value = typedValue(whole, filler, characters)
+    return { node, value, written: typeof value === 'string' ? writePlain(value) : characters }
+  }
+  const tagged = tag === null ? { value: characters } : resolveTaggedScalar(tag, characters)
+  if (tagged === null) throw new RenderStop('variable_invalid', 'a tag does not fit the value of a variable')
+  return { node, value: tagged.value, written: write(node, source, characters, filler) }
+}
+
+/** The one placeholder that a text consists of; null when there is more to it. */
+function wholeOf(pieces: readonly Piece[]): Placeholder | null {
+  const [placeholder, ...more] = pieces.filter((piece) => piece !== '')
+  return placeholder === undefined || typeof placeholder === 'string' || more.length > 0 ? null : placeholder
+}
+
+/** The characters of a whole value as its variable's type; those of a default that refers elsewhere stay a text. */
+function typedValue(placeholder: Placeholder, filler: Filler, characters: string): ConfigValue {
+  const variable = filler.variableOf(placeholder)
+  const { type, name } = variable
+  const isFallback = filler.givenTo(variable) === null && placeholder.fallback !== null
+  if (isFallback && !characters.includes('$')) {
+    const fault = describeValueFault(variable, characters)
+    if (fault !== null) throw new RenderStop('template_invalid', `default of ${fault}`, name)
+  }
+  if (characters.includes('$') || type === 'string' || type === 'duration') return characters
+  return type === 'boolean' ? characters === 'true' : Number(characters)
+}
+
+const writePlain = (text: string): string => (isPlainSafe(text) ? text : quoteDouble(text))
+
+/** A scalar's new characters in the style that it has; lines stay where they are. */
+function write(node: Scalar.Parsed, source: string, characters: string, filler: Filler): string {
+  const before = source.slice(node.range[0], node.range[1])
+  const isOneLine = !before.includes('\n')
+  switch (node.type) {
+    case 'QUOTE_SINGLE':
+      if (isOneLine) return quoteSingle(characters) ?? quoteDouble(characters)
+      return filler.fill(readPieces(before), (value) => value.replaceAll("'", "''"))
+    case 'QUOTE_DOUBLE':
+      if (isOneLine) return quoteDouble(characters)
+      return filler.fill(readPieces(before), (value) => quoteDouble(value).slice(1, -1))
+    case 'BLOCK_LITERAL':
+    case 'BLOCK_FOLDED': {
+      // Behind the mark of a block may stand a comment.
+      const body = before.indexOf('\n') + 1
+      return before.slice(0, body) + filler.fill(readPieces(before.slice(body)), asIs)
+    }
+    default:
+      return writePlain(characters)
+  }
+}
+
+function putIn(source: string, filled: readonly Filled[]): string {
+  let text = ''
+  let at = 0
+  for (const { node, written } of [...filled].sort((a, b) => a.node.range[0] - b.node.range[0])) {
+    text += source.slice(at, node.range[0]) + written
+    at = node.range[1]
+  }
+  return text + source.slice(at)
+}
+
+/** Read the result again: it must be the tree with the values put in, and nothing else. */
+function prove(contents: ParsedNode | null, filled: readonly Filled[], rendered: string): void {
+  const values = new Map(filled.map(({ node, value }) => [node, value]))
+  const wanted = readValues(contents, (node) => values.get(node))
+  if (!wanted.ok) throw new RenderStop('template_invalid', `invalid YAML: ${wanted.message}`)
+  const found = parseConfig(rendered)
+  if (!found.ok && found.problem.code === 'empty_config')
+    throw new RenderStop('template_invalid', found.problem.message)
+  if (!found.ok || !isSameValue(wanted.value, found.document.root))
+    throw new RenderStop('render_mismatch', 'the rendered text does not read as the values that were put in')
+}
