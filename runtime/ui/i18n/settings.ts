@@ -6,7 +6,9 @@ export const settingsTexts = defineTexts({
     title: 'Settings',
     sections: {
       profile: 'Profile',
+      tokens: 'Tokens',
       users: 'Users',
+      machines: 'Service accounts',
       groups: 'Push groups',
       labels: 'Trusted labels',
       system: 'System',
@@ -36,7 +38,7 @@ export const settingsTexts = defineTexts({
     role: { viewer: 'viewer', editor: 'editor', administrator: 'administrator' } as Record<string, string>,
     column: { email: 'E-mail', groups: 'Groups', created: 'Created', login: 'Last signed in' },
     reset: 'Set a password',
-    resetHint: 'It ends all sessions of this user.',
+    resetHint: 'It ends all sessions of this user and revokes all its tokens.',
     removeUser: 'Remove',
     removeAsk: (email: string) => `Remove ${email}? The history keeps the name; all sessions end.`,
     removed: 'Removed.',
@@ -100,7 +102,9 @@ export const settingsTexts = defineTexts({
     title: 'Réglages',
     sections: {
       profile: 'Profil',
+      tokens: 'Jetons',
       users: 'Utilisateurs',
+      machines: 'Comptes de service',
       groups: 'Groupes de poussée',
       labels: 'Étiquettes de confiance',
       system: 'Système',
@@ -130,7 +134,7 @@ export const settingsTexts = defineTexts({
     role: { viewer: 'lecteur', editor: 'éditeur', administrator: 'administrateur' },
     column: { email: 'Courriel', groups: 'Groupes', created: 'Créé', login: 'Dernière connexion' },
     reset: 'Définir un mot de passe',
-    resetHint: 'Cela termine toutes les sessions de cet utilisateur.',
+    resetHint: 'Cela termine toutes les sessions de cet utilisateur et révoque tous ses jetons.',
     removeUser: 'Supprimer',
     removeAsk: (email: string) =>
       `Supprimer ${email} ? L’historique garde le nom ; toutes ses sessions se terminent.`,

@@ -7,9 +7,17 @@ import { ProfileSection } from './settings-profile.tsx'
 
 const SECTIONS = {
   profile: { needs: null, section: ProfileSection },
+  tokens: {
+    needs: null,
+    section: lazy(async () => (await import('./settings-tokens.tsx')).TokensSection),
+  },
   users: {
     needs: 'users:manage',
     section: lazy(async () => (await import('./settings-users.tsx')).UsersSection),
+  },
+  machines: {
+    needs: 'users:manage',
+    section: lazy(async () => (await import('./settings-machines.tsx')).MachinesSection),
   },
   groups: {
     needs: 'settings:manage',

@@ -10,7 +10,13 @@ import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
 import type {
+  ApiTokenCreated,
+  ApiTokenRecord,
+  ApiTokenRequest,
   PasswordRequest,
+  ServiceAccountCreateRequest,
+  ServiceAccountRecord,
+  ServiceAccountUpdateRequest,
   UserCreateRequest,
   UserRecord,
   UserUpdateRequest,
@@ -172,6 +178,22 @@ export const api = {
   updateUser: (id: string, request: UserUpdateRequest) =>
     call<UserRecord>('PATCH', `/api/users/${e(id)}`, { json: request }),
   deleteUser: (id: string) => call<void>('DELETE', `/api/users/${e(id)}`),
+  tokens: (signal?: Signal) => call<ApiTokenRecord[]>('GET', '/api/tokens', { signal }),
+  createToken: (request: ApiTokenRequest) => call<ApiTokenCreated>('POST', '/api/tokens', { json: request }),
+  revokeToken: (id: string) => call<void>('DELETE', `/api/tokens/${e(id)}`),
+  tokensOf: (holder: string, signal?: Signal) =>
+    call<ApiTokenRecord[]>('GET', `/api/users/${e(holder)}/tokens`, { signal }),
+  revokeTokenOf: (holder: string, id: string) =>
+    call<void>('DELETE', `/api/users/${e(holder)}/tokens/${e(id)}`),
+  serviceAccounts: (signal?: Signal) =>
+    call<ServiceAccountRecord[]>('GET', '/api/service-accounts', { signal }),
+  createServiceAccount: (request: ServiceAccountCreateRequest) =>
+    call<ServiceAccountRecord>('POST', '/api/service-accounts', { json: request }),
+  updateServiceAccount: (id: string, request: ServiceAccountUpdateRequest) =>
+    call<ServiceAccountRecord>('PATCH', `/api/service-accounts/${e(id)}`, { json: request }),
+  deleteServiceAccount: (id: string) => call<void>('DELETE', `/api/service-accounts/${e(id)}`),
+  createTokenFor: (id: string, request: ApiTokenRequest) =>
+    call<ApiTokenCreated>('POST', `/api/service-accounts/${e(id)}/tokens`, { json: request }),
   changePassword: (request: PasswordRequest) =>
     call<void>('PUT', '/api/me/password', { json: request, keepsSession: true }),
 

@@ -1,0 +1,261 @@
+import { useSignal } from '@preact/signals'
+import { permissionsOf, ROLES } from '../../../lib/model/permissions.ts'
+import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { settingsTexts } from '../i18n/settings.ts'
+import { tokenTexts } from '../i18n/tokens.ts'
+import { Action, Select, TextField } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { describeFailure, Loaded } from '../parts/failure.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { NewToken, TokenTable } from '../parts/token-table.tsx'
+import { api } from '../state/endpoints.ts'
+import { me } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+
+const groupOptions = () => ROLES.map((id): [string, string] => [id, say(settingsTexts).role[id] ?? id])
+
+function NewMachine({
+  users,
+  onClose,
+  onDone,
+}: {
+  users: readonly UserRecord[]
+  onClose: () => void
+  onDone: () => void
+}) {
+  const words = say(tokenTexts)
+  const name = useSignal('')
+  const owner = useSignal(me.value?.id ?? '')
+  const group = useSignal<string>('viewer')
+  const error = useSignal<string | null>(null)
+  const submit = async () => {
+    const request = { name: name.value, owner_id: owner.value, groups: [group.value] }
+    const result = await api.createServiceAccount(request)
+    if (result.ok) return onDone()
+    error.value = result.code === 'service_account_taken' ? words.taken : describeFailure(result)
+  }
+  return (
+    <Dialog title={words.newMachine} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <TextField
+          label={words.machineName}
+          hint={words.machineNameHint}
+          error={error.value}
+          autoComplete="off"
+          maxLength={63}
+          value={name.value}
+          onValue={(value) => {
+            name.value = value
+          }}
+        />
+        <Select
+          label={words.owner}
+          value={owner.value}
+          options={users.map(({ id, email }) => [id, email])}
+          onValue={(value) => {
+            owner.value = value
+          }}
+        />
+        <Select
+          label={words.group}
+          value={group.value}
+          options={groupOptions()}
+          onValue={(value) => {
+            group.value = value
+          }}
+        />
+        <div class="actions">
+          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
+          <Action kind="primary" isSubmit>
+            {words.addMachine}
+          </Action>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The owner and the group of an account, changed where they are shown. */
+function MachineChoices({
+  account,
+  users,
+  reload,
+}: {
+  account: ServiceAccountRecord
+  users: readonly UserRecord[]
+  reload: () => void
+}) {
+  const words = say(tokenTexts)
+  const { groups, owner } = account
+  const change = async (request: Parameters<typeof api.updateServiceAccount>[1]) => {
+    const result = await api.updateServiceAccount(account.id, request)
+    if (result.ok) toast(say(commonTexts).saved)
+    else toastFailure(result)
+    reload()
+  }
+  const isOneGroup = groups.length === 1
+  return (
+    <div class="form">
+      <Select
+        label={words.owner}
+        value={owner?.id ?? ''}
+        options={[
+          ...(owner ? [] : [['', words.chooseOwner] as [string, string]]),
+          ...users.map(({ id, email }): [string, string] => [id, email]),
+        ]}
+        onValue={(id) => void change({ owner_id: id })}
+      />
+      <Select
+        label={words.group}
+        value={groups.join(', ')}
+        options={[
+          ...groupOptions(),
+          ...(isOneGroup ? [] : [[groups.join(', '), groups.join(', ')] as [string, string]]),
+        ]}
+        onValue={(group) => void change({ groups: [group] })}
+      />
+    </div>
+  )
+}
+
+function Machine({
+  account,
+  users,
+  reload,
+}: {
+  account: ServiceAccountRecord
+  users: readonly UserRecord[]
+  reload: () => void
+}) {
+  const words = say(tokenTexts)
+  const open = useSignal<'token' | 'remove' | null>(null)
+  const tokens = useResource(`tokens ${account.id}`, (abort) => api.tokensOf(account.id, abort))
+  const close = () => {
+    open.value = null
+  }
+  const remove = async () => {
+    const result = await api.deleteServiceAccount(account.id)
+    close()
+    if (!result.ok) return toastFailure(result)
+    toast(say(settingsTexts).removed)
+    reload()
+  }
+  return (
+    <section class="pane" style={{ marginTop: '0' }} aria-label={account.name}>
+      <div class="head">
+        <h2 style={{ margin: '0' }}>{account.name}</h2>
+        <div class="actions">
+          <Action
+            onClick={() => {
+              open.value = 'token'
+            }}
+          >
+            {words.create}
+          </Action>
+          <Action
+            kind="danger"
+            onClick={() => {
+              open.value = 'remove'
+            }}
+          >
+            {say(commonTexts).remove}
+          </Action>
+        </div>
+      </div>
+      {account.owner === undefined && (
+        <div class="notice t-warn" role="status">
+          <div>{words.ownerless}</div>
+        </div>
+      )}
+      <MachineChoices account={account} users={users} reload={reload} />
+      <Loaded of={tokens}>
+        {(list) => (
+          <TokenTable
+            label={account.name}
+            tokens={list}
+            revoke={(id) => api.revokeTokenOf(account.id, id)}
+            onRevoked={tokens.reload}
+          />
+        )}
+      </Loaded>
+      {open.value === 'token' && (
+        <NewToken
+          permissions={permissionsOf(account.groups)}
+          create={(request) => api.createTokenFor(account.id, request)}
+          onClose={() => {
+            close()
+            tokens.reload()
+          }}
+        />
+      )}
+      {open.value === 'remove' && (
+        <Dialog title={say(commonTexts).remove} onClose={close}>
+          <p>{words.removeMachine(account.name)}</p>
+          <div class="actions">
+            <Action onClick={close}>{say(commonTexts).cancel}</Action>
+            <Action kind="danger primary" onClick={() => void remove()}>
+              {say(commonTexts).remove}
+            </Action>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  )
+}
+
+/** Accounts for programs, with their tokens. */
+export function MachinesSection() {
+  const words = say(tokenTexts)
+  const isAsking = useSignal(false)
+  const users = useResource('users', (abort) => api.users(abort))
+  const accounts = useResource('service-accounts', (abort) => api.serviceAccounts(abort))
+  const people = users.data ?? []
+  const close = () => {
+    isAsking.value = false
+  }
+  return (
+    <>
+      <p class="muted">{words.machinesLead}</p>
+      <div class="actions">
+        <Action
+          kind="primary"
+          onClick={() => {
+            isAsking.value = true
+          }}
+        >
+          {words.newMachine}
+        </Action>
+      </div>
+      <Loaded of={accounts}>
+        {(list) =>
+          list.length === 0 ? (
+            <p class="empty">{words.noMachines}</p>
+          ) : (
+            list.map((account) => (
+              <Machine key={account.id} account={account} users={people} reload={accounts.reload} />
+            ))
+          )
+        }
+      </Loaded>
+      {isAsking.value && (
+        <NewMachine
+          users={people}
+          onClose={close}
+          onDone={() => {
+            close()
+            toast(say(settingsTexts).added)
+            accounts.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,234 @@
+import { useSignal } from '@preact/signals'
+import type { ApiTokenCreated, ApiTokenRecord, ApiTokenRequest } from '../../../lib/wire/identity.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { formatDay } from '../i18n/format.ts'
+import { tokenTexts } from '../i18n/tokens.ts'
+import type { Result } from '../state/api.ts'
+import { Action, Checkbox, Field, Select, TextField } from './controls.tsx'
+import { Dialog } from './dialog.tsx'
+import { describeFailure } from './failure.tsx'
+import { Sheet } from './page.tsx'
+import { Ago } from './state.tsx'
+import { toast, toastFailure } from './toast.tsx'
+
+const DAY_MS = 86_400_000
+const LIFETIMES = ['7', '30', '90', '365']
+
+/** The new token, this once. */
+function Told({ made, onClose }: { made: ApiTokenCreated; onClose: () => void }) {
+  const words = say(tokenTexts)
+  const copy = async () => {
+    await navigator.clipboard.writeText(made.token)
+    toast(say(commonTexts).copied)
+  }
+  return (
+    <div class="stack">
+      <p>{words.once}</p>
+      <Field label={words.token}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            class="input mono"
+            readOnly
+            value={made.token}
+            onFocus={(event) => event.currentTarget.select()}
+          />
+        )}
+      </Field>
+      <div class="actions">
+        {/* Browsers keep the clipboard from pages without TLS. */}
+        {window.isSecureContext && <Action onClick={() => void copy()}>{say(commonTexts).copy}</Action>}
+        <Action kind="primary" onClick={onClose}>
+          {words.done}
+        </Action>
+      </div>
+    </div>
+  )
+}
+
+/** Which of its holder's rights a token has. */
+function Rights({
+  of,
+  chosen,
+  onChosen,
+}: {
+  of: readonly string[]
+  chosen: readonly string[]
+  onChosen: (chosen: string[]) => void
+}) {
+  const words = say(tokenTexts)
+  return (
+    <fieldset class="stack">
+      <legend class="legend">{words.rights}</legend>
+      <span class="hint">{words.rightsHint}</span>
+      {of.map((permission) => (
+        <Checkbox
+          key={permission}
+          checked={chosen.includes(permission)}
+          onValue={(isChosen) =>
+            onChosen(isChosen ? [...chosen, permission] : chosen.filter((one) => one !== permission))
+          }
+        >
+          <span class="mono">{permission}</span>
+        </Checkbox>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Ask for a token: what it is for, how long, and with which of its holder's rights. */
+export function NewToken({
+  permissions,
+  create,
+  onClose,
+}: {
+  permissions: readonly string[]
+  create: (request: ApiTokenRequest) => Promise<Result<ApiTokenCreated>>
+  /** Also after a token was made. */
+  onClose: () => void
+}) {
+  const words = say(tokenTexts)
+  const name = useSignal('')
+  const days = useSignal('90')
+  const chosen = useSignal<string[]>([])
+  const error = useSignal<string | null>(null)
+  const made = useSignal<ApiTokenCreated | null>(null)
+  const submit = async () => {
+    // A minute less, so that a clock that goes ahead of the server's does not ask for more than a year.
+    const expiresAt = new Date(Date.now() + Number(days.value) * DAY_MS - 60_000)
+    const request = { name: name.value, permissions: chosen.value, expires_at: expiresAt.toISOString() }
+    const result = await create(request)
+    if (result.ok) made.value = result.value
+    else error.value = describeFailure(result)
+  }
+  return (
+    <Dialog title={words.create} onClose={onClose}>
+      {made.value !== null ? (
+        <Told made={made.value} onClose={onClose} />
+      ) : (
+        <form
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void submit()
+          }}
+        >
+          <TextField
+            label={words.name}
+            hint={words.nameHint}
+            error={error.value}
+            autoComplete="off"
+            maxLength={64}
+            value={name.value}
+            onValue={(value) => {
+              name.value = value
+            }}
+          />
+          <Select
+            label={words.lasts}
+            value={days.value}
+            options={LIFETIMES.map((id) => [id, words.days[id] ?? id])}
+            onValue={(value) => {
+              days.value = value
+            }}
+          />
+          <Rights
+            of={permissions}
+            chosen={chosen.value}
+            onChosen={(next) => {
+              chosen.value = next
+            }}
+          />
+          <div class="actions">
+            <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
+            <Action kind="primary" isSubmit>
+              {words.make}
+            </Action>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}
+
+/** A holder's tokens, each to be revoked. */
+export function TokenTable({
+  label,
+  tokens,
+  revoke,
+  onRevoked,
+}: {
+  label: string
+  tokens: readonly ApiTokenRecord[]
+  revoke: (id: string) => Promise<Result<void>>
+  onRevoked: () => void
+}) {
+  const words = say(tokenTexts)
+  const { column } = words
+  const asked = useSignal<ApiTokenRecord | null>(null)
+  const close = () => {
+    asked.value = null
+  }
+  const act = async (token: ApiTokenRecord) => {
+    const result = await revoke(token.id)
+    close()
+    if (!result.ok) return toastFailure(result)
+    toast(words.revoked)
+    onRevoked()
+  }
+  if (tokens.length === 0) return <p class="empty">{words.none}</p>
+  return (
+    <>
+      <Sheet
+        label={label}
+        head={
+          <>
+            <th scope="col">{column.name}</th>
+            <th scope="col">{column.rights}</th>
+            <th scope="col">{column.expires}</th>
+            <th scope="col">{column.used}</th>
+            <th scope="col">
+              <span class="sr">{say(commonTexts).actions}</span>
+            </th>
+          </>
+        }
+      >
+        {tokens.map((token) => (
+          <tr key={token.id}>
+            <td class="name">{token.name}</td>
+            <td class="mono">{token.permissions.join(' ') || words.readOnly}</td>
+            <td class="muted">
+              {Date.parse(token.expires_at) <= Date.now() ? words.expired : formatDay(token.expires_at)}
+            </td>
+            <td class="muted">
+              <Ago at={token.last_used_at} />
+            </td>
+            <td>
+              <Action
+                kind="plain"
+                label={`${words.revoke} ${token.name}`}
+                onClick={() => {
+                  asked.value = token
+                }}
+              >
+                {words.revoke}
+              </Action>
+            </td>
+          </tr>
+        ))}
+      </Sheet>
+      {asked.value && (
+        <Dialog title={words.revoke} onClose={close}>
+          <p>{words.revokeAsk(asked.value.name)}</p>
+          <div class="actions">
+            <Action onClick={close}>{say(commonTexts).cancel}</Action>
+            <Action kind="danger primary" onClick={() => void act(asked.value!)}>
+              {words.revoke}
+            </Action>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
