@@ -3,7 +3,7 @@ import { checkExpansions } from '../check/expansions.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import { type ConfigValue, isExpanded, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 
-/** Settings of exporters and receivers that rules judge, or that hold those. */
+/** Settings of exporters, receivers and extensions that rules judge, or that hold those. */
 const JUDGED_SETTINGS = new Set([
   'client',
   'config',
@@ -16,6 +16,20 @@ const JUDGED_SETTINGS = new Set([
   'tls',
   'tls_config',
   'tls_settings',
+])
+/** Settings of a collector's own telemetry that hold where and how it is sent. */
+const JUDGED_TELEMETRY = new Set([
+  ...JUDGED_SETTINGS,
+  'batch',
+  'exporter',
+  'logs',
+  'metrics',
+  'otlp',
+  'periodic',
+  'processors',
+  'readers',
+  'simple',
+  'traces',
 ])
 /** Settings of samplers that rules judge, or that hold those. */
 const JUDGED_SAMPLING = new Set(['policies', 'probabilistic', 'sampling_percentage'])
@@ -33,7 +47,7 @@ interface Hidden {
  */
 export function findHiddenSettings({ root }: ParsedConfig): Hidden[] {
   const paths: string[] = []
-  for (const category of ['exporters', 'receivers'])
+  for (const category of ['exporters', 'receivers', 'extensions'])
     walkComponents(root[category], category, () => JUDGED_SETTINGS, paths)
   walkComponents(
     root['processors'],
@@ -96,6 +110,8 @@ const makesStructure = (text: string): boolean => checkExpansions(text).provider
 function walkService(service: ConfigValue | undefined, into: string[]): void {
   if (isExpanded(service)) into.push('service')
   if (!isObject(service)) return
+  const telemetry = { value: service['telemetry'] ?? null, path: 'service.telemetry', isJudged: true }
+  walkSettings(telemetry, JUDGED_TELEMETRY, into)
   const pipelines = service['pipelines']
   if (isExpanded(pipelines)) into.push('service.pipelines')
   if (!isObject(pipelines)) return

@@ -167,14 +167,26 @@ interface Endpoint {
   text: string
 }
 
-/** Where OTLP exporters send to: `endpoint`, and those of single signals beside it, which win over it. */
+/**
+ * Where a collector sends OTLP to: `endpoint` of its exporters, those of single signals beside it, which win over it,
+ * and where it sends what it says about itself.
+ */
 function otlpEndpoints(config: ParsedConfig): Endpoint[] {
-  return componentsOf(config, 'exporters').flatMap(({ id, settings }) => {
+  const exporters = componentsOf(config, 'exporters').flatMap(({ id, settings }) => {
     const type = componentType(id)
     const isBalancer = BALANCER_TYPES.has(type)
     if (!isBalancer && !OTLP_TYPES.has(type)) return []
     return [...endpointsBelow(settings, `exporters.${id}`, isBalancer ? RESOLVED_KEY : ENDPOINT_KEY)]
   })
+  return [...exporters, ...endpointsBelow(ownTelemetryOf(config), OWN_TELEMETRY, ENDPOINT_KEY)]
+}
+
+const OWN_TELEMETRY = 'service.telemetry'
+
+/** What a collector sends about itself, as its config says. */
+function ownTelemetryOf(config: ParsedConfig): ConfigValue {
+  const service = config.root['service']
+  return isObject(service) ? (service['telemetry'] ?? null) : null
 }
 
 const ENDPOINT_KEY = /(?:^|_)endpoint$/i
@@ -182,6 +194,8 @@ const ENDPOINT_KEY = /(?:^|_)endpoint$/i
 const RESOLVED_KEY = /^(?:hostnames?|service|service_name)$/i
 
 function* endpointsBelow(value: ConfigValue, path: string, wanted: RegExp): Generator<Endpoint> {
+  if (Array.isArray(value))
+    for (const [index, entry] of value.entries()) yield* endpointsBelow(entry, `${path}[${index}]`, wanted)
   if (!isObject(value)) return
   for (const key of sortedKeys(value)) {
     const entry = value[key]!
@@ -211,7 +225,7 @@ function findForeignEndpoints(about: PolicyCase): PolicyHit[] {
     .filter(({ text }) => !isAllowed(text, about))
     .map(({ path }) => ({
       path,
-      message: 'The endpoint of this OTLP exporter is not on the list of allowed hosts.',
+      message: 'This OTLP endpoint is not on the list of allowed hosts.',
       remediation: 'Send to an allowed host, or have the host added to the list.',
     }))
 }
@@ -221,7 +235,7 @@ function findPlainHttp(about: PolicyCase): PolicyHit[] {
     .filter(({ text }) => /^\s*http:/i.test(text) && isAllowed(text, about))
     .map(({ path }) => ({
       path,
-      message: 'This OTLP exporter sends to an allowed host over plain HTTP.',
+      message: 'OTLP is sent to an allowed host over plain HTTP here.',
       remediation: 'Use "https://".',
     }))
 }
@@ -255,8 +269,8 @@ function findUnbatchedPipelines({ candidate }: PolicyCase): PolicyHit[] {
 }
 
 function findInsecureTls({ candidate }: PolicyCase): PolicyHit[] {
-  return componentsWith(candidate, 'insecure').map(({ component }) => ({
-    path: `${component}.tls.insecure`,
+  return componentsWith(candidate, 'insecure').map(({ component, path }) => ({
+    path: component === OWN_TELEMETRY ? path : `${component}.tls.insecure`,
     message: 'Transport security is switched off.',
     remediation: 'Remove "insecure: true" and use TLS.',
   }))
@@ -270,15 +284,19 @@ function findUnverifiedTls({ candidate }: PolicyCase): PolicyHit[] {
   }))
 }
 
-/** Exporters and receivers in which a setting of this name is on, with the first place of each. */
+/**
+ * Exporters, receivers, extensions and the collector's own telemetry in which a setting of this name is on, with the
+ * first place of each.
+ */
 function componentsWith(config: ParsedConfig, name: string): { component: string; path: string }[] {
-  return (['exporters', 'receivers'] as const).flatMap((category) =>
-    componentsOf(config, category).flatMap(({ id, settings }) => {
-      const component = `${category}.${id}`
-      const path = pathOfSwitch(settings, name, component)
-      return path === null ? [] : [{ component, path }]
-    }),
+  const parts = (['exporters', 'receivers', 'extensions'] as const).flatMap((category) =>
+    componentsOf(config, category).map(({ id, settings }) => ({ component: `${category}.${id}`, settings })),
   )
+  parts.push({ component: OWN_TELEMETRY, settings: ownTelemetryOf(config) })
+  return parts.flatMap(({ component, settings }) => {
+    const path = pathOfSwitch(settings, name, component)
+    return path === null ? [] : [{ component, path }]
+  })
 }
 
 function pathOfSwitch(value: ConfigValue, name: string, path: string): string | null {

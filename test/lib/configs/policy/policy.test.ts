@@ -342,3 +342,64 @@ describe('hosts', () => {
     expect(found({ candidate: candidate('${env:HOST}'), settings })).toHaveLength(1)
   })
 })
+
+describe('what a collector sends about itself, and what its extensions trust, in production', () => {
+  const withTelemetry = (settings: string) =>
+    SAFE.replace('service:\n', `service:\n  telemetry: ${settings}\n`)
+  const withExtension = (settings: string) => `${SAFE}extensions:\n  oauth2client: ${settings}\n`
+
+  it('goes to allowed hosts only', () => {
+    const foreign =
+      '{metrics: {readers: [{periodic: {exporter: {otlp: {endpoint: "https://evil.example"}}}}]}}'
+    expect(found({ candidate: withTelemetry(foreign) })).toEqual([
+      [
+        'community.exporters.otlp_endpoint.allowlist',
+        'service.telemetry.metrics.readers[0].periodic.exporter.otlp.endpoint',
+      ],
+    ])
+    expect(found({ candidate: withTelemetry(foreign.replace('evil', 'allowed')) })).toEqual([])
+  })
+
+  it('is not sent to an allowed host over plain HTTP', () => {
+    const plain = '{logs: {processors: [{batch: {exporter: {otlp: {endpoint: "http://allowed.example"}}}}]}}'
+    expect(found({ candidate: withTelemetry(plain) })).toEqual([
+      [
+        'community.production.plain_http',
+        'service.telemetry.logs.processors[0].batch.exporter.otlp.endpoint',
+      ],
+    ])
+  })
+
+  it('is not sent without transport security', () => {
+    const insecure =
+      '{traces: {processors: [{batch: {exporter: {otlp: {endpoint: "allowed.example:4317", insecure: true}}}}]}}'
+    expect(found({ candidate: withTelemetry(insecure) })).toEqual([
+      [
+        'community.production.insecure_tls',
+        'service.telemetry.traces.processors[0].batch.exporter.otlp.insecure',
+      ],
+    ])
+  })
+
+  it('cannot be filled in by the collector where a rule looks', () => {
+    expect(found({ candidate: withTelemetry(`{metrics: "\${env:METRICS}"}`) })).toEqual([
+      ['community.production.expansion', 'service.telemetry.metrics'],
+    ])
+    expect(found({ candidate: withTelemetry(`"\${env:ALL}"`) })).toEqual([
+      ['community.production.expansion', 'service.telemetry'],
+    ])
+    expect(found({ candidate: withExtension(`{tls: "\${env:TLS}"}`) })).toEqual([
+      ['community.production.expansion', 'extensions.oauth2client.tls'],
+    ])
+  })
+
+  it('an extension verifies whom it talks to', () => {
+    expect(found({ candidate: withExtension('{tls: {insecure_skip_verify: true}}') })).toEqual([
+      ['community.production.tls_verification', 'extensions.oauth2client.tls.insecure_skip_verify'],
+    ])
+    expect(found({ candidate: withExtension('{tls: {insecure: true}}') })).toEqual([
+      ['community.production.insecure_tls', 'extensions.oauth2client.tls.insecure'],
+    ])
+    expect(found({ candidate: withExtension(`{client_secret: "\${env:SECRET}"}`) })).toEqual([])
+  })
+})
