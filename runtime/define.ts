@@ -192,9 +192,15 @@ export interface Handshake {
 }
 
 /** What a socket function says to a handshake. */
-export type HandshakeVerdict<State> =
-  | { accept: true; state: State }
-  | { accept: false; status: number; body: string; headers?: Readonly<Record<string, string>> }
+export type HandshakeVerdict<State> = { accept: true; state: State } | HandshakeRefusal
+
+/** The answer to a handshake that is turned away. */
+export interface HandshakeRefusal {
+  accept: false
+  status: number
+  body: string
+  headers?: Readonly<Record<string, string>>
+}
 
 /** One WebSocket endpoint on one of the two listeners. Callbacks of one socket never overlap. */
 export interface SocketDefinition<State> {

@@ -77,15 +77,17 @@ function toSocketRoute(
     backpressureBytesMax: fn.limits.backpressureBytesMax,
     idleSeconds: fn.limits.idleSeconds,
     closeOnBackpressure: fn.limits.closeOnBackpressure,
-    async admit(handshake): Promise<HandshakeVerdict<unknown>> {
+    admit(handshake) {
       const client = proxies.clientOf(handshake.remoteAddress, handshake.header)
-      const address = client.remoteAddress
-      const verdict = await fn.admit({ ...handshake, ...client }, ctx)
-      if (!verdict.accept) return verdict
-      // Last, so that handshakes that are judged at the same time count each other: it is opened in this very turn.
-      if (!room.hasRoom(address)) return NO_ROOM
-      return { accept: true, state: { own: verdict.state, address } satisfies RouteState }
+      const withAddress = (verdict: HandshakeVerdict<unknown>): HandshakeVerdict<unknown> => {
+        if (!verdict.accept) return verdict
+        const state: RouteState = { own: verdict.state, address: client.remoteAddress }
+        return { accept: true, state }
+      }
+      const verdict = fn.admit({ ...handshake, ...client }, ctx)
+      return verdict instanceof Promise ? verdict.then(withAddress) : withAddress(verdict)
     },
+    refuseForRoom: (state) => (room.hasRoom((state as RouteState).address) ? null : NO_ROOM),
     open(socket, state) {
       room.opened((state as RouteState).address)
       guarded(socket, () => fn.open(socket, ownOf(state), ctx))

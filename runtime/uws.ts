@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { ByteBudget } from '../lib/byte-budget.ts'
-import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
+import type { Handshake, HandshakeRefusal, HandshakeVerdict, Socket } from './define.ts'
 import { parseListenAddress } from './listen-address.ts'
 import type { Reply } from './reply.ts'
 import type { SocketRoom } from './socket-room.ts'
@@ -54,7 +54,12 @@ export interface SocketRoute {
   backpressureBytesMax: number
   idleSeconds: number
   closeOnBackpressure: boolean
-  admit(handshake: Handshake): Promise<HandshakeVerdict<unknown>>
+  admit(handshake: Handshake): Promise<HandshakeVerdict<unknown>> | HandshakeVerdict<unknown>
+  /**
+   * Asked for an admitted handshake in the very turn in which its socket opens, so that those that are judged at the
+   * same time count each other; null when there is room.
+   */
+  refuseForRoom(state: unknown): HandshakeRefusal | null
   open(socket: Socket, state: unknown): void
   message(socket: Socket, state: unknown, data: Uint8Array, isBinary: boolean): void
   drain(socket: Socket, state: unknown): void
@@ -349,21 +354,33 @@ function registerSocket(
           false,
           state,
         )
-      route.admit(handshake).then(
-        (verdict) => {
-          if (state.isAborted) return
-          if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
-          const entry: SocketEntry = { state: verdict.state, handle: null, isOpen: false, peerAddress }
-          anchor.accept(response, () => {
-            // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
-            response.upgrade({ entry }, key, protocol, '', context)
-          })
-          const { handle } = entry
-          if (handle === null || handle.isClosed()) return
-          entry.isOpen = true
-          route.open(handle, entry.state)
-        },
-        () => refuse(500, ''),
+      const settle = (verdict: HandshakeVerdict<unknown>) => {
+        if (state.isAborted) return
+        if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
+        const full = route.refuseForRoom(verdict.state)
+        if (full !== null) return refuse(full.status, full.body, full.headers)
+        const entry: SocketEntry = { state: verdict.state, handle: null, isOpen: false, peerAddress }
+        anchor.accept(response, () => {
+          // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
+          response.upgrade({ entry }, key, protocol, '', context)
+        })
+        const { handle } = entry
+        if (handle === null || handle.isClosed()) return
+        entry.isOpen = true
+        route.open(handle, entry.state)
+      }
+      let verdict: ReturnType<SocketRoute['admit']>
+      try {
+        verdict = route.admit(handshake)
+      } catch {
+        return refuse(500, '')
+      }
+      if (!(verdict instanceof Promise)) return settle(verdict)
+      // Never in the turn in which the library has another handshake in hand: one answered or upgraded meanwhile
+      // would leave it with bytes that it takes for that other one's, and it would end the process.
+      verdict.then(
+        (late) => setImmediate(settle, late),
+        () => setImmediate(refuse, 500, ''),
       )
     },
     open(ws) {

@@ -1,19 +1,34 @@
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import type { Context } from '../../runtime/context.ts'
+import { loadFunctions } from '../../runtime/loader.ts'
+import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import { createProxyPolicy } from '../../runtime/proxies.ts'
+import { startApiListener } from '../../runtime/server.ts'
 import { SocketRoom } from '../../runtime/socket-room.ts'
+import type { Listener } from '../../runtime/uws.ts'
+import { fakeClock, recordingLog } from '../support/fakes.ts'
 import { startTestListener, type TestListener } from '../support/opamp-listener.ts'
 
-let listener: TestListener
+let listener: TestListener | undefined
+let api: Listener | undefined
 const sockets: WebSocket[] = []
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.terminate()
-  listener.close()
+  listener?.close()
+  api?.destroy()
+  listener = api = undefined
 })
 
 /** Shake hands from an address of the loopback network: 101, or the status of the refusal. */
-async function dial(localAddress = '127.0.0.1'): Promise<{ status: number; retryAfter?: string }> {
-  const socket = new WebSocket(`ws://${listener.url}`, { localAddress })
+const dial = (localAddress = '127.0.0.1') => shakeHands(`ws://${listener!.url}`, localAddress)
+
+async function shakeHands(
+  url: string,
+  localAddress = '127.0.0.1',
+): Promise<{ status: number; retryAfter?: string }> {
+  const socket = new WebSocket(url, { localAddress })
   sockets.push(socket)
   return new Promise((resolve, reject) => {
     socket.on('open', () => resolve({ status: 101 }))
@@ -49,6 +64,43 @@ describe('the WebSockets of a listener', () => {
     )
     expect(statuses.filter((status) => status === 101)).toHaveLength(3)
     expect(statuses.filter((status) => status === 503)).toHaveLength(5)
+  })
+})
+
+describe('browsers whose handshakes wait for one answer about their session', () => {
+  it('are so many all the same', async () => {
+    let answer: (found: unknown) => void = () => undefined
+    const found = new Promise((resolve) => {
+      answer = resolve
+    })
+    let asked = 0
+    const everyoneAsked = new Promise<void>((resolve) => {
+      const ctx = {
+        config: {
+          listenAddress: '127.0.0.1:0',
+          socketLimits: { inAll: 3, perAddress: 10 },
+          cookieOrigins: [],
+        },
+        clock: fakeClock(),
+        log: recordingLog(),
+        hub: { add: () => undefined, remove: () => undefined },
+        identity: {
+          authenticate: () => {
+            if (++asked === 8) resolve()
+            return found
+          },
+        },
+      } as unknown as Context
+      api = startApiListener(loadFunctions(FUNCTIONS), () => null, ctx, createProxyPolicy([]))
+    })
+    const statuses = Promise.all(
+      Array.from({ length: 8 }, () => shakeHands(`ws://127.0.0.1:${api!.port}/ws?token=x`)),
+    )
+    await everyoneAsked
+    answer({ ok: true, user: { sessionId: 's', expiresAt: new Date(0) } })
+    expect((await statuses).map(({ status }) => status).sort()).toEqual([
+      101, 101, 101, 503, 503, 503, 503, 503,
+    ])
   })
 })
 

@@ -16,6 +16,7 @@ const route: SocketRoute = {
   backpressureBytesMax: 65_536,
   idleSeconds: 60,
   closeOnBackpressure: true,
+  refuseForRoom: () => null,
   async admit() {
     // Later than the handshake's own turn of the event loop, as with every look into the database.
     await new Promise((resolve) => setImmediate(resolve))
