@@ -1,0 +1,182 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import { parse } from 'yaml'
+import manifest from '../../../package.json' with { type: 'json' }
+import { HELP } from '../../../runtime/help.ts'
+import { ROOT } from '../support/environment.ts'
+
+const CHART = join(ROOT, 'runtime', 'deploy', 'chart')
+const check = inject('chartCheck')
+const folder = mkdtempSync(join(tmpdir(), 'muster-chart-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests were decoded strictly; the tests look into them
+type Manifest = any
+
+function render(values: string): { manifests: Manifest[]; error: string } {
+  const { stdout, stderr } = spawnSync(check, [CHART, values], { encoding: 'utf8' })
+  return { manifests: stdout === '' ? [] : JSON.parse(stdout), error: stderr }
+}
+
+const rendered = (name: string) => {
+  const { manifests, error } = render(join(import.meta.dirname, `values-${name}.yaml`))
+  expect(error).toBe('')
+  const find = (kind: string, suffix = '') =>
+    manifests.find((one) => one.kind === kind && one.metadata.name === `fleet-muster${suffix}`)
+  return { manifests, find, pod: () => find('Deployment').spec.template.spec }
+}
+
+/** What is said of values that are given as text. */
+const refusal = (values: string) => {
+  const file = join(folder, 'values.yaml')
+  writeFileSync(file, values)
+  return render(file).error
+}
+
+describe.skipIf(check === '')('the chart', () => {
+  test.each(['least', 'production', 'open'])(
+    'makes manifests that Kubernetes takes, with values-%s.yaml',
+    (name) => {
+      expect(rendered(name).manifests.length).toBeGreaterThan(3)
+    },
+  )
+
+  test('runs one process, whose rollouts and lost nodes end', () => {
+    const { manifests, find, pod } = rendered('least')
+    const { replicas, strategy } = find('Deployment').spec
+    expect(replicas).toBe(1)
+    expect(strategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } })
+    expect(manifests.map(({ kind }) => kind).sort()).toEqual([
+      'Deployment',
+      'Service',
+      'Service',
+      'ServiceAccount',
+    ])
+    const service = readFileSync(join(ROOT, 'runtime', 'service.ts'), 'utf8')
+    const budgetMs = Number(/STOP_BUDGET_MS = ([\d_]+)/.exec(service)![1]!.replaceAll('_', ''))
+    expect(pod().terminationGracePeriodSeconds * 1000).toBeGreaterThan(budgetMs)
+    expect(pod().tolerations).toContainEqual({
+      ...{
+        key: 'node.kubernetes.io/unreachable',
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: 30,
+      },
+    })
+    const [container] = pod().containers
+    expect(container.livenessProbe.httpGet.path).toBe('/healthz')
+    expect(container.readinessProbe.httpGet.path).toBe('/readyz')
+    expect(container.image).toBe(`images.example.com/muster:${manifest.version}`)
+  })
+
+  test('leads services and probes to ports that the container has', () => {
+    for (const name of ['least', 'production', 'open']) {
+      const { manifests, find, pod } = rendered(name)
+      const [container] = pod().containers
+      const ports = container.ports.map((port: { name: string }) => port.name)
+      const labels = find('Deployment').spec.template.metadata.labels
+      for (const { spec } of manifests.filter(({ kind }) => kind === 'Service')) {
+        expect(ports).toContain(spec.ports[0].targetPort)
+        expect(labels).toMatchObject(spec.selector)
+      }
+      expect(labels).toMatchObject(find('Deployment').spec.selector.matchLabels)
+      for (const rule of find('NetworkPolicy')?.spec.ingress ?? [])
+        expect(ports).toContain(rule.ports[0].port)
+    }
+  })
+
+  test('gives the process no privilege and nothing to write to, as the image expects', () => {
+    const { pod } = rendered('production')
+    expect(pod()).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
+      serviceAccountName: 'shared',
+    })
+    expect(pod().containers[0].securityContext).toEqual({
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    })
+  })
+
+  test('takes secrets by reference and sets nothing that the service does not know', () => {
+    const { pod } = rendered('production')
+    const [{ env, image, args }] = pod().containers
+    expect(image).toMatch(/^images\.example\.com\/muster@sha256:/)
+    expect(args).toEqual(['--edition', 'complete'])
+    for (const { name } of env) expect(`${HELP}\nNODE_EXTRA_CA_CERTS`).toContain(name)
+    const plain = Object.fromEntries(
+      env.map((one: { name: string; value?: string }) => [one.name, one.value]),
+    )
+    expect(plain).toMatchObject({
+      JWT_SECRET_FILE: '/etc/muster/secrets/jwt-secret',
+      SEED_ADMIN_PASSWORD: undefined,
+      WORKLOAD_RETENTION_DAYS: '60',
+      NODE_EXTRA_CA_CERTS: '/etc/muster/ca/extra.crt',
+    })
+    const mounted = pod().volumes.find((one: { name: string }) => one.name === 'secrets').secret
+    expect(mounted).toMatchObject({ secretName: 'muster-secrets', defaultMode: 0o440 })
+    expect(mounted.items.map((one: { path: string }) => one.path)).toEqual([
+      ...['jwt-secret', 'db-dsn', 'opamp-shared-secret'],
+    ])
+    const open = rendered('open').pod()
+    expect(JSON.stringify(open)).not.toContain('OPAMP_SHARED_SECRET')
+  })
+
+  test('puts each listener behind a name of its own', () => {
+    const { find } = rendered('production')
+    expect(find('Ingress', '-api').spec.rules[0]).toMatchObject({
+      host: 'muster.example.com',
+      http: { paths: [{ path: '/', backend: { service: { name: 'fleet-muster-api' } } }] },
+    })
+    expect(find('Ingress', '-opamp').spec.rules[0]).toMatchObject({
+      host: 'opamp.example.com',
+      http: { paths: [{ path: '/v1/opamp', backend: { service: { name: 'fleet-muster-opamp' } } }] },
+    })
+    expect(find('ServiceMonitor').spec.selector.matchLabels).toMatchObject(
+      find('Service', '-metrics').spec.selector,
+    )
+    expect(find('NetworkPolicy').spec.policyTypes).toEqual(['Ingress', 'Egress'])
+    expect(rendered('open').find('NetworkPolicy').spec.policyTypes).toEqual(['Ingress'])
+  })
+
+  test.each([
+    ['replicas: 2', '/replicas'],
+    ['replica: 1', 'replica'],
+    ['settings: { JWT_SECRET: plain }', 'JWT_SECRET'],
+    ['settings: { WORKLOAD_RETENTION_DAYS: 60 }', '/settings/WORKLOAD_RETENTION_DAYS'],
+    ['api: { ingress: { enabled: true } }', '/api/ingress/host'],
+    ['image: { digest: latest }', '/image/digest'],
+    ['edition: enterprise', '/edition'],
+  ])('refuses %j', (values, where) => {
+    const error = refusal(values)
+    expect(error).toContain("values don't meet the specifications of the schema")
+    expect(error).toContain(where)
+  })
+
+  test('has the version of what it runs', () => {
+    const { version, appVersion } = parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8'))
+    expect([version, appVersion]).toEqual([manifest.version, manifest.version])
+  })
+})
+
+const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0
+
+describe.skipIf(!hasAnalyze)('the unit for systemd', () => {
+  test('is one that systemd takes', () => {
+    const unit = readFileSync(join(ROOT, 'runtime', 'deploy', 'muster.service'), 'utf8')
+    const program = 'ExecStart=/usr/local/bin/muster\n'
+    expect(unit).toContain(program)
+    const file = join(folder, 'muster.service')
+    // The program need not be installed here.
+    writeFileSync(file, unit.replace(program, `ExecStart=${process.execPath}\n`))
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+      encoding: 'utf8',
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(unit).not.toMatch(/^MemoryDenyWriteExecute/m)
+    expect(unit).toMatch(/^CacheDirectory=muster$/m)
+    expect(unit).toMatch(/^Environment=TMPDIR=%C\/muster$/m)
+  })
+})
