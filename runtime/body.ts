@@ -5,13 +5,13 @@ import { problem, type Reply } from './reply.ts'
 /** A checked body, or the reply that refuses it. */
 export type BodyResult = { ok: true; body: unknown } | { ok: false; reply: Reply }
 
-const refuse = (error: string, detail?: string): BodyResult => ({
+const refuse = (error: string, detail: string): BodyResult => ({
   ok: false,
-  reply: problem('bad-request', detail === undefined ? { error } : { error, detail }),
+  reply: problem('invalid-body', { error, detail }),
 })
 
 /** Where a schema first disagrees, in words; never quotes the value (it may be a password). */
-export function describeFailure(path: readonly unknown[], expected: string): string {
+function describeFailure(path: readonly unknown[], expected: string): string {
   const where = path.length === 0 ? 'body' : path.join('.')
   return `${where}: expected ${expected}`
 }
@@ -77,7 +77,7 @@ export function checkBody(spec: BodySpec<unknown>, bytes: Uint8Array | 'too-larg
   try {
     return { ok: true, body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
   } catch {
-    const error = 'the body is not valid UTF-8'
-    return own ? { ok: false, reply: problem(own.invalid, { detail: error }) } : refuse(error)
+    const detail = 'the body is not valid UTF-8'
+    return { ok: false, reply: own ? problem(own.invalid, { detail }) : problem('body-not-utf8') }
   }
 }

@@ -1,6 +1,6 @@
 import { validate } from 'superstruct'
 import type { Permission } from '../lib/model/permissions.ts'
-import { checkBody, describeFailure } from './body.ts'
+import { checkBody } from './body.ts'
 import type { Context } from './context.ts'
 import { readCredential } from './credentials.ts'
 import type { Actor, HttpDefinition, HttpFunction } from './define.ts'
@@ -62,8 +62,8 @@ export function checkQuery(
     if (!(name in values)) values[name] = lookable(value)
   const [failure, checked] = validate(values, definition.query, { coerce: true })
   if (failure === undefined) return { ok: true, query: checked }
-  const error = `invalid query parameter ${describeFailure(failure.path, failure.type)}`
-  return { ok: false, reply: problem('bad-request', { error }) }
+  const details = { parameter: failure.path.join('.'), expected: failure.type }
+  return { ok: false, reply: problem('invalid-query', details) }
 }
 
 const NOBODY: Actor = {
@@ -103,7 +103,7 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   let bytes: Uint8Array | 'too-large' = new Uint8Array()
   if (definition.body.kind !== 'none') {
     const read = await call.body()
-    if (read === 'aborted') return problem(call.isOverBudget() ? 'server-busy' : 'bad-request')
+    if (read === 'aborted') return problem(call.isOverBudget() ? 'server-busy' : 'request-aborted')
     bytes = read
   }
   const body = checkBody(definition.body, bytes)

@@ -63,8 +63,8 @@ function requestBodyOf(body: BodySpec<unknown>): object | null {
   }
 }
 
-/** Every expected failure: the guards' own, and those that the function declares. */
-function problemsOf(definition: HttpFunction): ProblemCode[] {
+/** Every refusal and expected failure of an endpoint: the guards' own, and those that the function declares. */
+export function problemsOf(definition: HttpFunction): ProblemCode[] {
   const codes = new Set<ProblemCode>(definition.errors)
   codes.add('internal-error').add('database-unavailable')
   if (definition.access.kind === 'signed-in') {
@@ -77,8 +77,23 @@ function problemsOf(definition: HttpFunction): ProblemCode[] {
     if (definition.access.credential === 'session') codes.add('session-required')
     if (definition.gate !== null) codes.add('feature-disabled')
   }
-  if (definition.body.kind !== 'none') codes.add('bad-request').add('body-too-large').add('server-busy')
+  if (refusesTexts(definition.query)) codes.add('invalid-query')
+  for (const code of bodyProblems(definition.body as BodySpec<unknown>)) codes.add(code)
   return [...codes]
+}
+
+/** Whether a field of a query takes only some texts. */
+function refusesTexts(fields: AnyStruct): boolean {
+  const { properties = {} } = structSchema(fields) as { properties?: Record<string, JsonSchema> }
+  return Object.values(properties).some((schema) => Object.keys(schema).join() !== 'type')
+}
+
+function bodyProblems(body: BodySpec<unknown>): ProblemCode[] {
+  if (body.kind === 'none') return []
+  const always = ['request-aborted', 'server-busy'] as const
+  if (body.kind === 'json') return [...always, 'invalid-body', 'body-too-large']
+  const { tooLarge, invalid } = body.problems ?? { tooLarge: 'body-too-large', invalid: 'body-not-utf8' }
+  return [...always, tooLarge, invalid]
 }
 
 function responsesOf(definition: HttpFunction): Operation['responses'] {

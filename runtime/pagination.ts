@@ -5,6 +5,9 @@ import { json, jsonText, problem, type Reply } from './reply.ts'
 /** The query fields of every list: `query: type({ ...pageQuery, … })`. */
 export const pageQuery = { limit: optional(string()), cursor: optional(string()) }
 
+/** What `listReply` refuses: `errors: [...PAGE_ERRORS, …]`. */
+export const PAGE_ERRORS = ['invalid-cursor', 'invalid-limit'] as const
+
 /** How a list is paged. `Item` is what the wire shows. */
 export interface ListSpec<Item> {
   /** Names the list and its order inside the cursor; change it when the order changes. */
@@ -32,14 +35,14 @@ export async function listReply<Item>(
   list: ListSpec<Item>,
 ): Promise<Reply> {
   const after = query.cursor === undefined ? null : decodeCursor(list.order, list.key, query.cursor)
-  if (query.cursor !== undefined && after === null) return problem('bad-request', { error: 'invalid cursor' })
+  if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
   if (query.limit === undefined) {
     // The first rows come before the status line, so that a failure is still a status of its own.
     const first = await list.fetch({ after, limit: CHUNK })
     return jsonText(streamArray(list, first))
   }
   const limit = readLimit(query.limit)
-  if (limit === null) return problem('bad-request', { error: 'invalid limit' })
+  if (limit === null) return problem('invalid-limit')
   const rows = await list.fetch({ after, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const headers =

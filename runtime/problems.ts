@@ -1,237 +1,268 @@
 interface Problem {
   status: number
-  /** The code on the wire; absent where the contract has none. */
-  code?: string
+  /** The code on the wire where it is not the key, spelt with underscores; null where the body has no room for one. */
+  code?: string | null
+  /** An English sentence. `{max}` stands for the detail of that name, which is in the body as well. */
   error: string
 }
 
 /**
- * Every expected failure with its status, wire code and default text. The one place where a code of `lib`
- * becomes HTTP: a code that is not listed here does not compile. Keep it sorted.
+ * Every refusal and expected failure with its status, its code on the wire and its sentence. The one place where a
+ * code of `lib` becomes HTTP: a code that is not listed here does not compile. `runtime/ui/i18n/problems.ts` says each
+ * in English and French. Keep it sorted.
+ *
+ * Bodies of which clients know every byte, as that of `forbidden`, have no code: their status says which they are,
+ * and of a failed audit its `side_effect_status`.
  */
 export const PROBLEMS = {
   'alert-not-found': { status: 404, error: 'alert not found' },
-  'alert-not-reopenable': {
-    status: 409,
-    code: 'alert_not_reopenable',
-    error: 'alert can no longer be opened again',
-  },
-  'approval-already-pushed': {
-    status: 409,
-    code: 'approval_already_pushed',
-    error: 'approval request has already been pushed',
-  },
+  'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },
+  'approval-already-pushed': { status: 409, error: 'approval request has already been pushed' },
   'approval-not-found': { status: 404, error: 'approval request not found' },
-  'approval-not-pending': {
-    status: 409,
-    code: 'approval_not_pending',
-    error: 'approval request is not pending',
-  },
-  'approval-required': { status: 409, code: 'approval_required', error: 'approval request is not approved' },
-  'audit-unavailable': { status: 503, error: 'audit unavailable' },
-  'bad-request': { status: 400, error: 'bad request' },
-  'body-too-large': { status: 413, error: 'request body too large' },
-  'canary-in-conflict': { status: 409, error: 'canary refused' },
-  'canary-refused': { status: 400, error: 'canary refused' },
-  'component-not-installed': {
-    status: 409,
-    code: 'component_not_installed',
-    error: 'configuration failed validation',
-  },
+  'approval-not-pending': { status: 409, error: 'approval request is not pending' },
+  'approval-required': { status: 409, error: 'approval request is not approved' },
+  'audit-unavailable': { status: 503, code: null, error: 'audit unavailable' },
+  'body-not-utf8': { status: 400, error: 'the body is not valid UTF-8' },
+  'body-too-large': { status: 413, code: null, error: 'request body too large' },
+  'break-glass-reason-required': { status: 400, error: 'break_glass_reason is required' },
+  'canary-empty': { status: 400, error: 'canary target set is empty' },
+  'canary-too-broad': { status: 400, error: 'canary target set must be smaller than eligible instances' },
+  'collector-degraded': { status: 409, error: 'collector degraded: {instance}' },
+  'comment-required': { status: 400, error: 'comment is required' },
+  'comments-full': { status: 400, error: 'a request takes {max} comments at most' },
+  'component-not-installed': { status: 409, error: 'configuration failed validation' },
   'config-approval-required': {
     status: 410,
-    code: 'config_approval_required',
     error:
       'direct config push is disabled; create, approve, and push a config approval under /api/workloads/{id}/config/approvals',
   },
-  'config-content-unavailable': {
-    status: 410,
-    code: 'config_content_unavailable',
-    error: 'config content is not available',
-  },
+  'config-content-unavailable': { status: 410, error: 'config content is not available' },
+  'config-empty': { status: 400, error: 'empty config body' },
   'config-not-applied': {
     status: 409,
     code: 'not_applied',
     error: 'this config is not one that was applied here',
   },
   'config-not-found': { status: 404, error: 'config not found' },
-  'config-policy-blocked': {
-    status: 400,
-    code: 'config_policy_blocked',
-    error: 'configuration blocked by policy',
-  },
+  'config-policy-blocked': { status: 400, error: 'configuration blocked by policy' },
   'configuration-invalid': { status: 400, error: 'configuration failed validation' },
+  'credentials-required': { status: 400, error: 'email and password are required' },
   'database-statistics-unavailable': { status: 503, error: 'database statistics unavailable' },
   'database-unavailable': { status: 503, error: 'database unavailable' },
-  'email-taken': { status: 409, code: 'email_taken', error: 'a user with this email already exists' },
-  'feature-disabled': { status: 403, code: 'feature_disabled', error: 'feature disabled' },
-  forbidden: { status: 403, error: 'forbidden' },
+  'description-too-long': { status: 400, error: 'description exceeds {max} characters' },
+  'diff-texts-required': { status: 400, error: 'base_yaml and target_yaml are required' },
+  'draft-empty': { status: 400, error: 'empty config draft' },
+  'email-invalid': { status: 400, error: 'email must be an e-mail address' },
+  'email-taken': { status: 409, error: 'a user with this email already exists' },
+  'email-too-long': { status: 400, error: 'email must be at most {max} characters' },
+  'expiry-invalid': { status: 400, error: 'expires_at must be a time, as 2027-01-31T00:00:00Z' },
+  'expiry-past': { status: 400, error: 'expires_at must be in the future' },
+  'expiry-too-far': { status: 400, error: 'expires_at must be at most a year away' },
+  'feature-disabled': { status: 403, error: 'feature disabled' },
+  forbidden: { status: 403, code: null, error: 'forbidden' },
+  'group-unknown': { status: 400, error: 'unknown group "{group}"' },
   'holder-inactive': {
     status: 403,
-    code: 'holder_inactive',
     error: 'the holder of this token has not signed in for 14 days, or nobody owns the service account',
   },
+  'instance-component-missing': {
+    status: 409,
+    error: 'instance lacks a component of the config: {instance}',
+  },
   'instance-not-found': { status: 404, error: 'instance not found' },
+  'instance-remote-config-unsupported': {
+    status: 409,
+    error: 'instance does not accept remote config or cannot report on it: {instance}',
+  },
+  'instance-target-cross-workload': {
+    status: 409,
+    error: 'instance target belongs to a different workload: {instance}',
+  },
+  'instance-target-not-connected': { status: 409, error: 'instance target is not connected: {instance}' },
   'internal-error': { status: 500, error: 'internal error' },
+  'invalid-audit-head': { status: 400, error: 'head must be seq:hash, as in 12:<64 hexadecimal digits>' },
+  'invalid-body': { status: 400, error: 'invalid JSON' },
+  'invalid-count': { status: 400, error: 'count must be positive' },
   'invalid-credentials': { status: 401, error: 'invalid credentials' },
-  'invalid-json-body': { status: 400, code: 'invalid_json_body', error: 'invalid JSON body' },
-  'invalid-scope': { status: 400, code: 'invalid_scope', error: 'invalid scope' },
-  'invalid-time-range': { status: 400, code: 'invalid_time_range', error: 'invalid time range' },
+  'invalid-cursor': { status: 400, error: 'invalid cursor' },
+  'invalid-instance-target': { status: 400, error: 'instance_uid is required' },
+  'invalid-json-body': { status: 400, error: 'invalid JSON body' },
+  'invalid-labels': { status: 400, error: 'labels are required' },
+  'invalid-language': { status: 400, error: 'invalid language' },
+  'invalid-limit': { status: 400, error: 'invalid limit' },
+  'invalid-offset': { status: 400, error: 'invalid offset' },
+  'invalid-path': { status: 400, error: 'invalid path' },
+  'invalid-percentage': { status: 400, error: 'percentage must be positive' },
+  'invalid-query': { status: 400, error: 'invalid query parameter {parameter}: expected {expected}' },
   'invalid-rollback-request': { status: 400, code: 'invalid_request', error: 'invalid request' },
-  'known-good-conflict': {
-    status: 409,
-    code: 'known_good_conflict',
-    error: 'known-good precondition failed',
-  },
+  'invalid-scope': { status: 400, error: 'invalid scope' },
+  'invalid-theme': { status: 400, error: 'invalid theme' },
+  'invalid-time': { status: 400, error: 'invalid {parameter}' },
+  'invalid-time-range': { status: 400, error: 'invalid time range' },
+  'known-good-conflict': { status: 409, error: 'known-good precondition failed' },
   'known-good-not-found': { status: 404, error: 'known-good config not found' },
-  'last-administrator': {
-    status: 409,
-    code: 'last_administrator',
-    error: 'the last administrator cannot be removed or demoted',
-  },
+  'label-too-long': { status: 400, error: 'label too long (max {max} chars)' },
+  'labels-have-control-characters': { status: 400, error: '{field} has a text with control characters' },
+  'labels-have-empty-text': { status: 400, error: '{field} has an empty text' },
+  'labels-have-long-text': { status: 400, error: '{field} has a text of more than {max} characters' },
+  'labels-have-reserved-prefix': { status: 400, error: '{field} has a key with the prefix {prefix}' },
+  'labels-too-many': { status: 400, error: '{field} has more than {max} entries' },
+  'last-administrator': { status: 409, error: 'the last administrator cannot be removed or demoted' },
   'login-limited': { status: 429, error: 'too many login attempts' },
-  'method-not-allowed': { status: 405, error: 'method not allowed' },
-  'no-rollback-target': { status: 409, code: 'no_rollback_target', error: 'no rollback target' },
-  'nothing-changes': {
-    status: 409,
-    code: 'nothing_changes',
-    error: 'the draft is the active config already',
-  },
-  'not-found': { status: 404, error: 'not found' },
+  'method-not-allowed': { status: 405, code: null, error: 'method not allowed' },
+  'name-and-content-required': { status: 400, error: 'name and content are required' },
+  'name-required': { status: 400, error: 'name is required' },
+  'name-too-long': { status: 400, error: 'name exceeds {max} characters' },
+  'no-rollback-target': { status: 409, error: 'no rollback target' },
+  'not-found': { status: 404, code: null, error: 'not found' },
+  'nothing-changes': { status: 409, error: 'the draft is the active config already' },
   'origin-refused': { status: 403, error: 'origin not allowed' },
+  'owner-unknown': { status: 400, error: 'owner_id must be the id of a user' },
   'password-mismatch': { status: 401, error: 'current password does not match' },
-  'pdf-unavailable': { status: 501, code: 'pdf_unavailable', error: 'pdf export unavailable' },
+  'password-too-long': { status: 400, error: '{field} must be at most {max} characters' },
+  'password-too-short': { status: 400, error: '{field} must be at least {min} characters' },
+  'password-unchanged': { status: 400, error: 'new_password must differ from current_password' },
+  'passwords-required': { status: 400, error: 'current_password and new_password are required' },
+  'pdf-unavailable': { status: 501, error: 'pdf export unavailable' },
+  'percentage-of-everybody': {
+    status: 400,
+    code: 'invalid_percentage',
+    error: 'percentage must be less than 100',
+  },
+  'permission-not-held': { status: 400, error: 'the holder does not have "{permission}"' },
+  'permission-unknown': { status: 400, error: 'unknown permission "{permission}"' },
+  'production-confirmation-required': { status: 400, error: 'prod approval request requires confirmation' },
+  'production-double-confirmation-required': { status: 400, error: 'prod push requires double confirmation' },
+  'push-group-id-invalid': {
+    status: 400,
+    error: 'id must be 1 to 63 lower-case letters, digits and inner hyphens',
+  },
   'push-group-not-found': { status: 404, error: 'push group not found' },
-  'push-group-taken': {
-    status: 409,
-    code: 'push_group_taken',
-    error: 'a push group with this id already exists',
+  'push-group-taken': { status: 409, error: 'a push group with this id already exists' },
+  'push-group-text-invalid': { status: 400, error: 'name and description must not have control characters' },
+  'push-scope-required': { status: 400, error: 'group_id or selector is required' },
+  'reason-invalid': {
+    status: 400,
+    error: 'reason must be Unicode text of at most {max} characters without null characters',
   },
-  'remote-config-unsupported': {
-    status: 409,
-    code: 'remote_config_unsupported',
-    error: 'workload does not accept remote config',
-  },
-  'report-build-failed': { status: 500, code: 'report_build_failed', error: 'failed to build evidence pack' },
-  'report-not-kept': {
-    status: 409,
-    code: 'report_not_kept',
-    error: 'the previewed report is not kept any more',
-  },
-  'report-scope-empty': { status: 409, code: 'report_scope_empty', error: 'report scope empty' },
-  'report-signing-unavailable': {
-    status: 503,
-    code: 'report_signing_unavailable',
-    error: 'report signing unavailable',
-  },
-  'request-body-too-large': { status: 413, code: 'request_body_too_large', error: 'request body too large' },
+  'remote-config-unsupported': { status: 409, error: 'workload does not accept remote config' },
+  'replace-reason-too-long': { status: 400, error: 'replace_reason too long (max {max} chars)' },
+  'report-audit-unavailable': { status: 503, code: 'audit_unavailable', error: 'audit unavailable' },
+  'report-build-failed': { status: 500, error: 'failed to build evidence pack' },
+  'report-not-kept': { status: 409, error: 'the previewed report is not kept any more' },
+  'report-scope-empty': { status: 409, error: 'report scope empty' },
+  'report-signing-unavailable': { status: 503, error: 'report signing unavailable' },
+  'request-aborted': { status: 400, error: 'the request ended before its body did' },
+  'request-body-too-large': { status: 413, error: 'request body too large' },
   'revision-not-found': { status: 404, error: "config not found in this workload's history" },
-  'rollout-ended': { status: 409, code: 'rollout_ended', error: 'the rollout has ended' },
+  'rollout-ended': { status: 409, error: 'the rollout has ended' },
   'rollout-not-found': { status: 404, error: 'canary not found' },
-  'rollout-not-halted': {
-    status: 409,
-    code: 'rollout_not_halted',
-    error: 'only a halted rollout can be continued',
-  },
+  'rollout-not-halted': { status: 409, error: 'only a halted rollout can be continued' },
   'seed-admin': {
     status: 409,
-    code: 'seed_admin',
     error: 'the administrator named by SEED_ADMIN_EMAIL cannot be removed or demoted',
   },
+  'selector-empty': { status: 400, error: 'selector has no condition' },
+  'selector-key-nameless': {
+    status: 400,
+    error: 'selector has the key "{key}" without a name behind its prefix',
+  },
+  'selector-key-reported': {
+    status: 400,
+    error: 'selector has the key "{key}", which agents report; here it needs the prefix {prefixes}',
+  },
+  'selector-key-unknown': {
+    status: 400,
+    error: 'selector has the unknown key "{key}"; an identity has {known}',
+  },
+  'selector-list-too-long': { status: 400, error: 'selector has more than {max} entries in a list' },
+  'selector-reads-reports': {
+    status: 400,
+    error: 'selector has types, versions or capabilities, which agents report',
+  },
+  'selector-values-missing': { status: 400, error: 'selector has {operator} without values for "{key}"' },
+  'selector-values-unexpected': { status: 400, error: 'selector has values for {operator} of "{key}"' },
   'server-busy': { status: 503, error: 'server is busy' },
   'server-stopping': { status: 503, error: 'server is stopping' },
-  'target-content-unavailable': {
-    status: 410,
-    code: 'target_content_unavailable',
-    error: 'config content is not available',
-  },
-  'target-not-applied': {
-    status: 409,
-    code: 'target_not_applied',
-    error: 'this config was never applied on this workload',
-  },
-  'target-not-found': {
-    status: 404,
-    code: 'target_not_found',
-    error: "config not found in this workload's history",
-  },
-  'target-yaml-invalid': {
+  'service-account-name-invalid': {
     status: 400,
-    code: 'target_yaml_invalid',
-    error: 'configuration failed validation',
-  },
-  'token-limited': { status: 429, code: 'token_limited', error: 'too many unknown tokens' },
-  'token-not-found': { status: 404, error: 'token not found' },
-  'too-many-service-accounts': {
-    status: 409,
-    code: 'too_many_service_accounts',
-    error: 'there are 1000 service accounts; remove one first',
-  },
-  'too-many-tokens': {
-    status: 409,
-    code: 'too_many_tokens',
-    error: 'the holder has 100 tokens; revoke one first',
-  },
-  unauthorized: { status: 401, error: 'unauthorized' },
-  'unsupported-export-format': {
-    status: 400,
-    code: 'unsupported_export_format',
-    error: 'unsupported export format',
-  },
-  'unsupported-redaction-mode': {
-    status: 400,
-    code: 'unsupported_redaction_mode',
-    error: 'unsupported redaction mode',
-  },
-  'unsupported-report-type': {
-    status: 400,
-    code: 'unsupported_report_type',
-    error: 'unsupported report_type',
-  },
-  'unsupported-schema-version': {
-    status: 400,
-    code: 'unsupported_schema_version',
-    error: 'unsupported schema_version',
-  },
-  'user-not-found': { status: 404, error: 'user not found' },
-  'validation-failed': {
-    status: 400,
-    code: 'validation_failed',
-    error: 'configuration failed validation',
-  },
-  'workload-archived': { status: 409, code: 'workload_archived', error: 'workload is archived' },
-  'workload-not-collector': {
-    status: 409,
-    code: 'workload_not_collector',
-    error: 'workload is not a collector',
-  },
-  'workload-not-connected': {
-    status: 409,
-    code: 'workload_not_connected',
-    error: 'workload is not connected',
+    error: 'name must be lower-case letters, digits, ".", "_" and "-", 63 at most',
   },
   'service-account-not-found': { status: 404, error: 'service account not found' },
-  'service-account-taken': {
-    status: 409,
-    code: 'service_account_taken',
-    error: 'a service account with this name already exists',
-  },
-  'session-required': {
-    status: 403,
-    code: 'session_required',
-    error: 'this needs a person who is signed in, not a token',
-  },
+  'service-account-taken': { status: 409, error: 'a service account with this name already exists' },
+  'session-required': { status: 403, error: 'this needs a person who is signed in, not a token' },
+  'source-required': { status: 400, error: 'source is required' },
+  'source-too-large': { status: 413, error: 'source exceeds 1 MiB limit' },
+  'stage-count-invalid': { status: 400, error: 'stages[{index}].count must be a whole number above 0' },
+  'stage-dwell-invalid': { status: 400, error: 'stages[{index}].dwell_seconds must be 0 to {max}' },
   'stage-empty': {
     status: 409,
-    code: 'stage_empty',
     error: 'no instance of the first stage could take the config and report on it',
   },
-  'workload-not-disconnected': {
-    status: 409,
-    code: 'workload_not_disconnected',
-    error: 'only disconnected workloads can be archived',
+  'stage-not-larger': { status: 400, error: 'stages[{index}] must be larger than the stage before it' },
+  'stage-percentage-invalid': {
+    status: 400,
+    error: 'stages[{index}].percentage must be above 0 and at most 100',
   },
+  'stage-size-ambiguous': { status: 400, error: 'stages[{index}] needs either count or percentage' },
+  'stages-required': { status: 400, error: 'stages must name at least one stage' },
+  'stages-too-many': { status: 400, error: 'stages must name at most {max} stages' },
+  'target-content-unavailable': { status: 410, error: 'config content is not available' },
+  'target-not-applied': { status: 409, error: 'this config was never applied on this workload' },
+  'target-not-found': { status: 404, error: "config not found in this workload's history" },
+  'target-yaml-invalid': { status: 400, error: 'configuration failed validation' },
+  'target-yaml-required': { status: 400, error: 'target_yaml is required' },
+  'template-text-invalid': { status: 400, error: 'the text has characters that cannot be stored' },
+  'text-not-storable': { status: 400, error: '{field} must be Unicode text without null characters' },
+  'text-too-long': { status: 400, error: '{field} must be at most {max} characters, found {found}' },
+  'token-limited': { status: 429, error: 'too many unknown tokens' },
+  'token-name-invalid': { status: 400, error: 'name must be 1 to {max} characters' },
+  'token-not-found': { status: 404, error: 'token not found' },
+  'too-many-actions': { status: 400, error: 'too many actions' },
+  'too-many-service-accounts': { status: 409, error: 'there are 1000 service accounts; remove one first' },
+  'too-many-tokens': { status: 409, error: 'the holder has 100 tokens; revoke one first' },
+  unauthorized: { status: 401, code: null, error: 'unauthorized' },
+  'unsupported-export-format': { status: 400, error: 'unsupported export format' },
+  'unsupported-redaction-mode': { status: 400, error: 'unsupported redaction mode' },
+  'unsupported-report-type': { status: 400, error: 'unsupported report_type' },
+  'unsupported-schema-version': { status: 400, error: 'unsupported schema_version' },
+  'unsupported-selection-strategy': { status: 400, error: 'unsupported selection strategy' },
+  'unsupported-status': { status: 400, error: 'unsupported status; use some of {statuses}' },
+  'unsupported-vendor': { status: 400, error: 'unsupported vendor' },
+  'unsupported-window': { status: 400, error: 'unsupported window; use one of {windows}' },
+  'user-not-found': { status: 404, error: 'user not found' },
+  'validation-failed': { status: 400, error: 'configuration failed validation' },
+  'vendor-required': { status: 400, error: 'vendor is required' },
+  'version-invalid': { status: 400, error: 'version must be a semantic version such as 0.149.0, or empty' },
+  'workload-archived': { status: 409, error: 'workload is archived' },
+  'workload-not-collector': { status: 409, error: 'workload is not a collector' },
+  'workload-not-connected': { status: 409, error: 'workload is not connected' },
+  'workload-not-disconnected': { status: 409, error: 'only disconnected workloads can be archived' },
   'workload-not-found': { status: 404, error: 'workload not found' },
 } as const satisfies Record<string, Problem>
 
 export type ProblemCode = keyof typeof PROBLEMS
+
+type Underscored<Text extends string> = Text extends `${infer First}-${infer Rest}`
+  ? `${First}_${Underscored<Rest>}`
+  : Text
+
+/** Every code as clients know it; also those that are told by their status. */
+export type WireCode = {
+  [Key in ProblemCode]: (typeof PROBLEMS)[Key] extends { code: infer Code extends string }
+    ? Code
+    : Underscored<Key>
+}[ProblemCode]
+
+/** The code of a problem on the wire; null for one whose body has no room for a code. */
+export function wireCodeOf(code: ProblemCode): string | null {
+  const entry: Problem = PROBLEMS[code]
+  return entry.code === undefined ? code.replaceAll('-', '_') : entry.code
+}
+
+/** The sentence of a problem with its details in their places, quotes and control characters escaped as in JSON. */
+export function sentenceOf(code: ProblemCode, details: Readonly<Record<string, unknown>>): string {
+  return PROBLEMS[code].error.replace(/\{(\w+)\}/g, (place, name: string) =>
+    Object.hasOwn(details, name) ? JSON.stringify(String(details[name])).slice(1, -1) : place,
+  )
+}

@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from './problems.ts'
+import { PROBLEMS, type ProblemCode, sentenceOf, wireCodeOf } from './problems.ts'
 
 /** What a function answers. The runtime turns it into bytes; functions never see the socket. */
 export interface Reply {
@@ -42,16 +42,17 @@ export function bytes(
 }
 
 /**
- * The reply to an expected failure: `{"error", "code"?, …details}`. The code decides status and wire code;
- * `error` replaces the table's text where the handler can say more.
+ * The reply to a refusal or an expected failure: `{"error", "code", …details}`. The code decides the status and the
+ * code on the wire. Details fill the table's sentence; a detail `error` replaces it, where one code has several
+ * sentences.
  */
 export function problem(
   code: ProblemCode,
   details: Record<string, unknown> & { error?: string } = {},
   headers: Record<string, string> = {},
 ): Reply {
-  const entry = PROBLEMS[code]
-  const { error, ...rest } = details
-  const wireCode = 'code' in entry ? { code: entry.code } : {}
-  return json({ error: error ?? entry.error, ...wireCode, ...rest }, entry.status, headers)
+  const { error = sentenceOf(code, details), ...rest } = details
+  const wireCode = wireCodeOf(code)
+  const body = { error, ...(wireCode === null ? {} : { code: wireCode }), ...rest }
+  return json(body, PROBLEMS[code].status, headers)
 }

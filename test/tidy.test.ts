@@ -182,6 +182,14 @@ describe('time, chance and environment', () => {
   })
 })
 
+describe('the UI', () => {
+  test('goes by the codes of answers and searches no prose for words', () => {
+    const isSearched =
+      /\b(error|message)\b\)?\??\.(includes|startsWith|endsWith|match|search|indexOf)\(|\.(test|exec)\([^()]*\.(error|message)\b|\.error [!=]== ['"`]/
+    expect(findCode(inRoom('runtime/ui/'), isSearched)).toEqual([])
+  })
+})
+
 describe('what is written', () => {
   const written = files.filter(({ path }) => path !== 'test/tidy.test.ts' && path !== 'LICENSE')
   const source = written.filter(({ path }) => /\.(ts|tsx|mjs|sql|sh)$/.test(path))

@@ -3,7 +3,7 @@ import { toAlertRecord } from '../../lib/alerts/alert-record.ts'
 import { listAlerts } from '../../lib/store/alerts.ts'
 import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { json } from '../../runtime/reply.ts'
 
 /** Active alerts, newest first, of all workloads or of one; with `include_resolved=true` resolved ones as well. */
@@ -16,7 +16,7 @@ export default defineHttp({
   query: type({ ...pageQuery, include_resolved: optional(string()), workload_id: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The alerts.', json: array(AlertRecord) }],
-  errors: ['bad-request'],
+  errors: PAGE_ERRORS,
   handle({ query, target }, ctx) {
     const includeResolved = query.include_resolved === 'true'
     const workloadId = query.workload_id ?? null

@@ -27,14 +27,11 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(AlertResolveRequest, { bytesMax: 16_384, whenAbsent: { reason: '' } }),
   replies: [{ status: 200, description: 'The alert is resolved.', json: AlertResolved }],
-  errors: ['bad-request', 'alert-not-found', 'audit-unavailable'],
+  errors: ['reason-invalid', 'alert-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
     const reason = readReason(body.reason)
-    if (reason === null)
-      return problem('bad-request', {
-        error: `reason must be Unicode text of at most ${REASON_LENGTH_MAX} characters without null characters`,
-      })
+    if (reason === null) return problem('reason-invalid', { max: REASON_LENGTH_MAX })
     let resolved: Alert | null = null
     const outcome = await ctx.audit.change(async (tx, record) => {
       resolved = await resolveByOperator(tx, params.id, ctx.clock.now(), reason)

@@ -1,6 +1,7 @@
 import { string, type } from 'superstruct'
 import type { ApproveOutcome } from '../../lib/changes/approve-approval.ts'
 import type { CloseOutcome } from '../../lib/changes/close-approval.ts'
+import type { CommentOutcome } from '../../lib/changes/comment-approval.ts'
 import type { CreateOutcome } from '../../lib/changes/create-approval.ts'
 import type { PushApprovalOutcome } from '../../lib/changes/push-approval.ts'
 import type { StoredApprovalStatus } from '../../lib/store/approvals.ts'
@@ -12,15 +13,26 @@ import type { ShownApproval } from './approval-of.ts'
 /** The path parameters of one request. */
 export const approvalParams = type({ id: string(), approval_id: string() })
 
-type Refused = Exclude<CreateOutcome | ApproveOutcome | PushApprovalOutcome | CloseOutcome, { ok: true }>
+/** What a comment can be refused for. */
+export const COMMENT_ERRORS = ['comment-required', 'text-not-storable', 'text-too-long'] as const
+
+/** What the texts and confirmations of a push can be refused for. */
+export const PUSH_ERRORS = [
+  ...COMMENT_ERRORS,
+  'break-glass-reason-required',
+  'production-double-confirmation-required',
+] as const
+
+type Refused = Exclude<
+  CreateOutcome | ApproveOutcome | PushApprovalOutcome | CloseOutcome | CommentOutcome,
+  { ok: true }
+>
 
 /** The reply to a request that was not created, approved, commented, ended or pushed. */
 export function refuseApproval(outcome: Refused): Reply {
   switch (outcome.code) {
     case 'audit-unavailable':
       return auditUnavailable(outcome)
-    case 'bad-request':
-      return problem(outcome.code, { error: outcome.error })
     case 'configuration-invalid':
       return problem(outcome.code, { validation_errors: outcome.validationErrors })
     case 'config-policy-blocked':
@@ -28,7 +40,7 @@ export function refuseApproval(outcome: Refused): Reply {
     case 'approval-required':
       return problem(outcome.code, { request_status: outcome.requestStatus })
     default:
-      return problem(outcome.code)
+      return problem(outcome.code, 'details' in outcome ? outcome.details : {})
   }
 }
 
@@ -45,7 +57,7 @@ export function readStatuses(text: string | undefined): readonly StoredApprovalS
 
 /** The refusal of a list with an unknown status. */
 export const unknownStatus = (): Reply =>
-  problem('bad-request', { error: `unsupported status; use some of ${APPROVAL_STATUSES.join(', ')}` })
+  problem('unsupported-status', { statuses: APPROVAL_STATUSES.join(', ') })
 
 /** How lists of requests are ordered and paged. */
 export const approvalOrder = {

@@ -3,7 +3,7 @@ import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { readApproval } from './approval-of.ts'
-import { approvalParams, refuseApproval } from './approval-replies.ts'
+import { approvalParams, COMMENT_ERRORS, refuseApproval } from './approval-replies.ts'
 
 /** Approve a pending request. */
 export default defineHttp({
@@ -16,7 +16,7 @@ export default defineHttp({
   body: jsonBody(ApprovalApproveRequest, { invalidText: 'invalid approval body' }),
   replies: [{ status: 200, description: 'The approved request.', json: ApprovalRecord }],
   errors: [
-    'bad-request',
+    ...COMMENT_ERRORS,
     'workload-not-found',
     'approval-not-found',
     'approval-not-pending',

@@ -3,7 +3,7 @@ import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
 import { readApproval } from './approval-of.ts'
-import { approvalParams, refuseApproval } from './approval-replies.ts'
+import { approvalParams, COMMENT_ERRORS, refuseApproval } from './approval-replies.ts'
 
 /** Say something about a request that waits, as what should be changed first. */
 export default defineHttp({
@@ -16,12 +16,11 @@ export default defineHttp({
   body: jsonBody(ApprovalCommentRequest, { invalidText: 'invalid approval body' }),
   replies: [{ status: 201, description: 'The request with its comment.', json: ApprovalRecord }],
   errors: [
-    'bad-request',
+    ...COMMENT_ERRORS,
+    'comments-full',
     'feature-disabled',
     'approval-not-found',
     'approval-not-pending',
-    'configuration-invalid',
-    'server-busy',
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {

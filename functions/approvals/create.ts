@@ -17,7 +17,10 @@ export default defineHttp({
   body: jsonBody(ApprovalCreateRequest, { invalidText: 'invalid approval request body' }),
   replies: [{ status: 201, description: 'The pending request.', json: ApprovalRecord }],
   errors: [
-    'bad-request',
+    'draft-empty',
+    'production-confirmation-required',
+    'text-not-storable',
+    'text-too-long',
     'workload-not-found',
     'remote-config-unsupported',
     'nothing-changes',

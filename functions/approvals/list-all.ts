@@ -3,7 +3,7 @@ import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { withSurroundings } from './approval-of.ts'
 import {
   approvalKey,
@@ -23,7 +23,7 @@ export default defineHttp({
   query: type({ ...pageQuery, status: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
-  errors: ['bad-request'],
+  errors: [...PAGE_ERRORS, 'unsupported-status'],
   handle({ query, target }, ctx) {
     const statuses = readStatuses(query.status)
     if (statuses === null) return unknownStatus()

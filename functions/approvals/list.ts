@@ -3,7 +3,7 @@ import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
-import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
 import { withSurroundings } from './approval-of.ts'
@@ -25,7 +25,7 @@ export default defineHttp({
   query: type({ ...pageQuery, status: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
-  errors: ['bad-request', 'workload-not-found'],
+  errors: [...PAGE_ERRORS, 'unsupported-status', 'workload-not-found'],
   handle({ params, query, target }, ctx) {
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
     const statuses = readStatuses(query.status)

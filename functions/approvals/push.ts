@@ -1,5 +1,6 @@
 import { pushApproval } from '../../lib/changes/push-approval.ts'
-import { describeStagesFault } from '../../lib/fleet/decide/rollout.ts'
+import { refuseStages, type StageRefusal } from '../../lib/fleet/decide/rollout.ts'
+import { type Refusal, refuse } from '../../lib/model/refusal.ts'
 import type { StagePlan } from '../../lib/store/rollouts.ts'
 import { ApprovalPushRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
@@ -7,23 +8,32 @@ import { ROLLOUT_GATES } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
 import { readApproval } from './approval-of.ts'
-import { approvalParams, refuseApproval } from './approval-replies.ts'
+import { approvalParams, PUSH_ERRORS, refuseApproval } from './approval-replies.ts'
 
 const STAGES_GATE = 'config_safety.canary_rollout'
+
+const STAGE_ERRORS = [
+  'stage-count-invalid',
+  'stage-dwell-invalid',
+  'stage-not-larger',
+  'stage-percentage-invalid',
+  'stage-size-ambiguous',
+  'stages-required',
+  'stages-too-many',
+] as const
 
 /** The stages as asked for; every gate holds a stage that names none. */
 function readStages(
   wanted: readonly RolloutStageRequest[],
-): { ok: true; stages: StagePlan[] } | { ok: false; error: string } {
+): { ok: true; stages: StagePlan[] } | StageRefusal | Refusal<'stage-size-ambiguous'> {
   const stages: StagePlan[] = []
   for (const [index, { count, percentage, dwell_seconds, gates }] of wanted.entries()) {
     const rest = { dwellMs: dwell_seconds * 1_000, gates: gates ?? ROLLOUT_GATES }
     if (count !== undefined && percentage === undefined) stages.push({ count, ...rest })
     else if (count === undefined && percentage !== undefined) stages.push({ percentage, ...rest })
-    else return { ok: false, error: `stages[${index}] needs either count or percentage` }
+    else return refuse('stage-size-ambiguous', { index })
   }
-  const fault = describeStagesFault(stages)
-  return fault === null ? { ok: true, stages } : { ok: false, error: fault }
+  return refuseStages(stages) ?? { ok: true, stages }
 }
 
 /** Push an approved request to every compatible instance. */
@@ -37,7 +47,8 @@ export default defineHttp({
   body: jsonBody(ApprovalPushRequest, { invalidText: 'invalid approval push body' }),
   replies: [{ status: 202, description: 'The pushed request.', json: ApprovalRecord }],
   errors: [
-    'bad-request',
+    ...PUSH_ERRORS,
+    ...STAGE_ERRORS,
     'feature-disabled',
     'session-required',
     'workload-not-found',
@@ -57,7 +68,7 @@ export default defineHttp({
     // Whoever asks for stages must not get the whole fleet at once.
     if (stages !== null && !ctx.edition.gates.has(STAGES_GATE))
       return problem('feature-disabled', { feature: STAGES_GATE })
-    if (stages !== null && !stages.ok) return problem('bad-request', { error: stages.error })
+    if (stages !== null && !stages.ok) return problem(stages.code, stages.details)
     if (body.break_glass && actor.apiToken !== null) return problem('session-required')
     const outcome = await pushApproval(ctx, {
       ...{ workloadId: params.id, approvalId: params.approval_id, actor, comment: body.comment },

@@ -3,7 +3,7 @@ import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { readApproval } from './approval-of.ts'
-import { approvalParams, refuseApproval } from './approval-replies.ts'
+import { approvalParams, COMMENT_ERRORS, refuseApproval } from './approval-replies.ts'
 
 /** Take back a request that was not pushed. */
 export default defineHttp({
@@ -16,12 +16,10 @@ export default defineHttp({
   body: jsonBody(ApprovalCommentRequest, { invalidText: 'invalid approval body' }),
   replies: [{ status: 200, description: 'The withdrawn request.', json: ApprovalRecord }],
   errors: [
-    'bad-request',
+    ...COMMENT_ERRORS,
     'feature-disabled',
     'approval-not-found',
     'approval-not-pending',
-    'configuration-invalid',
-    'server-busy',
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {

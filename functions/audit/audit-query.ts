@@ -1,4 +1,5 @@
 import { optional, string, type } from 'superstruct'
+import { type Refusal, refuse } from '../../lib/model/refusal.ts'
 import type { AuditFilter, AuditRecord } from '../../lib/store/audit.ts'
 import type { AuditEventRecord } from '../../lib/wire/audit.ts'
 
@@ -38,15 +39,19 @@ function readTime(value: string | undefined): Date | null | undefined {
   return time !== null && Number.isNaN(time.getTime()) ? null : time
 }
 
+/** What a filter can be refused for. */
+export const FILTER_ERRORS = ['invalid-time', 'too-many-actions'] as const
+type AuditQueryRefusal = Refusal<(typeof FILTER_ERRORS)[number]>
+
 /** The filter that a query asks for; an empty parameter is absent. */
-export function readFilter(query: Query): { ok: true; filter: AuditFilter } | { ok: false; error: string } {
+export function readFilter(query: Query): { ok: true; filter: AuditFilter } | AuditQueryRefusal {
   const from = readTime(query.from)
-  if (from === null) return { ok: false, error: 'invalid from' }
+  if (from === null) return refuse('invalid-time', { parameter: 'from' })
   const to = readTime(query.to)
-  if (to === null) return { ok: false, error: 'invalid to' }
+  if (to === null) return refuse('invalid-time', { parameter: 'to' })
   const given = (value: string | undefined) => value || undefined
   const actions = given(query.actions)?.split(',')
-  if (actions !== undefined && actions.length > ACTIONS_MAX) return { ok: false, error: 'too many actions' }
+  if (actions !== undefined && actions.length > ACTIONS_MAX) return refuse('too-many-actions')
   const filter = {
     user: given(query.user),
     userId: given(query.user_id),

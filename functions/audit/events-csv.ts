@@ -3,7 +3,7 @@ import { type AuditFilter, type AuditRecord, listAuditRecords } from '../../lib/
 import type { Db } from '../../lib/store/db.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
-import { AuditQuery, readFilter } from './audit-query.ts'
+import { AuditQuery, FILTER_ERRORS, readFilter } from './audit-query.ts'
 
 const COLUMNS = [
   'id',
@@ -32,10 +32,10 @@ export default defineHttp({
   query: AuditQuery,
   body: noBody,
   replies: [{ status: 200, description: 'The events.', contentType: 'text/csv; charset=utf-8' }],
-  errors: ['bad-request'],
+  errors: FILTER_ERRORS,
   async handle({ query }, ctx) {
     const filter = readFilter(query)
-    if (!filter.ok) return problem('bad-request', { error: filter.error })
+    if (!filter.ok) return problem(filter.code, filter.details)
     const first = await fetchChunk(ctx.db, filter.filter, null)
     return bytes(streamCsv(ctx.db, filter.filter, first), 'text/csv; charset=utf-8', {
       'Content-Disposition': 'attachment; filename="audit-events.csv"',

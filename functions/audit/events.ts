@@ -3,9 +3,9 @@ import { countAuditRecords, listAuditRecords } from '../../lib/store/audit.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { AuditPage } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
+import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { auditQuery, readFilter, toAuditEventRecord } from './audit-query.ts'
+import { auditQuery, FILTER_ERRORS, readFilter, toAuditEventRecord } from './audit-query.ts'
 
 const ORDER = 'audit.seq'
 const LIMIT_DEFAULT = 50
@@ -22,18 +22,17 @@ export default defineHttp({
   query: type({ ...auditQuery, ...pageQuery, offset: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The page.', json: AuditPage }],
-  errors: ['bad-request'],
+  errors: [...PAGE_ERRORS, ...FILTER_ERRORS, 'invalid-offset'],
   async handle({ query, target }, ctx) {
     const limit = query.limit === undefined ? LIMIT_DEFAULT : readLimit(query.limit, LIMIT_MAX)
-    if (limit === null) return problem('bad-request', { error: 'invalid limit' })
+    if (limit === null) return problem('invalid-limit')
     const { offset: offsetText = '0' } = query
-    if (!/^\d{1,15}$/.test(offsetText)) return problem('bad-request', { error: 'invalid offset' })
+    if (!/^\d{1,15}$/.test(offsetText)) return problem('invalid-offset')
     const offset = Math.min(Number(offsetText), OFFSET_MAX)
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['number'], query.cursor)
-    if (query.cursor !== undefined && after === null)
-      return problem('bad-request', { error: 'invalid cursor' })
+    if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const filter = readFilter(query)
-    if (!filter.ok) return problem('bad-request', { error: filter.error })
+    if (!filter.ok) return problem(filter.code, filter.details)
 
     const beforeSeq = after === null ? null : Math.trunc(Number(after[0]))
     // A cursor already stands where the offset would lead.

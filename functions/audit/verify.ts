@@ -25,11 +25,10 @@ export default defineHttp({
   query: type({ head: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'What the check found.', json: AuditVerification }],
-  errors: ['bad-request'],
+  errors: ['invalid-audit-head'],
   async handle({ query }, ctx) {
     const expected = query.head ? parseHead(query.head) : null
-    if (query.head && expected === null)
-      return problem('bad-request', { error: 'head must be seq:hash, as in 12:<64 hexadecimal digits>' })
+    if (query.head && expected === null) return problem('invalid-audit-head')
     const { isIntact, checked, head, broken } = await verifyAuditChain(ctx.db, expected)
     const body: AuditVerification = {
       valid: isIntact,

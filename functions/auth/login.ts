@@ -1,4 +1,4 @@
-import { isTooLongForEmail } from '../../lib/identity/emails.ts'
+import { EMAIL_LENGTH_MAX, isTooLongForEmail } from '../../lib/identity/emails.ts'
 import { LoginRequest, LoginResponse } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { sessionCookie } from '../../runtime/credentials.ts'
@@ -25,8 +25,8 @@ export default defineHttp({
   ],
   errors: [
     'origin-refused',
-    'bad-request',
-    'body-too-large',
+    'credentials-required',
+    'email-too-long',
     'login-limited',
     'invalid-credentials',
     'server-busy',
@@ -38,12 +38,9 @@ export default defineHttp({
     // A page elsewhere must not sign its visitor in here as somebody else: what he then does, he does as that one.
     const mayHaveCookie = isOriginTrusted(header('origin'), header('host'), cookieOrigins)
     if (!mayHaveCookie && !isOriginReadable(header('origin'), corsOrigins)) return problem('origin-refused')
-    if (email === '' || password === '') {
-      return problem('bad-request', { error: 'email and password are required' })
-    }
+    if (email === '' || password === '') return problem('credentials-required')
     // Before anything is looked up, recorded or counted: nobody's e-mail is that long.
-    if (isTooLongForEmail(email))
-      return problem('bad-request', { error: 'email must be at most 254 characters' })
+    if (isTooLongForEmail(email)) return problem('email-too-long', { max: EMAIL_LENGTH_MAX })
     const outcome = await ctx.identity.logIn({ email, password, address: remoteAddress })
     if (outcome.ok) {
       const maxAgeS = Math.floor((outcome.expiresAt.getTime() - ctx.clock.now().getTime()) / 1_000)

@@ -13,11 +13,9 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(DiffRequest, { bytesMax: 2_097_152, invalidText: 'invalid JSON' }),
   replies: [{ status: 200, description: 'The differences; secrets are masked.', json: ConfigDiff }],
-  errors: ['bad-request', 'body-too-large', 'server-busy'],
+  errors: ['diff-texts-required', 'server-busy'],
   async handle({ body }, ctx) {
-    if (body.base_yaml === '' || body.target_yaml === '') {
-      return problem('bad-request', { error: 'base_yaml and target_yaml are required' })
-    }
+    if (body.base_yaml === '' || body.target_yaml === '') return problem('diff-texts-required')
     const { context } = body
     const workloadId = context?.workload_id ?? ''
     const sent = context ? toPeer({ ...context, id: workloadId }) : null

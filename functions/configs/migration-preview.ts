@@ -18,16 +18,14 @@ export default defineHttp({
     isStrict: false,
   }),
   replies: [{ status: 200, description: 'The draft and how it was made.', json: MigrationPreview }],
-  errors: ['bad-request', 'body-too-large', 'server-busy'],
+  errors: ['vendor-required', 'unsupported-vendor', 'source-required', 'source-too-large', 'server-busy'],
   async handle({ body }, ctx) {
     const name = body.vendor.trim()
-    if (name === '') return problem('bad-request', { error: 'vendor is required' })
+    if (name === '') return problem('vendor-required')
     const vendor = MIGRATION_VENDORS.find((known) => known === name)
-    if (vendor === undefined) return problem('bad-request', { error: 'unsupported vendor' })
-    if (Buffer.byteLength(body.source) > MIGRATION_SOURCE_BYTES_MAX) {
-      return problem('body-too-large', { error: 'source exceeds 1 MiB limit' })
-    }
-    if (body.source.trim() === '') return problem('bad-request', { error: 'source is required' })
+    if (vendor === undefined) return problem('unsupported-vendor')
+    if (Buffer.byteLength(body.source) > MIGRATION_SOURCE_BYTES_MAX) return problem('source-too-large')
+    if (body.source.trim() === '') return problem('source-required')
     const input = {
       vendor,
       source: body.source,

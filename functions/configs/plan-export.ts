@@ -18,11 +18,11 @@ export default defineHttp({
     { status: 200, description: 'The plan.', json: ConfigPlan },
     { status: 200, description: 'The plan as a page.', contentType: 'text/markdown' },
   ],
-  errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
+  errors: ['unsupported-export-format', 'server-busy', 'workload-not-found'],
   async handle({ params, query, body }, ctx) {
     const format = query.format.trim().toLowerCase() || 'json'
     if (!['json', 'markdown', 'md'].includes(format)) {
-      return problem('bad-request', { error: 'unsupported export format' })
+      return problem('unsupported-export-format')
     }
     const built = await buildPlan(params.id, body, ctx)
     if (!built.ok) return problem(built.code)

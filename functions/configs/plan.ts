@@ -14,7 +14,7 @@ export default defineHttp({
   query: noQuery,
   body: textBody({ bytesMax: 1_048_576 }),
   replies: [{ status: 200, description: 'The plan.', json: ConfigPlan }],
-  errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
+  errors: ['server-busy', 'workload-not-found'],
   async handle({ params, body }, ctx) {
     const built = await buildPlan(params.id, body, ctx)
     return built.ok ? json(built.plan) : problem(built.code)

@@ -13,10 +13,10 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(PolicyPreviewRequest, { invalidText: 'invalid JSON' }),
   replies: [{ status: 200, description: 'The evaluation.', json: PolicyEvaluation }],
-  errors: ['bad-request', 'body-too-large', 'server-busy'],
+  errors: ['target-yaml-required', 'server-busy'],
   async handle({ body }, ctx) {
     const candidate = body.candidate_yaml || body.target_yaml || ''
-    if (candidate.trim() === '') return problem('bad-request', { error: 'target_yaml is required' })
+    if (candidate.trim() === '') return problem('target-yaml-required')
     const context = body.context ?? {}
     const environment = (body.target?.environment || context.environment || '').trim()
     const target = { ...body.target, ...(environment === '' ? {} : { environment }) }

@@ -13,9 +13,9 @@ export default defineHttp({
   query: type({ target_collector_version: defaulted(string(), '') }),
   body: textBody({ bytesMax: 1_048_576 }),
   replies: [{ status: 200, description: 'The validation result.', json: ValidationResult }],
-  errors: ['bad-request', 'body-too-large', 'server-busy', 'workload-not-found'],
+  errors: ['config-empty', 'server-busy', 'workload-not-found'],
   async handle({ params, query, body }, ctx) {
-    if (body === '') return problem('bad-request', { error: 'empty config body' })
+    if (body === '') return problem('config-empty')
     const target = await ctx.configTargets.find(params.id)
     if (target === null) return problem('workload-not-found')
     const found = await ctx.configs.validate(body, {

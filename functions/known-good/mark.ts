@@ -11,8 +11,6 @@ function refusePin(outcome: Exclude<PinOutcome, { ok: true }>): Reply {
   switch (outcome.code) {
     case 'audit-unavailable':
       return auditUnavailable(outcome)
-    case 'bad-request':
-      return problem(outcome.code, { error: outcome.error })
     case 'configuration-invalid':
       return problem(outcome.code, { validation_errors: outcome.validationErrors })
     case 'known-good-conflict':
@@ -40,7 +38,7 @@ export default defineHttp({
     { status: 201, description: 'Pinned for the first time.', json: KnownGoodMarked },
   ],
   errors: [
-    'bad-request',
+    'replace-reason-too-long',
     'workload-not-found',
     'revision-not-found',
     'workload-archived',
@@ -54,7 +52,7 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const replaceReason = body.replace_reason.trim()
     if ([...replaceReason].length > REASON_MAX || replaceReason.includes('\0'))
-      return problem('bad-request', { error: `replace_reason too long (max ${REASON_MAX} chars)` })
+      return problem('replace-reason-too-long', { max: REASON_MAX })
     const outcome = await markKnownGood(ctx, {
       ...{ workloadId: params.id, hash: params.hash, actor, replaceReason },
       ifCurrent: body.if_current_known_good,

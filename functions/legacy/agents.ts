@@ -11,6 +11,6 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 307, description: 'The new address.' }],
-  errors: ['bad-request'],
+  errors: ['invalid-path'],
   handle: ({ target }) => redirectToWorkloads(target),
 })

@@ -6,10 +6,10 @@ export function redirectToWorkloads(target: { path: string; query: string }): Re
   try {
     decoded = decodeURIComponent(target.path)
   } catch {
-    return problem('bad-request', { error: 'invalid path' })
+    return problem('invalid-path')
   }
   if (!decoded.startsWith('/') || /^\/[/\\]/.test(decoded) || /[\r\n]/.test(decoded))
-    return problem('bad-request', { error: 'invalid path' })
+    return problem('invalid-path')
   const path = target.path.replace('/api/agents', '/api/workloads')
   const query = target.query === '' ? '' : `?${target.query}`
   return { status: 307, headers: { Location: `${path}${query}` }, body: null }

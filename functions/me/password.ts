@@ -14,7 +14,10 @@ export default defineHttp({
   body: jsonBody(PasswordRequest),
   replies: [{ status: 204, description: 'The new password is active.' }],
   errors: [
-    'bad-request',
+    'passwords-required',
+    'password-too-short',
+    'password-too-long',
+    'password-unchanged',
     'unauthorized',
     'password-mismatch',
     'login-limited',
@@ -22,9 +25,7 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ body, actor, remoteAddress }, ctx) {
-    if (body.current_password === '' || body.new_password === '') {
-      return problem('bad-request', { error: 'current_password and new_password are required' })
-    }
+    if (body.current_password === '' || body.new_password === '') return problem('passwords-required')
     const outcome = await ctx.identity.changePassword({
       actor,
       address: remoteAddress,
@@ -33,8 +34,8 @@ export default defineHttp({
     })
     if (outcome.ok) return noContent()
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-    if (outcome.code === 'bad-request') return problem(outcome.code, { error: outcome.error })
-    if (outcome.code !== 'login-limited') return problem(outcome.code)
-    return problem(outcome.code, {}, { 'Retry-After': String(outcome.retryAfterS) })
+    if (outcome.code === 'login-limited')
+      return problem(outcome.code, {}, { 'Retry-After': String(outcome.retryAfterS) })
+    return problem(outcome.code, 'details' in outcome ? outcome.details : {})
   },
 })

@@ -14,12 +14,12 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(PreferencesRequest),
   replies: [{ status: 200, description: 'The preferences as stored.', json: Preferences }],
-  errors: ['bad-request', 'unauthorized'],
+  errors: ['invalid-theme', 'invalid-language', 'unauthorized'],
   async handle({ body, actor }, ctx) {
     const theme = THEMES.find((known) => known === body.theme)
-    if (!theme) return problem('bad-request', { error: 'invalid theme' })
+    if (!theme) return problem('invalid-theme')
     const language = LANGUAGES.find((known) => known === body.language)
-    if (!language) return problem('bad-request', { error: 'invalid language' })
+    if (!language) return problem('invalid-language')
     const preferences = { theme, language, updatedAt: ctx.clock.now() }
     // A session can outlive its user by as long as the caches do.
     if (!(await savePreferences(ctx.db, actor.userId, preferences))) return problem('unauthorized')

@@ -3,7 +3,7 @@ import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { readPushGroup, toPushGroup } from './push-group-record.ts'
+import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './push-group-record.ts'
 
 /** Add a push group. */
 export default defineHttp({
@@ -15,10 +15,10 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(PushGroupRequest, { bytesMax: 65_536 }),
   replies: [{ status: 201, description: 'The new group.', json: PushGroup }],
-  errors: ['bad-request', 'push-group-taken', 'audit-unavailable'],
+  errors: [...PUSH_GROUP_ERRORS, 'push-group-taken', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const read = readPushGroup(body)
-    if (!read.ok) return problem('bad-request', { error: read.error })
+    if (!read.ok) return problem(read.code, read.details)
     const { group } = read
     const stored = await ctx.audit.change(async (tx, record) => {
       if (!(await insertPushGroup(tx, group))) return false

@@ -1,4 +1,10 @@
-import { PUSH_GROUP_RULES, readSelector } from '../../lib/selectors/read-selector.ts'
+import { type Refusal, refuse } from '../../lib/model/refusal.ts'
+import {
+  PUSH_GROUP_RULES,
+  readSelector,
+  SELECTOR_ERRORS,
+  type SelectorRefusal,
+} from '../../lib/selectors/read-selector.ts'
 import type { StoredPushGroup } from '../../lib/store/push-groups.ts'
 import type { PushGroup } from '../../lib/wire/pushes.ts'
 import type { Selector } from '../../lib/wire/selectors.ts'
@@ -16,27 +22,34 @@ const slugOf = (name: string): string =>
     .slice(0, 63)
     .replace(/^-|-$/g, '')
 
+const TEXT_ERRORS = [
+  'description-too-long',
+  'name-required',
+  'name-too-long',
+  'push-group-id-invalid',
+  'push-group-text-invalid',
+] as const
+
+/** What a push group can be refused for. */
+export const PUSH_GROUP_ERRORS = [...TEXT_ERRORS, ...SELECTOR_ERRORS] as const
+type PushGroupRefusal = SelectorRefusal | Refusal<(typeof TEXT_ERRORS)[number]>
+
 /** Check what was sent; without an id one is made from the name. */
 export function readPushGroup(body: {
   id: string
   name: string
   description: string
   selector: Selector
-}): { ok: true; group: StoredPushGroup } | { ok: false; error: string } {
+}): { ok: true; group: StoredPushGroup } | PushGroupRefusal {
   const name = body.name.trim()
   const description = body.description.trim()
   const id = body.id.trim() || slugOf(name)
-  if (name === '') return { ok: false, error: 'name is required' }
-  if (name.length > NAME_LENGTH_MAX) return { ok: false, error: `name exceeds ${NAME_LENGTH_MAX} characters` }
-  if (description.length > DESCRIPTION_LENGTH_MAX) {
-    return { ok: false, error: `description exceeds ${DESCRIPTION_LENGTH_MAX} characters` }
-  }
-  if (UNSTORABLE.test(name) || UNSTORABLE.test(description)) {
-    return { ok: false, error: 'name and description must not have control characters' }
-  }
-  if (!ID.test(id)) {
-    return { ok: false, error: 'id must be 1 to 63 lower-case letters, digits and inner hyphens' }
-  }
+  if (name === '') return refuse('name-required')
+  if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
+  if (description.length > DESCRIPTION_LENGTH_MAX)
+    return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
+  if (UNSTORABLE.test(name) || UNSTORABLE.test(description)) return refuse('push-group-text-invalid')
+  if (!ID.test(id)) return refuse('push-group-id-invalid')
   const read = readSelector(body.selector, PUSH_GROUP_RULES)
   return read.ok ? { ok: true, group: { id, name, description, selector: read.selector } } : read
 }

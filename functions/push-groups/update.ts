@@ -4,7 +4,7 @@ import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readPushGroup, toPushGroup } from './push-group-record.ts'
+import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './push-group-record.ts'
 
 /** Replace a push group; its id stays, whatever the body says. */
 export default defineHttp({
@@ -16,11 +16,11 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(PushGroupRequest, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'The group as stored.', json: PushGroup }],
-  errors: ['bad-request', 'push-group-not-found', 'audit-unavailable'],
+  errors: [...PUSH_GROUP_ERRORS, 'push-group-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     // An id of another form is none that exists; any that fits does for checking the rest.
     const read = readPushGroup({ ...body, id: 'any' })
-    if (!read.ok) return problem('bad-request', { error: read.error })
+    if (!read.ok) return problem(read.code, read.details)
     const group = { ...read.group, id: params.id }
     const stored = await ctx.audit.change(async (tx, record) => {
       if (!(await updatePushGroup(tx, group))) return false

@@ -17,10 +17,13 @@ export default defineHttp({
   query: type({ window: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'Seven days, oldest first.', json: array(PushActivityDay) }],
-  errors: ['bad-request'],
+  errors: ['unsupported-window'],
   async handle({ query }, ctx) {
     if ((query.window || '7d') !== '7d') {
-      return problem('bad-request', { error: 'unsupported window; only 7d is supported' })
+      return problem('unsupported-window', {
+        error: 'unsupported window; only 7d is supported',
+        windows: '7d',
+      })
     }
     const todayMs = Math.floor(ctx.clock.now().getTime() / DAY_MS) * DAY_MS
     const firstMs = todayMs - (DAYS - 1) * DAY_MS

@@ -3,8 +3,9 @@ import type { StaticValidation } from '../../lib/configs/check/validate.ts'
 import { BUILT_IN_TEMPLATES } from '../../lib/configs/templates/built-in.ts'
 import { type PreviewedWorkload, previewPush } from '../../lib/posture/push-preview.ts'
 import {
-  describeSelectorFault,
   FREE_SELECTOR_RULES,
+  refuseSelector,
+  SELECTOR_ERRORS,
   tidySelector,
 } from '../../lib/selectors/read-selector.ts'
 import { findPushGroup } from '../../lib/store/push-groups.ts'
@@ -24,17 +25,21 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(PushPreviewRequest, { invalidText: 'invalid JSON body', isStrict: false }),
   replies: [{ status: 200, description: 'The preview.', json: PushPreview }],
-  errors: ['bad-request', 'push-group-not-found', 'config-not-found', 'server-busy'],
+  errors: [
+    ...SELECTOR_ERRORS,
+    'push-scope-required',
+    'push-group-not-found',
+    'config-not-found',
+    'server-busy',
+  ],
   async handle({ body }, ctx) {
     const groupId = body.group_id.trim()
-    if (groupId === '' && body.selector === undefined) {
-      return problem('bad-request', { error: 'group_id or selector is required' })
-    }
+    if (groupId === '' && body.selector === undefined) return problem('push-scope-required')
     // A group wins over a selector that is sent as well.
     const group = groupId === '' || groupId.includes('\0') ? null : await findPushGroup(ctx.db, groupId)
     if (groupId !== '' && group === null) return problem('push-group-not-found')
-    const fault = group === null ? describeSelectorFault(body.selector ?? {}, FREE_SELECTOR_RULES) : null
-    if (fault !== null) return problem('bad-request', { error: `selector ${fault}` })
+    const refusal = group === null ? refuseSelector(body.selector ?? {}, FREE_SELECTOR_RULES) : null
+    if (refusal !== null) return problem(refusal.code, refusal.details)
     const content = body.config_content || body.yaml || (await findConfig(ctx, body.config_id))
     if (content === null) return problem('config-not-found')
     const checked = content === '' ? null : await check(ctx, content)

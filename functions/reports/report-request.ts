@@ -16,10 +16,10 @@ export const reportBody = textBody({
 
 /** What both report endpoints can answer. */
 export const REPORT_ERRORS: readonly ProblemCode[] = [
-  'audit-unavailable',
   'invalid-json-body',
   'invalid-scope',
   'invalid-time-range',
+  'report-audit-unavailable',
   'report-build-failed',
   'report-scope-empty',
   'report-signing-unavailable',
@@ -53,11 +53,9 @@ export async function reportDeps(ctx: Context): Promise<ReportDeps> {
 /** The reply to a report that could not be made. */
 export function reportProblem(code: ReportFault): Reply {
   if (code === 'pdf-unavailable') return problem(code, { fallback_format: 'markdown' })
-  // Here, unlike elsewhere, the contract gives this failure a code.
-  if (code === 'workload-not-found') return problem(code, { code: 'workload_not_found' })
   return problem(code)
 }
 
 /** The 503 of a report of which no record could be made: nothing of it is handed out. */
 export const auditProblem = (failure: AuditFailure): Reply =>
-  problem(failure.code, { code: 'audit_unavailable', side_effect_status: failure.sideEffect })
+  problem('report-audit-unavailable', { side_effect_status: failure.sideEffect })

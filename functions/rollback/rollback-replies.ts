@@ -2,30 +2,20 @@ import type { DraftRefusal } from '../../lib/changes/approval-parts.ts'
 import type { RollbackOutcome } from '../../lib/changes/perform-rollback.ts'
 import type { PrepareOutcome } from '../../lib/changes/prepare-rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import type { ProblemCode } from '../../runtime/problems.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
-
-/** The refusals that the wire shows with a code here and without one elsewhere. */
-const EXTRA_CODES: Partial<Record<ProblemCode, string>> = {
-  'known-good-not-found': 'known_good_not_found',
-  'workload-not-found': 'workload_not_found',
-}
 
 /** A refusal of the rollback family: it also says whether trying again makes sense. */
 export function refuseRollback(outcome: Exclude<RollbackOutcome | PrepareOutcome, { ok: true }>): Reply {
   switch (outcome.code) {
     case 'audit-unavailable':
       return auditUnavailable(outcome)
-    case 'bad-request':
-      return problem(outcome.code, { error: outcome.error, retryable: false })
     case 'configuration-invalid':
       return refuseInvalid(outcome)
     case 'target-not-applied':
       return problem(outcome.code, { retryable: false, details: { target_status: outcome.targetStatus } })
     default: {
       const retryable = outcome.code === 'server-busy' || outcome.code === 'workload-not-connected'
-      const code = EXTRA_CODES[outcome.code]
-      return problem(outcome.code, { ...(code === undefined ? {} : { code }), retryable })
+      return problem(outcome.code, { retryable })
     }
   }
 }

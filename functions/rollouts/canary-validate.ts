@@ -1,9 +1,9 @@
 import { judgeCanary } from '../../lib/changes/canary.ts'
 import { CanaryValidation } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
-import { refuseApproval } from '../approvals/approval-replies.ts'
+import { json } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
+import { refuseToJudge, toCanaryValidation } from './canary-replies.ts'
 import { canaryBody } from './canary-request.ts'
 
 /** Say whom a canary would reach, in which stages, and what is in its way. Nothing is stored. */
@@ -16,11 +16,10 @@ export default defineHttp({
   query: noQuery,
   body: canaryBody,
   replies: [{ status: 200, description: 'The validation.', json: CanaryValidation }],
-  errors: ['bad-request', 'workload-not-found', 'server-busy'],
+  errors: ['config-empty', 'workload-not-found', 'server-busy'],
   async handle({ params, body }, ctx) {
     const { config, selection } = body
     const verdict = await judgeCanary(ctx, { workloadId: params.id, config, selection })
-    if (verdict.ok) return json(verdict.validation)
-    return verdict.code === 'workload-not-found' ? problem(verdict.code) : refuseApproval(verdict)
+    return verdict.ok ? json(toCanaryValidation(verdict)) : refuseToJudge(verdict)
   },
 })

@@ -4,20 +4,14 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
 import { findNewestApprovalOfDraft } from '../../lib/store/approvals.ts'
 import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
-import { type CanaryValidation, RolloutRecord } from '../../lib/wire/rollouts.ts'
+import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
-import { accepted, problem, type Reply } from '../../runtime/reply.ts'
-import { refuseApproval } from '../approvals/approval-replies.ts'
+import { accepted, problem } from '../../runtime/reply.ts'
+import { PUSH_ERRORS, refuseApproval } from '../approvals/approval-replies.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
+import { CANARY_ERRORS, refuseCanary, refuseToJudge } from './canary-replies.ts'
 import { canaryBody } from './canary-request.ts'
 import { readRollout } from './rollout-of.ts'
-
-/** What the validation says, as a refusal. */
-function refuseSelection(validation: CanaryValidation, isConflict: boolean): Reply {
-  const [error = 'invalid selection'] = validation.errors ?? []
-  const [code] = validation.error_codes ?? []
-  return problem(isConflict ? 'canary-in-conflict' : 'canary-refused', { ...validation, error, code })
-}
 
 /** Push the approved request with exactly this text to the chosen instances, and to the others once promoted. */
 export default defineHttp({
@@ -30,13 +24,12 @@ export default defineHttp({
   body: canaryBody,
   replies: [{ status: 202, description: 'The rollout.', json: RolloutRecord }],
   errors: [
-    'bad-request',
+    ...CANARY_ERRORS,
+    ...PUSH_ERRORS,
+    'config-empty',
     'workload-not-found',
     'approval-not-found',
     'approval-required',
-    'canary-refused',
-    'canary-in-conflict',
-    'remote-config-unsupported',
     'workload-not-connected',
     'stage-empty',
     'configuration-invalid',
@@ -48,9 +41,8 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const { config, selection, comment } = body
     const verdict = await judgeCanary(ctx, { workloadId: params.id, config, selection })
-    if (!verdict.ok)
-      return verdict.code === 'workload-not-found' ? problem(verdict.code) : refuseApproval(verdict)
-    if (verdict.stages === null) return refuseSelection(verdict.validation, verdict.isConflict)
+    if (!verdict.ok) return refuseToJudge(verdict)
+    if (verdict.stages === null) return refuseCanary(verdict)
     const approval = await findNewestApprovalOfDraft(ctx.db, params.id, configHash(config))
     if (approval?.status !== 'approved')
       return problem('approval-required', approval === null ? {} : { request_status: approval.status })

@@ -13,7 +13,14 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(ServiceAccountCreateRequest),
   replies: [{ status: 201, description: 'The new account.', json: ServiceAccountRecord }],
-  errors: ['bad-request', 'service-account-taken', 'too-many-service-accounts', 'audit-unavailable'],
+  errors: [
+    'service-account-name-invalid',
+    'group-unknown',
+    'owner-unknown',
+    'service-account-taken',
+    'too-many-service-accounts',
+    'audit-unavailable',
+  ],
   async handle({ body, actor }, ctx) {
     const { name, owner_id: ownerId, groups } = body
     const outcome = await ctx.identity.serviceAccounts.create(actor, { name, ownerId, groups })

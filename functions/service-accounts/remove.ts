@@ -14,7 +14,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The account is gone.' }],
-  errors: ['service-account-not-found', 'audit-unavailable'],
+  errors: ['not-found', 'service-account-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.identity.serviceAccounts.remove(actor, params.id)
     return outcome.ok ? noContent() : refuseServiceAccount(outcome)

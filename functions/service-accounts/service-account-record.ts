@@ -13,7 +13,5 @@ export function toServiceAccountRecord(account: ServiceAccount): ServiceAccountR
 /** The reply to an administration that did not happen. */
 export function refuseServiceAccount(outcome: ServiceAccountOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return outcome.code === 'bad-request'
-    ? problem(outcome.code, { error: outcome.error })
-    : problem(outcome.code)
+  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
 }

@@ -15,7 +15,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(ServiceAccountUpdateRequest),
   replies: [{ status: 200, description: 'The account as it is now.', json: ServiceAccountRecord }],
-  errors: ['bad-request', 'service-account-not-found', 'audit-unavailable'],
+  errors: ['not-found', 'group-unknown', 'owner-unknown', 'service-account-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const { owner_id: ownerId, groups } = body
     const change = {

@@ -21,11 +21,11 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(RecommendedVersionRequest, { bytesMax: 4_096 }),
   replies: [{ status: 200, description: 'The version that counts now.', json: RecommendedVersion }],
-  errors: ['bad-request', 'audit-unavailable'],
+  errors: ['version-invalid', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const value = body.version.trim()
     if (value.length > VERSION_LENGTH_MAX || (value !== '' && !isComparable(value)))
-      return problem('bad-request', { error: 'version must be a semantic version such as 0.149.0, or empty' })
+      return problem('version-invalid')
     const { recommendedVersion } = ctx
     const stored = await ctx.audit.change(async (tx, record) => {
       const updatedBy = actor.email

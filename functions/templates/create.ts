@@ -24,15 +24,11 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(TemplateCreateRequest),
   replies: [{ status: 201, description: 'The new template.', json: TemplateRecord }],
-  errors: ['bad-request', 'body-too-large', 'audit-unavailable'],
+  errors: ['name-and-content-required', 'template-text-invalid', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
-    if (body.name === '' || body.content === '') {
-      return problem('bad-request', { error: 'name and content are required' })
-    }
+    if (body.name === '' || body.content === '') return problem('name-and-content-required')
     const texts = [body.name, body.content, body.category, body.stack, ...body.tags]
-    if (texts.some((text) => UNSTORABLE.test(text))) {
-      return problem('bad-request', { error: 'the text has characters that cannot be stored' })
-    }
+    if (texts.some((text) => UNSTORABLE.test(text))) return problem('template-text-invalid')
     const now = ctx.clock.now()
     const isDraft = body.kind === 'draft'
     const template: Template = {

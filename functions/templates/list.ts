@@ -5,7 +5,7 @@ import type { Db } from '../../lib/store/db.ts'
 import { isTemplateId, listTemplates, type TemplateFilter } from '../../lib/store/templates.ts'
 import { TemplateRecord } from '../../lib/wire/templates.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { toTemplateRecord } from './template-record.ts'
 
 /** The time in the key of a built-in template, which stands behind everything that was ever stored. */
@@ -26,7 +26,7 @@ export default defineHttp({
   }),
   body: noBody,
   replies: [{ status: 200, description: 'The templates.', json: array(TemplateRecord) }],
-  errors: ['bad-request'],
+  errors: PAGE_ERRORS,
   handle({ query, target }, ctx) {
     const filter = { kind: query.kind, category: query.category, stack: query.stack }
     return listReply(query, target, {

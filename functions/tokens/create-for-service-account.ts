@@ -3,7 +3,7 @@ import { findServiceAccount } from '../../lib/store/service-accounts.ts'
 import { ApiTokenCreated, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { answerToken, readTokenRequest, TokenId } from './token-record.ts'
+import { answerToken, readTokenRequest, TOKEN_ERRORS, TokenId } from './token-record.ts'
 
 /** Make a token of a service account. */
 export default defineHttp({
@@ -15,13 +15,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(ApiTokenRequest),
   replies: [{ status: 201, description: 'The new token.', json: ApiTokenCreated }],
-  errors: [
-    'bad-request',
-    'service-account-not-found',
-    'user-not-found',
-    'too-many-tokens',
-    'audit-unavailable',
-  ],
+  errors: [...TOKEN_ERRORS, 'not-found', 'service-account-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     // Nobody makes a token in the name of another person.
     if (!(await findServiceAccount(ctx.db, params.id))) return problem('service-account-not-found')

@@ -1,6 +1,6 @@
 import { ApiTokenCreated, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { answerToken, readTokenRequest } from './token-record.ts'
+import { answerToken, readTokenRequest, TOKEN_ERRORS } from './token-record.ts'
 
 /** Make a token that acts in my name. */
 export default defineHttp({
@@ -12,7 +12,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(ApiTokenRequest),
   replies: [{ status: 201, description: 'The new token.', json: ApiTokenCreated }],
-  errors: ['bad-request', 'user-not-found', 'too-many-tokens', 'audit-unavailable'],
+  errors: [...TOKEN_ERRORS, 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     return answerToken(await ctx.identity.apiTokens.create(actor, actor.userId, readTokenRequest(body)))
   },

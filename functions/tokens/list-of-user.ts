@@ -17,7 +17,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 200, description: 'The tokens, 100 at most.', json: array(ApiTokenRecord) }],
-  errors: ['user-not-found'],
+  errors: ['not-found', 'user-not-found'],
   async handle({ params }, ctx) {
     const holder = (await findUser(ctx.db, params.id)) ?? (await findServiceAccount(ctx.db, params.id))
     if (!holder) return problem('user-not-found')

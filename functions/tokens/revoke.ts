@@ -12,7 +12,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The token is gone.' }],
-  errors: ['token-not-found', 'audit-unavailable'],
+  errors: ['not-found', 'token-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     return answerRevocation(await ctx.identity.apiTokens.revoke(actor, actor.userId, params.id))
   },

@@ -30,6 +30,18 @@ export const readTokenRequest = ({ name, permissions, expires_at: at }: Required
   expiresAt: new Date(TIME.test(at) ? at : Number.NaN),
 })
 
+/** What a token can be refused for. */
+export const TOKEN_ERRORS = [
+  'expiry-invalid',
+  'expiry-past',
+  'expiry-too-far',
+  'permission-not-held',
+  'permission-unknown',
+  'token-name-invalid',
+  'too-many-tokens',
+  'user-not-found',
+] as const
+
 /** The reply to a token that was asked for. */
 export function answerToken(outcome: TokenOutcome): Reply {
   if (outcome.ok) {
@@ -37,9 +49,7 @@ export function answerToken(outcome: TokenOutcome): Reply {
     return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return outcome.code === 'bad-request'
-    ? problem(outcome.code, { error: outcome.error })
-    : problem(outcome.code)
+  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
 }
 
 /** The reply to a token that was to be taken away. */

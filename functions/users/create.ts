@@ -13,7 +13,15 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(UserCreateRequest),
   replies: [{ status: 201, description: 'The new user.', json: UserRecord }],
-  errors: ['bad-request', 'email-taken', 'server-busy', 'audit-unavailable'],
+  errors: [
+    'email-invalid',
+    'email-taken',
+    'group-unknown',
+    'password-too-short',
+    'password-too-long',
+    'server-busy',
+    'audit-unavailable',
+  ],
   async handle({ body, actor }, ctx) {
     const outcome = await ctx.identity.users.create(actor, body)
     return outcome.ok ? created(toUserRecord(outcome.user)) : refuseUser(outcome)

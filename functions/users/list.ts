@@ -2,7 +2,7 @@ import { array, type } from 'superstruct'
 import { listUsers, userKey } from '../../lib/store/users.ts'
 import { UserRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { toUserRecord } from './user-record.ts'
 
 /** All users, the oldest first. */
@@ -15,7 +15,7 @@ export default defineHttp({
   query: type(pageQuery),
   body: noBody,
   replies: [{ status: 200, description: 'The users.', json: array(UserRecord) }],
-  errors: ['bad-request'],
+  errors: PAGE_ERRORS,
   handle({ query, target }, ctx) {
     return listReply(query, target, {
       order: 'users.created_at',

@@ -13,7 +13,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The user is gone.' }],
-  errors: ['user-not-found', 'last-administrator', 'seed-admin', 'audit-unavailable'],
+  errors: ['not-found', 'user-not-found', 'last-administrator', 'seed-admin', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.identity.users.remove(actor, params.id)
     return outcome.ok ? noContent() : refuseUser(outcome)

@@ -15,7 +15,10 @@ export default defineHttp({
   body: jsonBody(UserUpdateRequest),
   replies: [{ status: 200, description: 'The user as it is now.', json: UserRecord }],
   errors: [
-    'bad-request',
+    'group-unknown',
+    'password-too-short',
+    'password-too-long',
+    'not-found',
     'user-not-found',
     'last-administrator',
     'seed-admin',

@@ -22,7 +22,5 @@ export function toUserRecord({ id, email, groups, createdAt, lastLoginAt }: User
 /** The reply to an administration that did not happen. */
 export function refuseUser(outcome: UserOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  return outcome.code === 'bad-request'
-    ? problem(outcome.code, { error: outcome.error })
-    : problem(outcome.code)
+  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
 }

@@ -12,7 +12,7 @@ import {
 import { listRollouts } from '../../lib/store/rollouts.ts'
 import { RevisionRecord } from '../../lib/wire/revisions.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
-import { listReply, pageQuery } from '../../runtime/pagination.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
 
@@ -29,7 +29,7 @@ export default defineHttp({
   query: type(pageQuery),
   body: noBody,
   replies: [{ status: 200, description: 'The revisions.', json: array(RevisionRecord) }],
-  errors: ['bad-request', 'workload-not-found'],
+  errors: [...PAGE_ERRORS, 'workload-not-found'],
   async handle({ params, query, target, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)
     if (workload === null) return problem('workload-not-found')

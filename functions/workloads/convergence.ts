@@ -9,7 +9,7 @@ import { findNewestPushOfHash, findPush, findRollbackOf } from '../../lib/store/
 import { Convergence } from '../../lib/wire/convergence.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
-import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
+import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { currentStateOf, targetsOf } from './push-targets-of.ts'
 import { findWorkload, revisionParams } from './workload-path.ts'
@@ -59,15 +59,14 @@ export default defineHttp({
   query: type({ ...pageQuery, push_id: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The convergence.', json: Convergence }],
-  errors: ['bad-request', 'workload-not-found', 'revision-not-found'],
+  errors: [...PAGE_ERRORS, 'workload-not-found', 'revision-not-found'],
   async handle({ params, query, target, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)
     if (workload === null) return problem('workload-not-found')
     const limit = query.limit === undefined ? PAGE_DEFAULT : readLimit(query.limit)
-    if (limit === null) return problem('bad-request', { error: 'invalid limit' })
+    if (limit === null) return problem('invalid-limit')
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, KEY, query.cursor)
-    if (query.cursor !== undefined && after === null)
-      return problem('bad-request', { error: 'invalid cursor' })
+    if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const stored = await findWanted(ctx, workload, params.hash, query.push_id)
     if (stored === null) return problem('revision-not-found')
     const push = currentStateOf(workload, stored)

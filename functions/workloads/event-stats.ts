@@ -17,14 +17,12 @@ export default defineHttp({
   query: type({ window: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The counts.', json: EventStats }],
-  errors: ['bad-request', 'workload-not-found'],
+  errors: ['unsupported-window', 'workload-not-found'],
   async handle({ params, query }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const window = EVENT_STATS_WINDOWS.find((known) => known === (query.window ?? '24h'))
     if (window === undefined)
-      return problem('bad-request', {
-        error: `unsupported window; use one of ${EVENT_STATS_WINDOWS.join(', ')}`,
-      })
+      return problem('unsupported-window', { windows: EVENT_STATS_WINDOWS.join(', ') })
     await ctx.fleet.writer.flush()
     const { seconds, bucketSeconds } = WINDOWS[window]
     const since = new Date(ctx.clock.now().getTime() - seconds * 1_000)

@@ -36,12 +36,11 @@ export default defineHttp({
   query: type({ ...pageQuery, since: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The events.', json: array(WorkloadEventRecord) }],
-  errors: ['bad-request', 'workload-not-found'],
+  errors: ['invalid-cursor', 'workload-not-found'],
   async handle({ params, query, target }, ctx) {
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['number', 'number'], query.cursor)
-    if (query.cursor !== undefined && after === null)
-      return problem('bad-request', { error: 'invalid cursor' })
+    if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const limit = readEventLimit(query.limit)
     // Whoever sees a workload come sees its event as well.
     await ctx.fleet.writer.flush()

@@ -19,12 +19,11 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(LabelRequest, { bytesMax: 65_536, invalidText: INVALID }),
   replies: [{ status: 200, description: 'The label as it is now.', json: RevisionLabel }],
-  errors: ['bad-request', 'workload-not-found', 'revision-not-found', 'audit-unavailable'],
+  errors: ['invalid-body', 'label-too-long', 'workload-not-found', 'revision-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const label = body.label.trim()
-    if ([...label].length > LABEL_MAX)
-      return problem('bad-request', { error: `label too long (max ${LABEL_MAX} chars)` })
-    if (label.includes('\0')) return problem('bad-request', { error: INVALID })
+    if ([...label].length > LABEL_MAX) return problem('label-too-long', { max: LABEL_MAX })
+    if (label.includes('\0')) return problem('invalid-body', { error: INVALID })
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const request = { workloadId: params.id, hash: params.hash, label, actor }
     const outcome = await recordAlongside(ctx.audit, (record) => labelRevision(ctx, request, record))

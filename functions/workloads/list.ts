@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
-import { nextLink, pageQuery, readLimit } from '../../runtime/pagination.ts'
+import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
 
 const ORDER = 'workloads.display_name'
@@ -23,13 +23,12 @@ export default defineHttp({
   query: type({ ...pageQuery, include_archived: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The workloads.', json: array(WorkloadRecord) }],
-  errors: ['bad-request'],
+  errors: PAGE_ERRORS,
   handle({ query, target, actor }, ctx) {
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['string', 'string'], query.cursor)
-    if (query.cursor !== undefined && after === null)
-      return problem('bad-request', { error: 'invalid cursor' })
+    if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const limit = query.limit === undefined ? null : readLimit(query.limit)
-    if (query.limit !== undefined && limit === null) return problem('bad-request', { error: 'invalid limit' })
+    if (query.limit !== undefined && limit === null) return problem('invalid-limit')
 
     const from = after === null ? null : { displayName: String(after[0]), id: String(after[1]) }
     const withArchived = query.include_archived === 'true'

@@ -1,6 +1,6 @@
 import { string, type } from 'superstruct'
 import { recordAlongside } from '../../lib/audit/alongside.ts'
-import { describeLabelFault } from '../../lib/selectors/read-selector.ts'
+import { LABEL_ERRORS, refuseLabels } from '../../lib/selectors/read-selector.ts'
 import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
@@ -16,10 +16,10 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(TrustedLabelsRequest, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'The labels as stored.', json: TrustedLabels }],
-  errors: ['bad-request', 'workload-not-found', 'audit-unavailable'],
+  errors: [...LABEL_ERRORS, 'workload-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    const fault = describeLabelFault(body.labels)
-    if (fault !== null) return problem('bad-request', { error: `labels ${fault}` })
+    const refusal = refuseLabels(body.labels)
+    if (refusal !== null) return problem(refusal.code, refusal.details)
     const labels = Object.fromEntries(Object.entries(body.labels).sort(([a], [b]) => (a < b ? -1 : 1)))
     const outcome = await recordAlongside(ctx.audit, (record) =>
       ctx.fleet.setTrustedLabels(params.id, labels, (tx) =>

@@ -9,6 +9,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetCounters } from '../fleet/state/counters.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Database } from '../store/db.ts'
 import type { ValidationErrorWire } from '../wire/errors.ts'
 
@@ -29,13 +30,13 @@ export interface ApprovalParts {
 /** Whoever acts. */
 export type ApprovalActor = NonNullable<AuditEvent['actor']>
 
-/** Refusals that say more than a code. */
+/** A text that came with a request and cannot be taken. */
+export type TextRefusal = Refusal<'comment-required' | 'text-not-storable' | 'text-too-long'>
+
+/** A draft that cannot be taken as it is, or not now. */
 export type DraftRefusal =
-  | { ok: false; code: 'bad-request'; error: string }
   | { ok: false; code: 'configuration-invalid'; validationErrors: ValidationErrorWire[] }
   | { ok: false; code: 'server-busy' }
-
-export const badRequest = (error: string): DraftRefusal => ({ ok: false, code: 'bad-request', error })
 
 /** PostgreSQL keeps no U+0000 and no half of a surrogate pair; neither belongs in a draft or a comment. */
 const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text)
@@ -49,12 +50,12 @@ const COMMENT_LENGTH_MAX = 4_000
 const NAME_LENGTH_MAX = 256
 
 /** Why texts cannot be stored, by the names of their fields; null when they can. */
-export function refuseTexts(texts: Readonly<Record<string, string>>): DraftRefusal | null {
+export function refuseTexts(texts: Readonly<Record<string, string>>): TextRefusal | null {
   for (const [name, text] of Object.entries(texts)) {
-    if (!isStorable(text)) return badRequest(`${name} must be Unicode text without null characters`)
+    if (!isStorable(text)) return refuse('text-not-storable', { field: name })
     const most = LENGTHS[name]
     if (most !== undefined && text.length > most)
-      return badRequest(`${name} must be at most ${most} characters, found ${text.length}`)
+      return refuse('text-too-long', { field: name, max: most, found: text.length })
   }
   return null
 }
@@ -70,9 +71,9 @@ const LENGTHS: Readonly<Record<string, number>> = {
 export function readComment(
   given: string,
   { isRequired }: { isRequired: boolean },
-): { ok: true; text: string } | DraftRefusal {
+): { ok: true; text: string } | TextRefusal {
   const text = given.trim()
-  if (isRequired && text === '') return badRequest('comment is required')
+  if (isRequired && text === '') return refuse('comment-required')
   return refuseTexts({ comment: text }) ?? { ok: true, text }
 }
 

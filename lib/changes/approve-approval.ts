@@ -7,12 +7,14 @@ import {
   checkDraft,
   type DraftRefusal,
   readComment,
+  type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
 export type ApproveOutcome =
   | { ok: true; approval: Approval }
   | { ok: false; code: 'workload-not-found' | 'approval-not-found' | 'approval-not-pending' }
+  | TextRefusal
   | DraftRefusal
   | AuditFailure
 

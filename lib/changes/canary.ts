@@ -6,7 +6,9 @@ import {
   chooseCanary,
   toCanaryCandidate,
 } from '../fleet/rollouts/canary-selection.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import type { StagePlan } from '../store/rollouts.ts'
+import type { ValidationErrorWire } from '../wire/errors.ts'
 import type { CanarySelection, CanaryValidation } from '../wire/rollouts.ts'
 import { ROLLOUT_GATES } from '../wire/values.ts'
 import { type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
@@ -18,36 +20,39 @@ export interface CanaryWish {
   selection: CanarySelection
 }
 
-export type CanaryVerdict =
-  | {
-      ok: true
-      validation: CanaryValidation
-      /** Null when the validation says that it cannot be started. */
-      stages: readonly StagePlan[] | null
-      /** Whether the fleet as it stands now is in the way, and not what was sent. */
-      isConflict: boolean
-    }
-  | { ok: false; code: 'workload-not-found' }
-  | Exclude<DraftRefusal, { code: 'configuration-invalid' }>
+/** Why a canary cannot be started. */
+export type CanaryRefusal = CanaryFault | Refusal<'remote-config-unsupported' | 'validation-failed'>
 
-const UNSUPPORTED: CanaryFault = {
-  code: 'remote_config_unsupported',
-  error: 'workload does not accept remote config',
-  isConflict: true,
+/** Whom a canary reaches and how it goes on. */
+export interface CanaryJudgement {
+  ok: true
+  targets: CanaryValidation['targets']
+  /** What is to be done; null where it cannot be started. */
+  stages: readonly StagePlan[] | null
+  /** The same stages as browsers see them. */
+  shownStages: CanaryValidation['stages']
+  stopReasons: readonly string[]
+  /** Empty where it can be started. */
+  refusals: readonly CanaryRefusal[]
+  /** Why the config is not valid, where that is in the way. */
+  findings: readonly ValidationErrorWire[]
 }
+
+export type CanaryVerdict =
+  | CanaryJudgement
+  | Refusal<'config-empty' | 'workload-not-found'>
+  | Exclude<DraftRefusal, { code: 'configuration-invalid' }>
 
 /** Say whom a canary would reach and how it would go on, without starting it. */
 export async function judgeCanary(parts: ApprovalParts, wish: CanaryWish): Promise<CanaryVerdict> {
-  if (wish.config.trim() === '') return { ok: false, code: 'bad-request', error: 'empty config body' }
+  if (wish.config.trim() === '') return refuse('config-empty')
   const target = await parts.configTargets.find(wish.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
-  if (!target.acceptsRemoteConfig) return refuse([UNSUPPORTED])
+  if (!target.acceptsRemoteConfig) return turnDown([refuse('remote-config-unsupported')])
   const checked = await checkDraft(parts, wish.config, target)
   if (checked.ok) return choose(parts, wish, checked.required)
   if (checked.code !== 'configuration-invalid') return checked
-  const found = checked.validationErrors.map(({ code, message }) => ({ code, error: message }))
-  const faults = [{ code: 'validation_failed', error: 'configuration failed validation' }, ...found]
-  return refuse(faults.map((fault) => ({ ...fault, isConflict: false })))
+  return { ...turnDown([refuse('validation-failed')]), findings: checked.validationErrors }
 }
 
 function choose(parts: ApprovalParts, wish: CanaryWish, used: readonly ComponentRef[]): CanaryVerdict {
@@ -60,17 +65,20 @@ function choose(parts: ApprovalParts, wish: CanaryWish, used: readonly Component
     .map((instance) => toCanaryCandidate(instance, used, isCompatible, nowMs))
   const isElsewhere = (uid: string) => parts.fleet.state.instances.get(uid)?.connection != null
   const choice = chooseCanary(wish.selection, candidates, isElsewhere)
-  if (choice.faults.length > 0) return refuse(choice.faults, choice.chosen, now)
+  if (choice.faults.length > 0) return turnDown(choice.faults, choice.chosen, now)
   const instanceUids = choice.chosen.map(({ uid }) => uid)
   const rest = { dwellMs: 0, gates: ROLLOUT_GATES }
   return {
     ok: true,
-    isConflict: false,
+    targets: toTargets(choice.chosen, now),
     stages: [
       { count: instanceUids.length, ...rest, canary: { selection: wish.selection, instanceUids } },
       { percentage: 100, ...rest },
     ],
-    validation: { valid: true, targets: toTargets(choice.chosen, now), stages: toStages(choice) },
+    shownStages: toStages(choice),
+    stopReasons: [],
+    refusals: [],
+    findings: [],
   }
 }
 
@@ -88,23 +96,18 @@ const toStages = ({ chosen, eligibleCount }: CanaryChoice): CanaryValidation['st
   { index: 1, percentage: 100, target_count: eligibleCount, dwell_seconds: 0 },
 ]
 
-function refuse(
-  faults: readonly CanaryFault[],
+function turnDown(
+  refusals: readonly CanaryRefusal[],
   chosen: readonly CanaryCandidate[] = [],
   now = '',
-): CanaryVerdict {
-  const reasons = [...new Set(chosen.flatMap(({ obstacle }) => (obstacle === null ? [] : [obstacle])))]
+): CanaryJudgement {
   return {
     ok: true,
+    targets: toTargets(chosen, now),
     stages: null,
-    isConflict: faults.some(({ isConflict }) => isConflict),
-    validation: {
-      valid: false,
-      targets: toTargets(chosen, now),
-      stages: [],
-      ...(reasons.length === 0 ? {} : { stop_reasons: reasons }),
-      error_codes: [...new Set(faults.map(({ code }) => code))],
-      errors: faults.map(({ error }) => error),
-    },
+    shownStages: [],
+    stopReasons: [...new Set(chosen.flatMap(({ obstacle }) => (obstacle === null ? [] : [obstacle])))],
+    refusals,
+    findings: [],
   }
 }

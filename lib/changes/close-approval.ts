@@ -1,13 +1,13 @@
 import { recordAlongside } from '../audit/alongside.ts'
 import type { AuditFailure } from '../audit/trail.ts'
 import { type Approval, closeApproval, findApproval } from '../store/approvals.ts'
-import { type ApprovalActor, type ApprovalParts, type DraftRefusal, readComment } from './approval-parts.ts'
+import { type ApprovalActor, type ApprovalParts, readComment, type TextRefusal } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
 export type CloseOutcome =
   | { ok: true; approval: Approval }
   | { ok: false; code: 'approval-not-found' | 'approval-not-pending' }
-  | DraftRefusal
+  | TextRefusal
   | AuditFailure
 
 const NAMES = { rejected: 'approval.reject', withdrawn: 'approval.withdraw' } as const

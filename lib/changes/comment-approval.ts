@@ -1,22 +1,25 @@
 import { recordAlongside } from '../audit/alongside.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   countApprovalComments,
   findApproval,
   insertApprovalComment,
   lockApprovalStatus,
 } from '../store/approvals.ts'
-import { type ApprovalActor, type ApprovalParts, badRequest, readComment } from './approval-parts.ts'
+import { type ApprovalActor, type ApprovalParts, readComment } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 import type { CloseOutcome } from './close-approval.ts'
 
 /** What one request may gather; a discussion of this length belongs elsewhere. */
 export const COMMENTS_MAX = 200
 
+export type CommentOutcome = CloseOutcome | Refusal<'comments-full'>
+
 /** Say something about a request that has no end yet, as what should be changed first. */
 export async function commentApproval(
   parts: ApprovalParts,
   said: { workloadId: string; approvalId: string; comment: string; actor: ApprovalActor },
-): Promise<CloseOutcome> {
+): Promise<CommentOutcome> {
   const { workloadId, approvalId, actor } = said
   const comment = readComment(said.comment, { isRequired: true })
   if (!comment.ok) return comment
@@ -38,7 +41,7 @@ export async function commentApproval(
       return approval
     })
     if (outcome === 'ended') return { ok: false, code: 'approval-not-pending' } as const
-    if (outcome === 'full') return badRequest(`a request takes ${COMMENTS_MAX} comments at most`)
+    if (outcome === 'full') return refuse('comments-full', { max: COMMENTS_MAX })
     parts.hub.broadcast(toApprovalFrame(outcome))
     return { ok: true, approval: outcome } as const
   })

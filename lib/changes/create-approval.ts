@@ -3,15 +3,16 @@ import type { AuditFailure } from '../audit/trail.ts'
 import { randomHex } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import { type Approval, insertApproval, type NewApproval, retirePendingApproval } from '../store/approvals.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
-  badRequest,
   checkDraft,
   type DraftRefusal,
   refuseTexts,
+  type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
@@ -28,7 +29,14 @@ export interface ApprovalRequest {
 
 export type CreateOutcome =
   | { ok: true; approval: Approval }
-  | { ok: false; code: 'workload-not-found' | 'remote-config-unsupported' | 'nothing-changes' }
+  | Refusal<
+      | 'draft-empty'
+      | 'nothing-changes'
+      | 'production-confirmation-required'
+      | 'remote-config-unsupported'
+      | 'workload-not-found'
+    >
+  | TextRefusal
   | DraftRefusal
   | AuditFailure
 
@@ -39,7 +47,7 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
     request.targetEnv.trim(),
     request.comment.trim(),
   ]
-  if (request.draftYaml.trim() === '') return badRequest('empty config draft')
+  if (request.draftYaml.trim() === '') return refuse('draft-empty')
   const { draftYaml } = request
   const refused = refuseTexts({
     draft_yaml: draftYaml,
@@ -59,8 +67,7 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   if (!checked.ok) return checked
   const { labels, trustedLabels } = target
   const prodTarget = isProduction({ targetEnv, targetGroup, labels, trustedLabels })
-  if (prodTarget && !request.prodConfirmation)
-    return badRequest('prod approval request requires confirmation')
+  if (prodTarget && !request.prodConfirmation) return refuse('production-confirmation-required')
   return store(parts, request.actor, {
     id: `car_${randomHex(16, parts.random)}`,
     workloadId: request.workloadId,

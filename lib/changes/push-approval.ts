@@ -5,6 +5,7 @@ import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import { isProduction } from '../model/production.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   type Approval,
   findApproval,
@@ -17,10 +18,10 @@ import type { PolicyEvaluation } from '../wire/policy.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
-  badRequest,
   checkDraft,
   type DraftRefusal,
   refuseTexts,
+  type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
@@ -39,25 +40,26 @@ export interface ApprovalPush {
 
 export type PushApprovalOutcome =
   | { ok: true; approval: Approval }
-  | {
-      ok: false
-      code:
-        | 'workload-not-found'
-        | 'approval-not-found'
-        | 'approval-already-pushed'
-        | 'remote-config-unsupported'
-        | 'workload-not-connected'
-        | 'stage-empty'
-    }
+  | Refusal<
+      | 'approval-already-pushed'
+      | 'approval-not-found'
+      | 'break-glass-reason-required'
+      | 'production-double-confirmation-required'
+      | 'remote-config-unsupported'
+      | 'stage-empty'
+      | 'workload-not-connected'
+      | 'workload-not-found'
+    >
+  | TextRefusal
   | { ok: false; code: 'approval-required'; requestStatus: StoredApprovalStatus }
   | { ok: false; code: 'config-policy-blocked'; policy: PolicyEvaluation }
   | DraftRefusal
   | AuditFailure
 
-type Refusal = Exclude<PushApprovalOutcome, { ok: true }>
+type PushRefusal = Exclude<PushApprovalOutcome, { ok: true }>
 
 /** May a request of this status be pushed? Break-glass also takes one that nobody approved. */
-function refuseStatus(status: StoredApprovalStatus, isBreakGlass: boolean): Refusal | null {
+function refuseStatus(status: StoredApprovalStatus, isBreakGlass: boolean): PushRefusal | null {
   if (status === 'approved' || (status === 'pending' && isBreakGlass)) return null
   if (status === 'pushed' && isBreakGlass) return { ok: false, code: 'approval-already-pushed' }
   return { ok: false, code: 'approval-required', requestStatus: status }
@@ -68,8 +70,8 @@ export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): 
   const push = { ...wanted, comment: wanted.comment.trim(), breakGlassReason: wanted.breakGlassReason.trim() }
   const refusedText = refuseTexts({ comment: push.comment, break_glass_reason: push.breakGlassReason })
   if (refusedText !== null) return refusedText
-  if (push.breakGlass && push.comment === '') return badRequest('comment is required')
-  if (push.breakGlass && push.breakGlassReason === '') return badRequest('break_glass_reason is required')
+  if (push.breakGlass && push.comment === '') return refuse('comment-required')
+  if (push.breakGlass && push.breakGlassReason === '') return refuse('break-glass-reason-required')
   const target = await parts.configTargets.find(push.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const approval = await findApproval(parts.db, push.workloadId, push.approvalId)
@@ -93,9 +95,9 @@ function refuseEarly(
   approval: Approval,
   target: ConfigTarget,
   prodTarget: boolean,
-): Refusal | null {
-  if (prodTarget && push.comment === '') return badRequest('comment is required')
-  if (prodTarget && !push.prodDoubleConfirmed) return badRequest('prod push requires double confirmation')
+): PushRefusal | null {
+  if (prodTarget && push.comment === '') return refuse('comment-required')
+  if (prodTarget && !push.prodDoubleConfirmed) return refuse('production-double-confirmation-required')
   const refused = refuseStatus(approval.status, push.breakGlass)
   if (refused !== null) return refused
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
@@ -110,7 +112,7 @@ async function judgePolicy(
   push: ApprovalPush,
   approval: Approval,
   target: ConfigTarget,
-): Promise<Refusal | null> {
+): Promise<PushRefusal | null> {
   const current = await parts.configTargets.currentConfig(push.workloadId)
   const texts = { candidate: approval.draftYaml, current }
   const found = await parts.configs.policy(policyForWorkload(target, texts, approval, parts.config.policy))
@@ -151,7 +153,7 @@ async function commit(
   const { actor, breakGlass, workloadId } = push
   let pushed: Approval | null = null
   return recordAlongside<PushApprovalOutcome>(parts.audit, async (record) => {
-    let refusal: Refusal | null = null
+    let refusal: PushRefusal | null = null
     const outcome = await parts.fleet.push<'refused' | 'stage-empty'>(
       {
         ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },

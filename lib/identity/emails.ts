@@ -3,10 +3,11 @@ export const toEmailKey = (email: string): string =>
   email.trim().normalize('NFC').toLowerCase().replaceAll('\0', '\uFFFD')
 
 const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u
-const EMAIL_MAX = 254
+/** The longest address that mail can be sent to (RFC 5321). */
+export const EMAIL_LENGTH_MAX = 254
 
 /** Longer than any e-mail that an account can have; nothing else is to be done with such a text. */
-export const isTooLongForEmail = (text: string): boolean => text.length > EMAIL_MAX
+export const isTooLongForEmail = (text: string): boolean => text.length > EMAIL_LENGTH_MAX
 
 /** Whether a trimmed text can be an e-mail address; anything stricter refuses addresses that exist. */
 export const isEmail = (email: string): boolean => !isTooLongForEmail(email) && EMAIL.test(email)

@@ -1,11 +1,12 @@
 import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import type { Database } from '../store/db.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { findPasswordHash, updatePassword } from '../store/users.ts'
 import { toEmailKey } from './emails.ts'
 import type { SessionEnds } from './identity.ts'
 import type { LoginLimit } from './login-limit.ts'
-import { type Busy, describePasswordFault, type Passwords } from './passwords.ts'
+import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
 
 /** Neither password is empty. */
 export interface PasswordChange {
@@ -17,9 +18,8 @@ export interface PasswordChange {
 
 export type PasswordChangeOutcome =
   | { ok: true }
-  /** `error` says which rule the new password breaks. */
-  | { ok: false; code: 'bad-request'; error: string }
-  | { ok: false; code: 'password-mismatch' | 'unauthorized' }
+  | PasswordRefusal
+  | Refusal<'password-mismatch' | 'password-unchanged' | 'unauthorized'>
   | { ok: false; code: 'login-limited'; retryAfterS: number }
   | Busy
   | AuditFailure
@@ -35,11 +35,9 @@ interface Parts {
 /** Change one's own password; all other sessions of the user end. Guesses count like failed logins. */
 export function openOwnPassword(parts: Parts): (change: PasswordChange) => Promise<PasswordChangeOutcome> {
   return async (change) => {
-    const fault = describePasswordFault(change.newPassword)
-    if (fault) return { ok: false, code: 'bad-request', error: `new_password ${fault}` }
-    if (change.newPassword === change.currentPassword) {
-      return { ok: false, code: 'bad-request', error: 'new_password must differ from current_password' }
-    }
+    const refused = refusePassword('new_password', change.newPassword)
+    if (refused) return refused
+    if (change.newPassword === change.currentPassword) return refuse('password-unchanged')
     const begun = parts.limit.begin(change.address, toEmailKey(change.actor.email))
     if (!begun.ok) return { ok: false, code: 'login-limited', retryAfterS: begun.retryAfterS }
     let isGuess = false

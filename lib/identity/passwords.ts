@@ -1,4 +1,5 @@
 import type { Random } from '../ids.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import type { WorkerOutcome, WorkerPool } from '../workers/pool.ts'
 import type { PasswordJob, PasswordResult } from './password-job.ts'
 
@@ -8,11 +9,14 @@ export const PASSWORD_MAX = 256
 /** How long a password is, in code points: an accented letter or an emoji counts once. */
 export const passwordLength = (password: string): number => [...password].length
 
-/** What is wrong with a new password, in words that follow its field's name; null when nothing is. */
-export function describePasswordFault(password: string): string | null {
+/** A new password of a length that is not taken. */
+export type PasswordRefusal = Refusal<'password-too-short' | 'password-too-long'>
+
+/** Refuse a new password for its length; null when it fits. `field` is its name on the wire. */
+export function refusePassword(field: string, password: string): PasswordRefusal | null {
   const length = passwordLength(password)
-  if (length < PASSWORD_MIN) return `must be at least ${PASSWORD_MIN} characters`
-  return length > PASSWORD_MAX ? `must be at most ${PASSWORD_MAX} characters` : null
+  if (length < PASSWORD_MIN) return refuse('password-too-short', { field, min: PASSWORD_MIN })
+  return length > PASSWORD_MAX ? refuse('password-too-long', { field, max: PASSWORD_MAX }) : null
 }
 
 /** Argon2id in threads of its own; `busy` when too many wait. */

@@ -1,6 +1,7 @@
 import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
 import type { Database, Db } from '../store/db.ts'
 import { findGroups, type Group, replaceUserGroups } from '../store/groups.ts'
@@ -15,10 +16,18 @@ import { deleteUser, findUser, lockIdentity } from '../store/users.ts'
 import type { SessionEnds } from './identity.ts'
 import type { Administrator } from './user-administration.ts'
 
+type ServiceAccountRefusal = Refusal<
+  | 'group-unknown'
+  | 'owner-unknown'
+  | 'service-account-name-invalid'
+  | 'service-account-not-found'
+  | 'service-account-taken'
+  | 'too-many-service-accounts'
+>
+
 export type ServiceAccountOutcome =
   | { ok: true; account: ServiceAccount }
-  | { ok: false; code: 'bad-request'; error: string }
-  | { ok: false; code: 'service-account-not-found' | 'service-account-taken' | 'too-many-service-accounts' }
+  | ServiceAccountRefusal
   | AuditFailure
 
 /** Accounts for machines: they have groups and an owner, and nobody can sign in as one. */
@@ -57,13 +66,15 @@ export function openServiceAccounts(parts: Parts): ServiceAccounts {
   }
 }
 
-const badRequest = (error: string) => ({ ok: false, code: 'bad-request', error }) as const
 const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
 const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
 
-function describeUnknown(asked: readonly string[], found: readonly Group[]): string | null {
+function refuseUnknownGroup(
+  asked: readonly string[],
+  found: readonly Group[],
+): Refusal<'group-unknown'> | null {
   const unknown = asked.find((name) => !found.some((group) => group.name === name))
-  return unknown === undefined ? null : `unknown group ${JSON.stringify(unknown)}`
+  return unknown === undefined ? null : refuse('group-unknown', { group: unknown })
 }
 
 const USER_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
@@ -77,15 +88,14 @@ async function createAccount(
   asked: { name: string; ownerId: string; groups: readonly string[] },
 ): Promise<ServiceAccountOutcome> {
   const name = asked.name.trim()
-  if (!NAME.test(name))
-    return badRequest('name must be lower-case letters, digits, ".", "_" and "-", 63 at most')
+  if (!NAME.test(name)) return refuse('service-account-name-invalid')
   const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
     await lockIdentity(tx)
     const groups = await findGroups(tx, asked.groups)
-    const unknown = describeUnknown(asked.groups, groups)
-    if (unknown) return badRequest(unknown)
+    const unknown = refuseUnknownGroup(asked.groups, groups)
+    if (unknown) return unknown
     const owner = await findOwner(tx, asked.ownerId)
-    if (!owner) return badRequest('owner_id must be the id of a user')
+    if (!owner) return refuse('owner-unknown')
     if ((await countServiceAccounts(tx)) >= SERVICE_ACCOUNTS_MAX)
       return { ok: false, code: 'too-many-service-accounts' }
     const now = clock.now()
@@ -114,10 +124,10 @@ async function updateAccount(
     const before = await findServiceAccount(tx, id)
     if (!before) return { ok: false, code: 'service-account-not-found' }
     const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
-    const unknown = groups && describeUnknown(change.groups ?? [], groups)
-    if (unknown) return badRequest(unknown)
+    const unknown = groups && refuseUnknownGroup(change.groups ?? [], groups)
+    if (unknown) return unknown
     const owner = change.ownerId === undefined ? null : await findOwner(tx, change.ownerId)
-    if (owner === undefined) return badRequest('owner_id must be the id of a user')
+    if (owner === undefined) return refuse('owner-unknown')
     if (groups) await replaceUserGroups(tx, id, idsOf(groups))
     if (owner) await setServiceAccountOwner(tx, id, owner.id)
     const account = (await findServiceAccount(tx, id))!

@@ -2,6 +2,7 @@ import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import { type ApiToken, deleteApiToken, insertApiToken, listApiTokens } from '../store/api-tokens.ts'
 import type { Database, Db } from '../store/db.ts'
 import { listUserGroups } from '../store/groups.ts'
@@ -18,11 +19,15 @@ export interface NewApiToken {
   expiresAt: Date
 }
 
+type TokenRequestRefusal = Refusal<
+  'expiry-invalid' | 'expiry-past' | 'expiry-too-far' | 'permission-unknown' | 'token-name-invalid'
+>
+
 export type TokenOutcome =
   /** `secret` is the token itself, which is told this once. */
   | { ok: true; token: ApiToken; secret: string }
-  | { ok: false; code: 'bad-request'; error: string }
-  | { ok: false; code: 'user-not-found' | 'too-many-tokens' }
+  | TokenRequestRefusal
+  | Refusal<'permission-not-held' | 'too-many-tokens' | 'user-not-found'>
   | AuditFailure
 
 export type RevokeOutcome = { ok: true } | { ok: false; code: 'token-not-found' } | AuditFailure
@@ -56,15 +61,19 @@ export function openTokenAdministration(parts: Parts): TokenAdministration {
   }
 }
 
-/** What is wrong with what is asked for; null when nothing is. */
-function describeFault(name: string, { permissions, expiresAt }: NewApiToken, now: Date): string | null {
+/** Refuse what nobody can have; null when somebody could. */
+function refuseRequest(
+  name: string,
+  { permissions, expiresAt }: NewApiToken,
+  now: Date,
+): TokenRequestRefusal | null {
   if (name === '' || name.length > NAME_MAX || /[\p{Cc}\p{Surrogate}]/u.test(name))
-    return `name must be 1 to ${NAME_MAX} characters`
-  if (Number.isNaN(expiresAt.getTime())) return 'expires_at must be a time, as 2027-01-31T00:00:00Z'
-  if (expiresAt <= now) return 'expires_at must be in the future'
-  if (expiresAt.getTime() - now.getTime() > YEAR_MS) return 'expires_at must be at most a year away'
+    return refuse('token-name-invalid', { max: NAME_MAX })
+  if (Number.isNaN(expiresAt.getTime())) return refuse('expiry-invalid')
+  if (expiresAt <= now) return refuse('expiry-past')
+  if (expiresAt.getTime() - now.getTime() > YEAR_MS) return refuse('expiry-too-far')
   const unknown = permissions.find((permission) => !PERMISSIONS.some((known) => known === permission))
-  return unknown === undefined ? null : `unknown permission ${JSON.stringify(unknown)}`
+  return unknown === undefined ? null : refuse('permission-unknown', { permission: unknown })
 }
 
 /** What a holder may do now; null when there is no such person and no such service account. */
@@ -85,8 +94,8 @@ async function createToken(
   asked: NewApiToken,
 ): Promise<TokenOutcome> {
   const name = asked.name.trim()
-  const fault = describeFault(name, asked, clock.now())
-  if (fault) return { ok: false, code: 'bad-request', error: fault }
+  const refused = refuseRequest(name, asked, clock.now())
+  if (refused) return refused
   const secret = formatApiToken(random.bytes(32))
   const outcome = await audit.change<TokenOutcome>(async (tx, record) => {
     await lockIdentity(tx)
@@ -94,8 +103,7 @@ async function createToken(
     if (!holder) return { ok: false, code: 'user-not-found' }
     // It would come to life unnoticed once the holder is given the right.
     const beyond = asked.permissions.find((one) => !holder.permissions.some((held) => held === one))
-    if (beyond !== undefined)
-      return { ok: false, code: 'bad-request', error: `the holder does not have ${JSON.stringify(beyond)}` }
+    if (beyond !== undefined) return refuse('permission-not-held', { permission: beyond })
     if ((await listApiTokens(tx, holderId)).length >= TOKENS_MAX)
       return { ok: false, code: 'too-many-tokens' }
     const now = clock.now()

@@ -1,6 +1,7 @@
 import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
 import type { Database, Db } from '../store/db.ts'
 import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
@@ -8,7 +9,7 @@ import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
 import { isEmail, toEmailKey } from './emails.ts'
 import type { SessionEnds } from './identity.ts'
-import { type Busy, describePasswordFault, type Passwords } from './passwords.ts'
+import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
 
 /** The administrator who acts. */
 export interface Administrator {
@@ -16,11 +17,18 @@ export interface Administrator {
   email: string
 }
 
-type Refusal =
-  | { ok: false; code: 'bad-request'; error: string }
-  | { ok: false; code: 'email-taken' | 'user-not-found' | 'last-administrator' | 'seed-admin' }
+type UserRefusal =
+  | PasswordRefusal
+  | Refusal<
+      | 'email-invalid'
+      | 'email-taken'
+      | 'group-unknown'
+      | 'last-administrator'
+      | 'seed-admin'
+      | 'user-not-found'
+    >
 
-export type UserOutcome = { ok: true; user: User } | Refusal | Busy | AuditFailure
+export type UserOutcome = { ok: true; user: User } | UserRefusal | Busy | AuditFailure
 
 /** What administrators do with users. The last administrator stays one, and so does the seeded one. */
 export interface UserAdministration {
@@ -66,16 +74,16 @@ async function createUser(
   asked: { email: string; password: string; groups: readonly string[] },
 ): Promise<UserOutcome> {
   const email = asked.email.trim()
-  if (!isEmail(email)) return badRequest('email must be an e-mail address')
-  const fault = describePasswordFault(asked.password)
-  if (fault) return badRequest(`password ${fault}`)
+  if (!isEmail(email)) return refuse('email-invalid')
+  const refused = refusePassword('password', asked.password)
+  if (refused) return refused
   const hashed = await passwords.hash(asked.password)
   if (!hashed.ok) return hashed
   const outcome = await audit.change<UserOutcome>(async (tx, record) => {
     await lockIdentity(tx)
     const groups = await findGroups(tx, asked.groups)
-    const unknown = describeUnknown(asked.groups, groups)
-    if (unknown) return badRequest(unknown)
+    const unknown = refuseUnknownGroup(asked.groups, groups)
+    if (unknown) return unknown
     const now = clock.now()
     const id = uuidv7(now, random)
     const row = { id, email, emailKey: toEmailKey(email), passwordHash: hashed.hash, createdAt: now }
@@ -96,8 +104,8 @@ async function updateUser(
 ): Promise<UserOutcome> {
   let passwordHash: string | null = null
   if (change.password !== undefined) {
-    const fault = describePasswordFault(change.password)
-    if (fault) return badRequest(`password ${fault}`)
+    const refused = refusePassword('password', change.password)
+    if (refused) return refused
     const hashed = await parts.passwords.hash(change.password)
     if (!hashed.ok) return hashed
     passwordHash = hashed.hash
@@ -108,8 +116,8 @@ async function updateUser(
     const user = await findUser(tx, id)
     if (!user) return { ok: false, code: 'user-not-found' }
     const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
-    const unknown = groups && describeUnknown(change.groups ?? [], groups)
-    if (unknown) return badRequest(unknown)
+    const unknown = groups && refuseUnknownGroup(change.groups ?? [], groups)
+    if (unknown) return unknown
     const refusal = groups && !isAdministrator(groups) ? await refuseLoss(tx, parts, user) : null
     if (refusal) return refusal
     if (groups) await replaceUserGroups(tx, id, idsOf(groups))
@@ -149,7 +157,7 @@ async function removeUser(parts: Parts, by: Administrator, id: string): Promise<
 }
 
 /** Why a user cannot stop being an administrator; null when it can, or is none. */
-async function refuseLoss(tx: Db, { seedAdminEmail }: Parts, user: User): Promise<Refusal | null> {
+async function refuseLoss(tx: Db, { seedAdminEmail }: Parts, user: User): Promise<UserRefusal | null> {
   if (seedAdminEmail !== null && toEmailKey(seedAdminEmail) === toEmailKey(user.email)) {
     return { ok: false, code: 'seed-admin' }
   }
@@ -157,7 +165,6 @@ async function refuseLoss(tx: Db, { seedAdminEmail }: Parts, user: User): Promis
   return (await hasOtherAdministrator(tx, user.id)) ? null : { ok: false, code: 'last-administrator' }
 }
 
-const badRequest = (error: string): Refusal => ({ ok: false, code: 'bad-request', error })
 const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
 const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
 const isAdministrator = (groups: readonly Group[]) => groups.some((group) => group.role === 'administrator')
@@ -165,10 +172,10 @@ const isAdministrator = (groups: readonly Group[]) => groups.some((group) => gro
 const isApplied = (outcome: { ok: true; value: UserOutcome } | AuditFailure): boolean =>
   outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'
 
-function describeUnknown(asked: readonly string[], found: readonly Group[]): string | null {
+function refuseUnknownGroup(asked: readonly string[], found: readonly Group[]): UserRefusal | null {
   const names = new Set(namesOf(found))
   const unknown = asked.find((name) => !names.has(name))
-  return unknown === undefined ? null : `unknown group ${JSON.stringify(unknown)}`
+  return unknown === undefined ? null : refuse('group-unknown', { group: unknown })
 }
 
 function describeChange(before: User, after: User, isPasswordReset: boolean): object | null {

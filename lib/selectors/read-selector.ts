@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../model/refusal.ts'
 import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { Selector, SelectorExpression } from '../wire/selectors.ts'
 import { classifyKey, IDENTITY_KEYS, IDENTITY_PREFIX, type KeyClass } from './keys.ts'
@@ -26,68 +27,96 @@ const ENTRIES_MAX = 50
 const TEXT_LENGTH_MAX = 256
 const UNSTORABLE = /[\0-\u001f\u007f]|\p{Surrogate}/u
 
-function describeText(text: string): string | null {
-  if (text.trim() === '') return 'has an empty text'
-  if (text.length > TEXT_LENGTH_MAX) return `has a text of more than ${TEXT_LENGTH_MAX} characters`
-  return UNSTORABLE.test(text) ? 'has a text with control characters' : null
+/** Why labels, or the texts of a selector, cannot be kept. */
+export const LABEL_ERRORS = [
+  'labels-have-control-characters',
+  'labels-have-empty-text',
+  'labels-have-long-text',
+  'labels-have-reserved-prefix',
+  'labels-too-many',
+] as const
+
+/** Why a selector cannot be used. */
+export const SELECTOR_ERRORS = [
+  ...LABEL_ERRORS,
+  'selector-empty',
+  'selector-key-nameless',
+  'selector-key-reported',
+  'selector-key-unknown',
+  'selector-list-too-long',
+  'selector-reads-reports',
+  'selector-values-missing',
+  'selector-values-unexpected',
+] as const
+
+/** Labels that cannot be kept; the detail `field` says which. */
+export type LabelRefusal = Refusal<(typeof LABEL_ERRORS)[number]>
+export type SelectorRefusal = Refusal<(typeof SELECTOR_ERRORS)[number]>
+
+function refuseText(field: string, text: string): LabelRefusal | null {
+  if (text.trim() === '') return refuse('labels-have-empty-text', { field })
+  if (text.length > TEXT_LENGTH_MAX) return refuse('labels-have-long-text', { field, max: TEXT_LENGTH_MAX })
+  return UNSTORABLE.test(text) ? refuse('labels-have-control-characters', { field }) : null
 }
 
-/** Why labels cannot be kept, in words; null when they can. Keys carry no prefix. */
-export function describeLabelFault(labels: Readonly<Record<string, string>>): string | null {
+/** Refuse labels that cannot be kept; null when they can. Keys carry no prefix. */
+export function refuseLabels(labels: Readonly<Record<string, string>>): LabelRefusal | null {
+  const field = 'labels'
   const entries = Object.entries(labels)
-  if (entries.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} entries`
+  if (entries.length > ENTRIES_MAX) return refuse('labels-too-many', { field, max: ENTRIES_MAX })
   for (const [key, value] of entries) {
-    const fault = describeText(key) ?? describeText(value)
-    if (fault !== null) return fault
-    if (key.startsWith(TRUSTED_PREFIX)) return `has a key with the prefix ${TRUSTED_PREFIX}`
+    const refusal = refuseText(field, key) ?? refuseText(field, value)
+    if (refusal !== null) return refusal
+    if (key.startsWith(TRUSTED_PREFIX))
+      return refuse('labels-have-reserved-prefix', { field, prefix: TRUSTED_PREFIX })
   }
   return null
 }
 
-const PREFIXES = `${TRUSTED_PREFIX} or ${IDENTITY_PREFIX}`
+const FIELD = 'selector'
 
-function describeKey(key: string, { classes }: SelectorRules): string | null {
-  const fault = describeText(key)
-  if (fault !== null) return fault
+function refuseKey(key: string, { classes }: SelectorRules): SelectorRefusal | null {
+  const refusal = refuseText(FIELD, key)
+  if (refusal !== null) return refusal
   const found = classifyKey(key)
-  if (found.name.trim() === '') return `has the key "${key}" without a name behind its prefix`
+  if (found.name.trim() === '') return refuse('selector-key-nameless', { key })
   if (found.class === 'identity' && !(IDENTITY_KEYS as readonly string[]).includes(found.name))
-    return `has the unknown key "${key}"; an identity has ${IDENTITY_KEYS.join(', ')}`
+    return refuse('selector-key-unknown', { key, known: IDENTITY_KEYS.join(', ') })
   if (classes.includes(found.class)) return null
-  return `has the key "${key}", which agents report; here it needs the prefix ${PREFIXES}`
+  return refuse('selector-key-reported', { key, prefixes: `${TRUSTED_PREFIX} or ${IDENTITY_PREFIX}` })
 }
 
-function describeExpression(expression: SelectorExpression, rules: SelectorRules): string | null {
+function refuseExpression(expression: SelectorExpression, rules: SelectorRules): SelectorRefusal | null {
   const { key, operator, values = [] } = expression
   const needsValues = operator === 'In' || operator === 'NotIn'
-  if (needsValues && values.length === 0) return `has ${operator} without values for "${key}"`
-  if (!needsValues && values.length > 0) return `has values for ${operator} of "${key}"`
-  if (values.length > ENTRIES_MAX) return `has more than ${ENTRIES_MAX} entries in a list`
-  return describeKey(key, rules) ?? firstFault(values)
+  if (needsValues && values.length === 0) return refuse('selector-values-missing', { key, operator })
+  if (!needsValues && values.length > 0) return refuse('selector-values-unexpected', { key, operator })
+  if (values.length > ENTRIES_MAX) return refuse('selector-list-too-long', { max: ENTRIES_MAX })
+  return refuseKey(key, rules) ?? refuseTexts(values)
 }
 
-const firstFault = (texts: readonly string[]): string | null =>
-  texts.map(describeText).find((fault) => fault !== null) ?? null
+const refuseTexts = (texts: readonly string[]): LabelRefusal | null =>
+  texts.map((text) => refuseText(FIELD, text)).find((refusal) => refusal !== null) ?? null
 
-/** Why a selector cannot be used, in words; null when it can. */
-export function describeSelectorFault(selector: Selector, rules: SelectorRules): string | null {
+/** Refuse a selector that cannot be used; null when it can. */
+export function refuseSelector(selector: Selector, rules: SelectorRules): SelectorRefusal | null {
   const { types = [], versions = [], capabilities = [], match_labels = {}, match_expressions = [] } = selector
   const lists = [types, versions, capabilities]
   const labels = Object.entries(match_labels)
-  if (lists.some((list) => list.length > ENTRIES_MAX)) return `has more than ${ENTRIES_MAX} entries in a list`
+  if (lists.some((list) => list.length > ENTRIES_MAX))
+    return refuse('selector-list-too-long', { max: ENTRIES_MAX })
   if (labels.length > ENTRIES_MAX || match_expressions.length > ENTRIES_MAX)
-    return `has more than ${ENTRIES_MAX} entries`
-  if (!rules.withReported && lists.some((list) => list.length > 0))
-    return 'has types, versions or capabilities, which agents report'
+    return refuse('labels-too-many', { field: FIELD, max: ENTRIES_MAX })
+  if (!rules.withReported && lists.some((list) => list.length > 0)) return refuse('selector-reads-reports')
   for (const [key, value] of labels) {
-    const fault = describeKey(key, rules) ?? describeText(value)
-    if (fault !== null) return fault
+    const refusal = refuseKey(key, rules) ?? refuseText(FIELD, value)
+    if (refusal !== null) return refusal
   }
   for (const expression of match_expressions) {
-    const fault = describeExpression(expression, rules)
-    if (fault !== null) return fault
+    const refusal = refuseExpression(expression, rules)
+    if (refusal !== null) return refusal
   }
-  return firstFault(lists.flat())
+  return refuseTexts(lists.flat())
 }
 
 /** A selector without empty parts. */
@@ -106,9 +135,8 @@ export function tidySelector(selector: Selector): Selector {
 export function readSelector(
   sent: Selector,
   rules: SelectorRules,
-): { ok: true; selector: Selector } | { ok: false; error: string } {
+): { ok: true; selector: Selector } | SelectorRefusal {
   const selector = tidySelector(sent)
-  if (Object.keys(selector).length === 0) return { ok: false, error: 'selector has no condition' }
-  const fault = describeSelectorFault(selector, rules)
-  return fault === null ? { ok: true, selector } : { ok: false, error: `selector ${fault}` }
+  if (Object.keys(selector).length === 0) return refuse('selector-empty')
+  return refuseSelector(selector, rules) ?? { ok: true, selector }
 }

@@ -10,7 +10,7 @@ import { compareVersions } from '../../lib/model/versions.ts'
 import { instanceUidKey, instanceUidLike } from '../../lib/opamp/instance-uid.ts'
 import { parseReportRequest } from '../../lib/reports/request.ts'
 import { verifyPack } from '../../lib/reports/verify.ts'
-import { describeLabelFault } from '../../lib/selectors/read-selector.ts'
+import { refuseLabels } from '../../lib/selectors/read-selector.ts'
 import type { HttpDefinition } from '../../runtime/define.ts'
 import { checkQuery } from '../../runtime/guards.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
@@ -90,7 +90,7 @@ test('no uid, version, label or name of an agent breaks what reads it', () => {
       const back = compareVersions('1.2.3', text)
       expect(there === null ? null : Math.sign(there) + Math.sign(back!)).toBe(there === null ? null : 0)
       namesProduction(text)
-      describeLabelFault({ [text]: text })
+      refuseLabels({ [text]: text })
       const attributes = new Map([
         ['service.name', text],
         ['k8s.namespace.name', text],

@@ -81,7 +81,10 @@ describe('list replies', () => {
       encodeCursor('rows', [1, '\0']),
     ]) {
       const reply = await listReply({ limit: '1', cursor }, target, list)
-      expect(reply).toMatchObject({ status: 400, body: '{"error":"invalid cursor"}\n' })
+      expect(reply).toMatchObject({
+        status: 400,
+        body: '{"error":"invalid cursor","code":"invalid_cursor"}\n',
+      })
     }
   })
 

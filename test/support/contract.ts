@@ -1,16 +1,26 @@
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ErrorBody } from '../../lib/wire/errors.ts'
 import type { HttpFunction } from '../../runtime/define.ts'
 import type { Loaded } from '../../runtime/loader.ts'
 import { splitRoute } from '../../runtime/loader.ts'
-import type { OpenApiDocument } from '../../runtime/openapi.ts'
+import { type OpenApiDocument, problemsOf } from '../../runtime/openapi.ts'
+import { wireCodeOf } from '../../runtime/problems.ts'
 
 /** Holds answers against the OpenAPI document. */
 export interface Contract {
-  /** Throws when an answer has a status, a content type or a shape that the document does not tell of. */
+  /** Throws when an answer has a status, a content type, a shape or a code that the document does not tell of. */
   check(
     called: Loaded<HttpFunction>,
     answer: { status: number; headers: Readonly<Record<string, string>>; json: unknown },
   ): void
+}
+
+/** A refusal has a code that its function declares, and a sentence without gaps. */
+function checkRefusal(id: string, definition: HttpFunction, { code, error }: ErrorBody): void {
+  const declared = problemsOf(definition).map(wireCodeOf)
+  if (!declared.includes(code ?? null))
+    throw new Error(`${id} answered the code ${code}, which its metadata does not name`)
+  if (/\{(?!id\})\w+\}/.test(error)) throw new Error(`${id} left a gap in its sentence: ${error}`)
 }
 
 /** A contract over a document; schemas are compiled when they are first needed. */
@@ -41,6 +51,7 @@ export function createContract(document: OpenApiDocument): Contract {
       if (mediaType !== 'application/json') return
       const validate = compile(`${id} ${status}`, schema)
       if (!validate(json)) throw new Error(`${id} ${status}: ${ajv.errorsText(validate.errors)}`)
+      if (status >= 400) checkRefusal(id, definition, json as ErrorBody)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { type Refusal, refuse } from '../../model/refusal.ts'
 import type {
   RolloutGate,
   RolloutHalt,
@@ -71,29 +72,44 @@ export function stageSize(plan: StagePlan, eligible: number): number {
   return Math.min(eligible, Math.max(1, wanted))
 }
 
-/** What is wrong with a list of stages, in words; null when nothing is. */
-export function describeStagesFault(stages: readonly StagePlan[]): string | null {
-  if (stages.length === 0) return 'stages must name at least one stage'
-  if (stages.length > 20) return 'stages must name at most 20 stages'
+const STAGES_MAX = 20
+const DWELL_MAX_S = 7 * 86_400
+
+/** Stages that cannot be followed as they are; `index` says which one. */
+export type StageRefusal = Refusal<
+  | 'stage-count-invalid'
+  | 'stage-dwell-invalid'
+  | 'stage-not-larger'
+  | 'stage-percentage-invalid'
+  | 'stages-required'
+  | 'stages-too-many'
+>
+
+/** Refuse a list of stages that cannot be followed; null when it can. */
+export function refuseStages(stages: readonly StagePlan[]): StageRefusal | null {
+  if (stages.length === 0) return refuse('stages-required')
+  if (stages.length > STAGES_MAX) return refuse('stages-too-many', { max: STAGES_MAX })
   for (const [index, stage] of stages.entries()) {
-    const name = `stages[${index}]`
-    if ('count' in stage) {
-      if (!Number.isInteger(stage.count) || stage.count < 1)
-        return `${name}.count must be a whole number above 0`
-    } else if (!(stage.percentage > 0 && stage.percentage <= 100)) {
-      return `${name}.percentage must be above 0 and at most 100`
-    }
-    if (!(stage.dwellMs >= 0 && stage.dwellMs <= 7 * 86_400_000))
-      return `${name}.dwell_seconds must be 0 to 604800`
-    const before = stages[index - 1]
-    if (before === undefined) continue
-    const isSmaller =
-      'count' in stage && 'count' in before
-        ? stage.count <= before.count
-        : 'percentage' in stage && 'percentage' in before && stage.percentage <= before.percentage
-    if (isSmaller) return `${name} must be larger than the stage before it`
+    const refusal = refuseStage(stage, index, stages[index - 1])
+    if (refusal !== null) return refusal
   }
   return null
+}
+
+function refuseStage(stage: StagePlan, index: number, before: StagePlan | undefined): StageRefusal | null {
+  if ('count' in stage) {
+    if (!Number.isInteger(stage.count) || stage.count < 1) return refuse('stage-count-invalid', { index })
+  } else if (!(stage.percentage > 0 && stage.percentage <= 100)) {
+    return refuse('stage-percentage-invalid', { index })
+  }
+  if (!(stage.dwellMs >= 0 && stage.dwellMs <= DWELL_MAX_S * 1_000))
+    return refuse('stage-dwell-invalid', { index, max: DWELL_MAX_S })
+  if (before === undefined) return null
+  const isSmaller =
+    'count' in stage && 'count' in before
+      ? stage.count <= before.count
+      : 'percentage' in stage && 'percentage' in before && stage.percentage <= before.percentage
+  return isSmaller ? refuse('stage-not-larger', { index }) : null
 }
 
 /** When a stage that is being watched has been so for long enough; null while that is not known. */

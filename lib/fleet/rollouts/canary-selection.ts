@@ -1,4 +1,5 @@
 import type { UsedComponent } from '../../model/components.ts'
+import { type Refusal, refuse } from '../../model/refusal.ts'
 import type { CanarySelection } from '../../wire/rollouts.ts'
 import { canReport, hasOutstandingOffer } from '../decide/abilities.ts'
 import { isDegrading, judgeHealth } from '../decide/status.ts'
@@ -19,12 +20,21 @@ export interface CanaryCandidate {
 }
 
 /** What is wrong with a selection. */
-export interface CanaryFault {
-  code: string
-  error: string
-  /** Whether it is about how the fleet stands now, and not about what was sent. */
-  isConflict: boolean
-}
+export type CanaryFault = Refusal<
+  | 'canary-empty'
+  | 'canary-too-broad'
+  | 'collector-degraded'
+  | 'instance-component-missing'
+  | 'instance-remote-config-unsupported'
+  | 'instance-target-cross-workload'
+  | 'instance-target-not-connected'
+  | 'invalid-count'
+  | 'invalid-instance-target'
+  | 'invalid-labels'
+  | 'invalid-percentage'
+  | 'percentage-of-everybody'
+  | 'unsupported-selection-strategy'
+>
 
 export interface CanaryChoice {
   /** The named instances, also when the selection is refused. */
@@ -64,16 +74,10 @@ function obstacleOf(
   return isSick ? 'collector_degraded' : null
 }
 
-const wrong = (code: string, error: string): CanaryFault => ({ code, error, isConflict: false })
-const conflict = (code: string, error: string): CanaryFault => ({ code, error, isConflict: true })
-
-const OBSTACLE: Record<CanaryObstacle, readonly [code: string, text: string]> = {
-  remote_config_unsupported: [
-    'instance_remote_config_unsupported',
-    'instance does not accept remote config or cannot report on it',
-  ],
-  component_missing: ['instance_component_missing', 'instance lacks a component of the config'],
-  collector_degraded: ['collector_degraded', 'collector degraded'],
+const FAULT_OF: Readonly<Record<CanaryObstacle, CanaryFault['code']>> = {
+  remote_config_unsupported: 'instance-remote-config-unsupported',
+  component_missing: 'instance-component-missing',
+  collector_degraded: 'collector-degraded',
 }
 
 type Picked = { chosen: readonly CanaryCandidate[]; faults: readonly CanaryFault[] }
@@ -88,22 +92,12 @@ function pickNamed(
   const faults: CanaryFault[] = []
   for (const uid of new Set(uids.filter((text) => text !== ''))) {
     const found = candidates.find((candidate) => candidate.uid === uid)
-    if (found === undefined)
-      faults.push(
-        isElsewhere(uid)
-          ? conflict(
-              'instance_target_cross_workload',
-              `instance target belongs to a different workload: ${uid}`,
-            )
-          : conflict('instance_target_not_connected', `instance target is not connected: ${uid}`),
-      )
-    else {
+    const instance = { instance: uid }
+    if (found !== undefined) {
       chosen.push(found)
-      if (found.obstacle !== null) {
-        const [code, text] = OBSTACLE[found.obstacle]
-        faults.push(conflict(code, `${text}: ${uid}`))
-      }
-    }
+      if (found.obstacle !== null) faults.push(refuse(FAULT_OF[found.obstacle], instance))
+    } else if (isElsewhere(uid)) faults.push(refuse('instance-target-cross-workload', instance))
+    else faults.push(refuse('instance-target-not-connected', instance))
   }
   return { chosen, faults }
 }
@@ -119,32 +113,30 @@ function pick(
   const first = (count: number): Picked => ({ chosen: eligible.slice(0, count), faults: [] })
   switch (selection.strategy) {
     case 'one':
-      if (!selection.instance_uid) return none(wrong('invalid_instance_target', 'instance_uid is required'))
+      if (!selection.instance_uid) return none(refuse('invalid-instance-target'))
       return pickNamed([selection.instance_uid], candidates, isElsewhere)
     case 'instances':
       return pickNamed(selection.instance_uids ?? [], candidates, isElsewhere)
     case 'count':
     case 'n': {
       const { count = 0 } = selection
-      return Number.isInteger(count) && count > 0
-        ? first(count)
-        : none(wrong('invalid_count', 'count must be positive'))
+      return Number.isInteger(count) && count > 0 ? first(count) : none(refuse('invalid-count'))
     }
     case 'percentage': {
       const { percentage = 0 } = selection
-      if (!(percentage > 0)) return none(wrong('invalid_percentage', 'percentage must be positive'))
-      if (percentage >= 100) return none(wrong('invalid_percentage', 'percentage must be less than 100'))
+      if (!(percentage > 0)) return none(refuse('invalid-percentage'))
+      if (percentage >= 100) return none(refuse('percentage-of-everybody'))
       return first(Math.ceil((eligible.length * percentage) / 100))
     }
     case 'label_selector': {
       const wanted = Object.entries(selection.labels ?? {})
-      if (wanted.length === 0) return none(wrong('invalid_labels', 'labels are required'))
+      if (wanted.length === 0) return none(refuse('invalid-labels'))
       const matches = (one: CanaryCandidate) =>
         wanted.every(([key, value]) => one.attributes.get(key) === value)
       return { chosen: eligible.filter(matches), faults: [] }
     }
     default:
-      return none(wrong('unsupported_selection_strategy', 'unsupported selection strategy'))
+      return none(refuse('unsupported-selection-strategy'))
   }
 }
 
@@ -160,9 +152,7 @@ export function chooseCanary(
   const { chosen, faults } = pick(selection, candidates, isElsewhere)
   const eligibleCount = candidates.filter(({ obstacle }) => obstacle === null).length
   if (faults.length > 0) return { chosen, eligibleCount, faults }
-  if (chosen.length === 0)
-    return { chosen, eligibleCount, faults: [wrong('canary_empty', 'canary target set is empty')] }
+  if (chosen.length === 0) return { chosen, eligibleCount, faults: [refuse('canary-empty')] }
   if (chosen.length < eligibleCount) return { chosen, eligibleCount, faults: [] }
-  const broad = wrong('canary_too_broad', 'canary target set must be smaller than eligible instances')
-  return { chosen, eligibleCount, faults: [broad] }
+  return { chosen, eligibleCount, faults: [refuse('canary-too-broad')] }
 }

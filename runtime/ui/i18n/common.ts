@@ -36,11 +36,6 @@ export const commonTexts = defineTexts({
     databaseAway: 'The server cannot reach its database. Try again in a moment.',
     serverBroke: (id: string) =>
       `Something broke on the server.${id ? ` Tell your operator this id: ${id}` : ''}`,
-    forbidden: 'Your role does not allow this.',
-    featureOff: 'This edition does not have this feature.',
-    stageEmpty: 'Nobody would be in the first stage: no instance could take the config and report on it.',
-    missing: 'This does not exist, or no longer.',
-    tooLarge: 'This is too large for the server.',
     auditAway: (applied: boolean): string =>
       applied
         ? 'The change took effect, but the audit log could not be written. Check the state before you repeat it.'
@@ -108,12 +103,6 @@ export const commonTexts = defineTexts({
     databaseAway: 'Le serveur n’atteint pas sa base de données. Réessayez dans un instant.',
     serverBroke: (id: string) =>
       `Une erreur s’est produite sur le serveur.${id ? ` Donnez cet identifiant à votre exploitant : ${id}` : ''}`,
-    forbidden: 'Votre rôle ne le permet pas.',
-    featureOff: 'Cette édition n’a pas cette fonction.',
-    stageEmpty:
-      'La première étape serait vide : aucune instance ne pourrait prendre la config et en rendre compte.',
-    missing: 'Cela n’existe pas, ou plus.',
-    tooLarge: 'C’est trop volumineux pour le serveur.',
     auditAway: (applied: boolean): string =>
       applied
         ? 'La modification a pris effet, mais le journal d’audit n’a pas pu être écrit. Vérifiez l’état avant de recommencer.'

@@ -42,9 +42,6 @@ export const settingsTexts = defineTexts({
     removeUser: 'Remove',
     removeAsk: (email: string) => `Remove ${email}? The history keeps the name; all sessions end.`,
     removed: 'Removed.',
-    lastAdministrator: 'The last administrator cannot be removed or demoted.',
-    seedAdmin: 'The server’s settings name this administrator; it cannot be removed or demoted.',
-    emailTaken: 'There is a user with this e-mail already.',
     you: 'you',
     groupsLead:
       'A push group is a name for a choice of workloads by what operators set on them and by what they are, so that no collector can label itself into it.',
@@ -139,10 +136,6 @@ export const settingsTexts = defineTexts({
     removeAsk: (email: string) =>
       `Supprimer ${email} ? L’historique garde le nom ; toutes ses sessions se terminent.`,
     removed: 'Supprimé.',
-    lastAdministrator: 'Le dernier administrateur ne peut être ni supprimé ni rétrogradé.',
-    seedAdmin:
-      'Les réglages du serveur nomment cet administrateur ; il ne peut être ni supprimé ni rétrogradé.',
-    emailTaken: 'Un utilisateur a déjà ce courriel.',
     you: 'vous',
     groupsLead:
       'Un groupe de poussée nomme un choix de workloads d’après ce que les opérateurs y ont posé et ce qu’ils sont ; aucun collecteur ne peut s’y inscrire lui-même.',

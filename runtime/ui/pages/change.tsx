@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import { namesProduction } from '../../../lib/model/production.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, translated } from '../i18n/change.ts'
@@ -107,7 +108,7 @@ function RequestForm({
   const asksProduction = useSignal(false)
   const isBusy = useSignal(false)
   const mayReachProduction =
-    isProduction || asksProduction.value || /\bprod/i.test(`${environment.value} ${group.value}`)
+    isProduction || asksProduction.value || [environment.value, group.value].some(namesProduction)
   const reason =
     unless('workload:push_config') ??
     (draft.trim() === '' ? words.mustChange : blocker) ??
@@ -130,7 +131,7 @@ function RequestForm({
       return navigate(`/workloads/${workload.id}/changes/${result.value.id}`)
     }
     // The server judges production by more than we see here; then it asks for the confirmation.
-    if (result.status === 400 && /confirm/i.test(result.body.error)) asksProduction.value = true
+    if (result.code === 'production_confirmation_required') asksProduction.value = true
     toastFailure(result)
   }
   return (

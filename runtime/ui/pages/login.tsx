@@ -4,20 +4,20 @@ import type { AuthMethod, AuthMethods } from '../../../lib/wire/identity.ts'
 import { language, say } from '../i18n/define.ts'
 import { loginTexts } from '../i18n/login.ts'
 import { Action, TextField } from '../parts/controls.tsx'
-import { FailureNotice } from '../parts/failure.tsx'
+import { describeFailure, FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { call, type Failure } from '../state/api.ts'
 import { query } from '../state/router.ts'
 import { chooseLanguage, expectSession, signIn } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** Three failures, three texts: what was typed, how often, and a server that is not there. */
+/** What was typed, how often, and a server that is not there. */
 function describe(failure: Failure): string {
   const words = say(loginTexts)
-  if (failure.status === 401) return words.wrong
-  if (failure.status === 429) return words.limited(failure.retryAfterSeconds ?? null)
-  if (failure.status === 400) return words.required
-  return failure.status === 0 ? words.away : words.unavailable
+  if (failure.code === 'invalid_credentials') return words.wrong
+  if (failure.code === 'login_limited') return words.limited(failure.retryAfterSeconds ?? null)
+  if (failure.status === 0) return words.away
+  return failure.status >= 500 ? words.unavailable : describeFailure(failure)
 }
 
 function PasswordForm({ method }: { method: AuthMethod }) {

@@ -204,7 +204,7 @@ function PushDialog({
     const result = await api.push(workload.id, approval.id, request)
     isBusy.value = false
     if (!result.ok) {
-      if (result.status === 400 && /confirm/i.test(result.body.error)) asksProduction.value = true
+      if (result.code === 'production_double_confirmation_required') asksProduction.value = true
       return toastFailure(result)
     }
     toast(words.pushed)

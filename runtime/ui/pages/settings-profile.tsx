@@ -30,7 +30,7 @@ function PasswordForm() {
       current.value = next.value = again.value = ''
       return toast(words.changed)
     }
-    if (result.status === 401) error.value = { field: 'current', text: words.wrongCurrent }
+    if (result.code === 'password_mismatch') error.value = { field: 'current', text: words.wrongCurrent }
     else if (result.status === 400) error.value = { field: 'next', text: describeFailure(result) }
     else toastFailure(result)
   }

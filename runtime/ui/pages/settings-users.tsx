@@ -9,20 +9,11 @@ import { describeFailure, Loaded } from '../parts/failure.tsx'
 import { Sheet } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { toast } from '../parts/toast.tsx'
-import type { Failure } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const ROLES = ['viewer', 'editor', 'administrator']
-
-function describe(failure: Failure): string {
-  const words = say(settingsTexts)
-  if (failure.code === 'last_administrator') return words.lastAdministrator
-  if (failure.code === 'seed_admin') return words.seedAdmin
-  if (failure.code === 'email_taken') return words.emailTaken
-  return describeFailure(failure)
-}
 
 function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const words = say(settingsTexts)
@@ -39,7 +30,7 @@ function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void 
       groups: [role.value],
     })
     if (!result.ok) {
-      error.value = describe(result)
+      error.value = describeFailure(result)
       return
     }
     toast(words.added)
@@ -102,7 +93,7 @@ function ResetPassword({ user, onClose }: { user: UserRecord; onClose: () => voi
     if (error.value !== null) return
     const result = await api.updateUser(user.id, { password: password.value })
     if (!result.ok) {
-      error.value = describe(result)
+      error.value = describeFailure(result)
       return
     }
     toast(say(commonTexts).saved)
@@ -153,7 +144,7 @@ function RemoveUser({
   const remove = async () => {
     const result = await api.deleteUser(user.id)
     if (!result.ok) {
-      toast(describe(result), 'bad')
+      toast(describeFailure(result), 'bad')
       return onClose()
     }
     toast(words.removed)
@@ -190,7 +181,7 @@ export function UsersSection() {
   const setRole = async (user: UserRecord, role: string) => {
     const result = await api.updateUser(user.id, { groups: [role] })
     if (result.ok) toast(say(commonTexts).saved)
-    else toast(describe(result), 'bad')
+    else toast(describeFailure(result), 'bad')
     users.reload()
   }
   return (

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from 'preact'
+import { changeTexts, translated } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDuration } from '../i18n/format.ts'
+import { sayProblem } from '../i18n/problems.ts'
 import type { Failure } from '../state/api.ts'
 import { heardAt, hubState } from '../state/hub.ts'
 import type { Resource } from '../state/use-resource.ts'
 
-/** A failure in the reader's words; the server's own sentence where it says more. */
+/** A failure in the reader's words; the server's own sentence where its code is not known here. */
 export function describeFailure(failure: Failure): string {
   const words = say(commonTexts)
   const { status, code, body } = failure
@@ -14,15 +16,14 @@ export function describeFailure(failure: Failure): string {
   if (failure.lateMs !== undefined)
     return words.late(formatDuration(failure.lateMs), failure.isChange === true)
   if (status === 0) return words.noAnswer
-  if (code === 'feature_disabled') return words.featureOff
-  if (code === 'stage_empty') return words.stageEmpty
-  if (status === 403) return words.forbidden
-  if (status === 413) return words.tooLarge
-  if (status === 503) return words.databaseAway
-  if (status >= 500) return words.serverBroke(String((body as { request_id?: string }).request_id ?? ''))
-  const detail = body.validation_errors?.map((finding) => finding.message).join(' · ')
-  if (status === 404) return `${words.missing} (${body.error})`
-  return detail ? `${body.error}: ${detail}` : body.error
+  if (code === 'internal_error')
+    return words.serverBroke(String((body as { request_id?: string }).request_id ?? ''))
+  const said = code === undefined ? null : sayProblem(code, body)
+  if (said === null && status === 503) return words.databaseAway
+  if (said === null && status >= 500) return words.serverBroke('')
+  const { finding } = say(changeTexts)
+  const detail = body.validation_errors?.map((one) => translated(finding, one.code, one.message)).join(' · ')
+  return detail ? `${said ?? body.error}: ${detail}` : (said ?? body.error)
 }
 
 /** Why a page or a part of it has nothing to show, with a way to try again. */

@@ -1,10 +1,12 @@
 import type { ErrorBody } from '../../../lib/wire/errors.ts'
+import type { WireCode } from '../../problems.ts'
 
 /** A refusal or a failure; `status` 0 means that no answer came. */
 export interface Failure {
   ok: false
   status: number
-  code?: string
+  /** What was refused; absent where the answer is none of ours, as that of a proxy. */
+  code?: WireCode
   body: ErrorBody
   retryAfterSeconds?: number
   /** How long it was waited for in vain; absent where the connection itself failed. */
@@ -50,6 +52,15 @@ export function withQuery(path: string, query: RequestOptions['query'] = {}): st
   return text === '' ? path : `${path}?${text}`
 }
 
+/** Refusals whose bodies say no code. */
+const CODE_OF_STATUS: Readonly<Record<number, WireCode>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'body_too_large',
+}
+
 async function readFailure(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => '')
   let body: ErrorBody = { error: text.trim().slice(0, 300) }
@@ -59,11 +70,12 @@ async function readFailure(response: Response): Promise<Failure> {
     // Plain text answers (401, 502 of a proxy) are shown as they are.
   }
   const retryAfter = Number(response.headers.get('retry-after'))
+  const code = body.side_effect_status ? 'audit_unavailable' : (body.code ?? CODE_OF_STATUS[response.status])
   return {
     ok: false,
     status: response.status,
     body,
-    ...(body.code === undefined ? {} : { code: body.code }),
+    ...(code === undefined ? {} : { code: code as WireCode }),
     ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
   }
 }

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROBLEMS, type ProblemCode, type WireCode, wireCodeOf } from '../../../runtime/problems.ts'
 import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeCause } from '../../../runtime/ui/i18n/causes.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
+import { problemTexts } from '../../../runtime/ui/i18n/problems.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
@@ -29,6 +31,18 @@ afterAll(() => {
 
 /** The API speaks English and sends a code beside it; a code that the UI does not know stays English in French. */
 describe('French', () => {
+  test('has a sentence for every refusal, in which the same details stand', () => {
+    const placesIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort()
+    const { en, fr } = problemTexts
+    for (const key of Object.keys(PROBLEMS) as ProblemCode[]) {
+      const code = (wireCodeOf(key) ?? key.replaceAll('-', '_')) as WireCode
+      expect(fr[code], code).toMatch(/\p{L}/u)
+      expect(fr[code], code).not.toBe(en[code])
+      expect(placesIn(fr[code]), code).toEqual(placesIn(en[code]))
+      expect(placesIn(PROBLEMS[key].error), code).toEqual(expect.arrayContaining(placesIn(fr[code])))
+    }
+  })
+
   test('has a sentence for every finding of the checks', () => {
     const structure = /\b(?:error|one)\(\s*'([a-z_]+)'/g
     const codes = [
