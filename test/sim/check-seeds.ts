@@ -1,26 +1,28 @@
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { Connection } from '../../lib/store/connection.ts'
-import { createTestDatabase, openTestConnection, type TestDatabase } from '../support/postgres.ts'
-import { RealSessions } from './database/real-sessions.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { openSimStore, type SimStore } from './database/sim-store.ts'
 import { runSeed, type SeedResult } from './run-seed.ts'
 
-/** A database for worlds to live in, one after the other; call it in a `describe`. A world that fails fails the test. */
-export function useWorlds(): (seed: number) => Promise<SeedResult> {
+/** A database for worlds to live in, one after the other; call it in a `describe`. */
+export function useStore(): () => SimStore {
   let database: TestDatabase
-  let watcher: Connection
-  let sessions: RealSessions
+  let store: SimStore
   beforeAll(async () => {
     database = await createTestDatabase()
-    watcher = await openTestConnection(database.dsn)
-    sessions = new RealSessions(database.dsn, watcher)
+    store = await openSimStore(database.dsn)
   })
   afterAll(async () => {
-    await sessions.close()
-    await watcher.close()
+    await store.close()
     await database.drop()
   })
+  return () => store
+}
+
+/** Worlds in a database of their own; call it in a `describe`. A world that fails fails the test. */
+export function useWorlds(): (seed: number) => Promise<SeedResult> {
+  const store = useStore()
   return async (seed) => {
-    const result = await runSeed(seed, sessions, watcher)
+    const result = await runSeed(seed, store())
     if (result.problems.length > 0)
       expect.fail(
         `seed ${seed} (${result.troubles.join(', ')}):\n${result.problems.join('\n')}\n\nwhat happened:\n${result.trace}`,

@@ -1,5 +1,4 @@
-import type { Connection } from '../../lib/store/connection.ts'
-import type { RealSessions } from './database/real-sessions.ts'
+import type { SimStore } from './database/sim-store.ts'
 import { planTrouble } from './plan-trouble.ts'
 import { World } from './world.ts'
 
@@ -10,16 +9,15 @@ export interface SeedResult {
   /** Which kinds of trouble it had. */
   troubles: readonly string[]
   trace: string
+  /** A digest of all that happened. */
+  course: string
   pushes: number
   rollbacks: number
 }
 
-const TABLES = `workloads, config_contents, reported_configs, agent_workloads, workload_events, approvals, pushes,
-  push_targets, quarantines, revision_labels, known_good_configs, rollouts, rollout_members, alerts`
-
 const TROUBLE_MS = 300_000
-/** In this time alerts have fired and what was asked has been asked again. */
-const REST_MS = 600_000
+/** So long at least; then as long as something is under way. */
+const REST_MS = 300_000
 /** The longest that anything may take to end: three repeats of an offer that is said to be under way. */
 const REST_MAX_MS = 1_800_000
 /** The slowest pollers need as long to be known by their rhythm. */
@@ -29,25 +27,23 @@ const LOOK_MS = 60_000
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(
   seed: number,
-  sessions: RealSessions,
-  watcher: Connection,
+  store: SimStore,
   troubles: string | undefined = process.env['SIM_TROUBLES'],
 ): Promise<SeedResult> {
-  await sessions.open()
-  await watcher.execute(`set session_replication_role = replica`)
-  await watcher.execute(`truncate ${TABLES}, audit_events cascade`)
-  const world = new World(seed, sessions, watcher, troubles)
+  await store.clear()
+  const world = new World(seed, store, troubles)
   planTrouble(world, TROUBLE_MS)
   await world.run(TROUBLE_MS)
   await rest(world)
   await world.promises.checkAtRest()
-  const rows = await watcher.query<{ pushes: number; rollbacks: number }>(
+  const rows = await store.watcher.query<{ pushes: number; rollbacks: number }>(
     `select count(*)::int as pushes, (count(*) filter (where kind = 'auto-rollback'))::int as rollbacks from pushes`,
   )
   await world.end()
   const had = Object.entries(world.troubles).flatMap(([trouble, isOn]) => (isOn ? [trouble] : []))
   return {
-    ...{ seed, troubles: had, problems: world.promises.problems, trace: world.readTrace() },
+    ...{ seed, troubles: had, problems: world.promises.problems },
+    ...{ trace: world.readTrace(), course: world.readCourse() },
     ...rows[0]!,
   }
 }

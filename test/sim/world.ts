@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { openRuntimeCheck } from '../../lib/configs/check/runtime-check.ts'
 import { openConfigEngine } from '../../lib/configs/engine.ts'
 import type { Connection } from '../../lib/store/connection.ts'
@@ -10,6 +11,7 @@ import { Gateways } from './agents/socket.ts'
 import { SimBrowser } from './browser/sim-browser.ts'
 import type { RealSessions } from './database/real-sessions.ts'
 import { type Client, SimDatabase } from './database/sim-database.ts'
+import type { SimStore } from './database/sim-store.ts'
 import { hasOpenEnds } from './invariants/endings.ts'
 import { Promises, type WatchedWorld } from './invariants/promises.ts'
 import { InventoryOperator } from './operator/inventory.ts'
@@ -42,6 +44,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #gateways: Gateways
   readonly #watcher: Connection
   readonly #lines: string[] = []
+  readonly #course = createHash('sha256')
   readonly #failed = new Set<string>()
   readonly #engine = openConfigEngine({
     workers: {
@@ -61,7 +64,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   dropChance = 0
   lossChance = 0
 
-  constructor(seed: number, sessions: RealSessions, watcher: Connection, wanted: string | undefined) {
+  constructor(seed: number, { sessions, watcher }: SimStore, wanted: string | undefined) {
     this.dice = new Dice(seed)
     this.troubles = chooseTroubles(this.dice, wanted)
     this.#sessions = sessions
@@ -73,6 +76,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.inventory = new InventoryOperator(this)
     this.promises = new Promises(this, watcher)
     this.database.observer = {
+      answered: (statement, value) => void this.#course.update(`${statement}${JSON.stringify(value)}`),
       becameActive: (client) => this.promises.processes.becameActive(client),
       wrote: (client, statement) => this.promises.processes.wrote(client, statement),
       deletes: (workloadId) => this.inventory.deleted.add(workloadId),
@@ -81,12 +85,19 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   }
 
   trace(line: string): void {
-    this.#lines.push(`${(this.time.nowMs / 1000).toFixed(3).padStart(9)}  ${line}`)
+    const timed = `${(this.time.nowMs / 1000).toFixed(3).padStart(9)}  ${line}`
+    this.#lines.push(timed)
+    this.#course.update(timed)
   }
 
   /** The last things that happened, for a failure's report. */
   readTrace(): string {
     return this.#lines.slice(-TRACE_LINES).join('\n')
+  }
+
+  /** A digest of everything that happened and of every answer of the database: the same for the same seed. */
+  readCourse(): string {
+    return this.#course.digest('hex')
   }
 
   /** The service that takes connections: the newest that is up. */
@@ -261,7 +272,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
 
   /** The hash of some push of a workload. */
   async pickHash(workloadId: string): Promise<string | null> {
-    const rows = await this.#watcher.query<{ config_hash: string }>(
+    const rows = await this.#sessions.look<{ config_hash: string }>(
       `select distinct config_hash from pushes where workload_id = $1 order by config_hash`,
       [workloadId],
     )
@@ -269,7 +280,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   }
 
   async pickAlert(): Promise<string | null> {
-    const rows = await this.#watcher.query<{ id: string }>(
+    const rows = await this.#sessions.look<{ id: string }>(
       `select id from alerts where resolved_at is null order by id`,
     )
     return rows.length === 0 ? null : this.dice.pick(rows).id

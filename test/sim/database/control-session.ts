@@ -3,6 +3,33 @@ import { DatabaseUnavailable } from '../../../lib/store/db.ts'
 import type { RealSession, RealSessions } from './real-sessions.ts'
 import type { Client, SimDatabase } from './sim-database.ts'
 
+const ASKS_FOR_LOCK = /^SELECT pg_try_advisory_lock\b/
+const ASKS_WHO_HOLDS_IT = /^SELECT l\.pid\b/
+
+/**
+ * What processes without the lock were last told of it. A standby asks the same two questions all day: until a
+ * control session begins, ends or gets the lock, they have the answers that they had.
+ */
+export class LockAnswers {
+  readonly #rows = new Map<string, object[]>()
+
+  forget(): void {
+    this.#rows.clear()
+  }
+
+  get(text: string): object[] | undefined {
+    return this.#rows.get(text)
+  }
+
+  /** Keep the answer when it is one of a process that has not got the lock. */
+  heard(text: string, rows: readonly object[]): void {
+    const isRefused =
+      ASKS_FOR_LOCK.test(text) && (rows[0] as { taken?: boolean } | undefined)?.taken === false
+    if (isRefused || ASKS_WHO_HOLDS_IT.test(text)) this.#rows.set(text, structuredClone([...rows]))
+    else this.forget()
+  }
+}
+
 /** The session that holds a process's lock. It ends with its process, or when the network between them does. */
 export class ControlSession implements Connection {
   readonly #real: RealSession
@@ -29,12 +56,20 @@ export class ControlSession implements Connection {
   }
 
   query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> {
-    const isRaise = /INSERT INTO process_epoch/.test(text)
-    return this.#say((connection) => connection.query<Row>(text, params), isRaise)
+    const { lockAnswers, observer } = this.#database
+    return this.#say(async () => {
+      const known = lockAnswers.get(text)
+      if (known !== undefined) return known as Row[]
+      const rows = await this.#sessions.run(this.#real, (connection) => connection.query<Row>(text, params))
+      lockAnswers.heard(text, rows)
+      if (/INSERT INTO process_epoch/.test(text)) observer.becameActive(this.#client)
+      return rows
+    })
   }
 
   execute(text: string, params?: readonly unknown[]): Promise<number> {
-    return this.#say((connection) => connection.execute(text, params))
+    this.#database.lockAnswers.forget()
+    return this.#say(() => this.#sessions.run(this.#real, (connection) => connection.execute(text, params)))
   }
 
   transaction(): never {
@@ -47,7 +82,7 @@ export class ControlSession implements Connection {
 
   async setStatementTimeout(): Promise<void> {}
 
-  async #say<T>(work: (connection: Connection) => Promise<T>, isRaise = false): Promise<T> {
+  async #say<T>(work: () => Promise<T>): Promise<T> {
     await this.#database.pass(this.#client).catch((error) => {
       this.#lose()
       throw error
@@ -56,8 +91,7 @@ export class ControlSession implements Connection {
       this.#lose()
       throw new DatabaseUnavailable('database connection is closed')
     }
-    const value = await this.#sessions.run(this.#real, work)
-    if (isRaise) this.#database.observer.becameActive(this.#client)
+    const value = await work()
     await this.#database.pass(this.#client)
     return value
   }
@@ -81,7 +115,10 @@ export class ControlSession implements Connection {
     this.#isEnded = true
     this.#database.forget(this)
     this.#client.controls.delete(this)
-    const free = (connection: Connection) => connection.query('select pg_advisory_unlock_all()')
+    const free = async (connection: Connection) => {
+      await connection.query('select pg_advisory_unlock_all()')
+      this.#database.lockAnswers.forget()
+    }
     this.#sessions
       .run(this.#real, free)
       .then(() => this.#sessions.retire(this.#real))

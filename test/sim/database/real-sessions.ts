@@ -13,8 +13,8 @@ interface Call {
   session: RealSession
   /** Gives the answer to whoever waits; null until it is there. */
   deliver: (() => void) | null
-  /** It waits for a lock of another session: nothing will come of it before virtual time goes on. */
-  isBlocked: boolean
+  /** Sessions whose locks it waits for: nothing will come of it before one of them goes on. */
+  blockers: readonly number[]
 }
 
 const LOOK_AFTER_MS = 3
@@ -46,24 +46,27 @@ export class RealSessions {
     this.#watcher = watcher
   }
 
-  /** Open as many as a world may need; those that broke are replaced. */
+  /** Open as many as a world may need, in the same order for each; those that broke are replaced. */
   async open(count = SESSIONS): Promise<void> {
     for (const session of this.#retired.splice(0)) this.give(session)
+    this.#idle.sort((a, b) => b.pid - a.pid)
     while (this.#idle.length < count) this.#idle.push(await this.#connect())
   }
 
   async #connect(): Promise<RealSession> {
     const connection = await openTestConnection(this.#dsn, 'muster-sim')
+    // A plan made once a world for all parameters: which plan is used must not depend on how often one was made.
     const [row] = await connection.query<{ pid: number }>(
       `select pg_backend_pid() as pid, set_config('deadlock_timeout', '20ms', false),
+         set_config('plan_cache_mode', 'force_generic_plan', false),
          set_config('idle_in_transaction_session_timeout', '0', false)`,
     )
     return { connection, pid: row!.pid }
   }
 
-  /** A session that nobody uses: the one unused for longest. */
+  /** A session that nobody uses: the one used last, which has planned most of what will be asked. */
   take(): RealSession {
-    for (let idle = this.#idle.shift(); idle !== undefined; idle = this.#idle.shift())
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop())
       if (!idle.connection.isBroken) return idle
     throw new Error('the simulation has no session left: something keeps them')
   }
@@ -85,7 +88,7 @@ export class RealSessions {
   /** Run something real; the answer comes while `settle` runs. */
   run<T>(session: RealSession, work: (connection: Connection) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call: Call = { order: this.#order++, session, deliver: null, isBlocked: false }
+      const call: Call = { order: this.#order++, session, deliver: null, blockers: [] }
       this.#calls.add(call)
       work(session.connection).then(
         (value) => this.#answer(call, () => resolve(value)),
@@ -102,10 +105,17 @@ export class RealSessions {
     this.#wake()
   }
 
+  /** Read what is stored, as somebody in the world who is no process does; the answer comes while `settle` runs. */
+  look<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
+    return this.run({ connection: this.#watcher, pid: 0 }, (connection) =>
+      connection.query<Row>(text, params),
+    )
+  }
+
   /** End what a session has open, as the server does when its client is gone. */
   async end(session: RealSession): Promise<void> {
-    const isBlocked = [...this.#calls].some((call) => call.session === session && call.isBlocked)
-    if (isBlocked) await this.#cancel(session)
+    const isStuck = [...this.#calls].some((call) => call.session === session && waitsForLock(call))
+    if (isStuck) await this.#cancel(session)
     const rollBack = () => this.run(session, (connection) => connection.execute('ROLLBACK'))
     // A cancellation may come late and hit the rollback instead.
     await rollBack().catch(rollBack)
@@ -115,7 +125,7 @@ export class RealSessions {
     this.#underWay++
     await this.#watcher.query('select pg_cancel_backend($1)', [session.pid])
     this.#underWay--
-    for (const call of this.#calls) call.isBlocked = false
+    for (const call of this.#calls) call.blockers = []
     this.#wake()
   }
 
@@ -124,7 +134,7 @@ export class RealSessions {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve))
       if (this.#calls.size === 0 && this.#underWay === 0) return
-      const open = [...this.#calls].filter((call) => call.deliver === null && !call.isBlocked)
+      const open = [...this.#calls].filter((call) => call.deliver === null && !waitsForLock(call))
       if (open.length > 0 || this.#underWay > 0) {
         if (!(await this.#isAnsweredSoon()) && this.mayBlock()) await this.#findBlocked(open)
         continue
@@ -133,8 +143,8 @@ export class RealSessions {
       if (answered.length === 0) return
       const next = answered.reduce((a, b) => (a.order < b.order ? a : b))
       this.#calls.delete(next)
-      // What it held may be free now: whoever waited is looked at again.
-      for (const call of this.#calls) call.isBlocked = false
+      // What it held may be free now: whoever waited for it is looked at again.
+      for (const call of this.#calls) if (call.blockers.includes(next.session.pid)) call.blockers = []
       next.deliver!()
     }
   }
@@ -156,9 +166,13 @@ export class RealSessions {
       [pids],
     )
     const blockers = new Map(rows.map(({ pid, by }) => [pid, by]))
-    for (const call of open) if (call.deliver === null) call.isBlocked = isWaiting(call.session.pid, blockers)
+    for (const call of open)
+      if (call.deliver === null && isWaiting(call.session.pid, blockers))
+        call.blockers = blockers.get(call.session.pid)!
   }
 }
+
+const waitsForLock = ({ blockers }: Call) => blockers.length > 0
 
 /** Does this session wait for another one, and not in a circle that PostgreSQL is about to break? */
 function isWaiting(pid: number, blockers: ReadonlyMap<number, readonly number[]>): boolean {

@@ -8,7 +8,7 @@ import {
 } from '../../../lib/store/db.ts'
 import type { Dice } from '../time/dice.ts'
 import type { Mortal, VirtualTime } from '../time/virtual-time.ts'
-import { ControlSession } from './control-session.ts'
+import { ControlSession, LockAnswers } from './control-session.ts'
 import type { RealSession, RealSessions } from './real-sessions.ts'
 
 /** A process that uses the database, and may die while it does. */
@@ -33,6 +33,8 @@ export const newClient = (): Client => ({
 /** Who is told what processes do with the database. */
 export interface DatabaseObserver {
   becameActive(client: Client): void
+  /** A statement was answered, with rows or with how many it changed. */
+  answered(statement: string, value: unknown): void
   wrote(client: Client, statement: string): void
   /** Somebody tries to delete a workload. */
   deletes(workloadId: string): void
@@ -61,6 +63,7 @@ export class SimDatabase {
   readonly #dice: Dice
   readonly #leases = new Set<Lease>()
   readonly #controls = new Set<ControlSession>()
+  readonly lockAnswers = new LockAnswers()
   /** Sessions that the server is just ending. */
   #ending = 0
   isAway = false
@@ -68,7 +71,7 @@ export class SimDatabase {
   lostCommitChance = 0
   /** The chance that a statement is refused for now: no room, a time-out. */
   refusalChance = 0
-  observer: DatabaseObserver = { becameActive() {}, wrote() {}, deletes() {} }
+  observer: DatabaseObserver = { becameActive() {}, answered() {}, wrote() {}, deletes() {} }
 
   constructor(sessions: RealSessions, time: VirtualTime, dice: Dice) {
     this.#sessions = sessions
@@ -121,6 +124,7 @@ export class SimDatabase {
     if (this.refusalChance > 0 && this.#dice.chance(this.refusalChance))
       throw new DatabaseUnavailable('database unavailable during query: canceling statement due to time-out')
     const value = await this.#real(lease, work)
+    this.observer.answered(text, value)
     if (lease.written === '' && CHANGES.test(text)) lease.written = text
     return value
   }
