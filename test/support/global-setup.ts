@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { access, constants, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -24,12 +24,26 @@ declare module 'vitest' {
 /** The migrated database that every test database is a copy of. */
 const TEMPLATE = 'muster_template'
 
+const MEMORY_FOLDER = '/dev/shm'
+const MEMORY_BYTES_MIN = 4 * 1_024 ** 3
+
+/** In memory where there is plenty: databases are made and emptied all the time. */
+async function chooseFolder(): Promise<string> {
+  try {
+    await access(MEMORY_FOLDER, constants.W_OK)
+    const { bavail, bsize } = await statfs(MEMORY_FOLDER)
+    return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY_FOLDER : tmpdir()
+  } catch {
+    return tmpdir()
+  }
+}
+
 /**
  * One PostgreSQL for the whole run, in a folder of its own that is removed afterwards: the embedded 18, or the one
  * whose programs lie in the folder MUSTER_TEST_POSTGRES.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const directory = await mkdtemp(join(tmpdir(), 'muster-test-postgres-'))
+  const directory = await mkdtemp(join(await chooseFolder(), 'muster-test-postgres-'))
   const programs = process.env['MUSTER_TEST_POSTGRES']
   const postgres = await startPostgres({
     ...(programs ? { programs } : {}),
