@@ -54,9 +54,10 @@ const UNREADABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\
 
 /**
  * The first document of a text as nodes, with every scalar a text. What follows it is not looked at, as the
- * collector does not: neither after `---`, nor root keys less indented than the first.
+ * collector does not: neither after `---`, nor root keys less indented than the first. With `keepTokens` each node
+ * knows the tokens that it was made of.
  */
-export function readFirstDocument(text: string): YamlDocument {
+export function readFirstDocument(text: string, { keepTokens = false } = {}): YamlDocument {
   const lines = new LineCounter()
   const fail = (message: string, offset: number): YamlDocument => ({
     ok: false,
@@ -69,7 +70,7 @@ export function readFirstDocument(text: string): YamlDocument {
     return fail('a character that YAML does not allow', unreadable)
   }
   try {
-    const { head, document, problem } = composeFirst(text)
+    const { head, document, problem } = composeFirst(text, keepTokens)
     countLines(text, lines)
     const tab = findForbiddenTab(head)
     if (tab !== null) return fail('a tab where only blanks may stand', tab)
@@ -78,7 +79,7 @@ export function readFirstDocument(text: string): YamlDocument {
       return { ok: true, contents: document?.contents ?? null, lines, source: text, hasMore }
     // The package is stricter about the indentation of quoted texts and brackets than the collector.
     const indented = indentContinuations(text)
-    const again = indented === text ? null : composeFirst(indented)
+    const again = indented === text ? null : composeFirst(indented, keepTokens)
     if (again !== null && again.problem === null) {
       const indentedLines = new LineCounter()
       countLines(indented, indentedLines)
@@ -104,11 +105,14 @@ interface Composed {
   problem: SyntaxProblem | null
 }
 
-function composeFirst(text: string): Composed {
+function composeFirst(text: string, keepTokens: boolean): Composed {
   const first = firstTokens(text)
   const head = text.slice(0, first.end)
   const tokens = first.end === text.length ? first.tokens : [...readTokens(head)]
-  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false })
+  const composer = new Composer({
+    ...{ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false },
+    keepSourceTokens: keepTokens,
+  })
   for (const document of composer.compose(tokens, true, head.length)) {
     const problem = first.problem ?? firstProblem(document, tokens)
     return { head: head.slice(0, document.range[2]), document, problem }

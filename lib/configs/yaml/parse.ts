@@ -70,7 +70,7 @@ function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResu
 }
 
 /** The values of some nodes, where they can be read; `readScalar` says what a scalar stands for, where it knows better. */
-export function readValues(contents: ParsedNode | null, readScalar: ReadScalar): Converted {
+export function readValues(contents: ParsedNode | null, readScalar: ReadScalar | null = null): Converted {
   return new Converter(readScalar).run(contents)
 }
 

@@ -1,0 +1,209 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type CST, Parser } from 'yaml'
+import { type ConfigPatch, patchConfig } from '../../../../lib/configs/patch/patch.ts'
+import { readFirstDocument } from '../../../../lib/configs/yaml/document.ts'
+import { isSameValue } from '../../../../lib/configs/yaml/equal.ts'
+import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
+import { type ConfigObject, type ConfigValue, isObject } from '../../../../lib/configs/yaml/value.ts'
+
+// Other people's configs lie beside the checkout, where they are; see verdicts.test.ts.
+const besides = new URL('../../../../../shared/fixtures/configs', import.meta.url)
+const folder = process.env['MUSTER_TEST_VERDICTS'] || fileURLToPath(besides)
+const own = fileURLToPath(new URL('../../../fixtures/configs', import.meta.url))
+
+const readValid = (from: string) =>
+  (existsSync(from) ? readdirSync(from) : [])
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => ({ name, text: readFileSync(join(from, name), 'utf8') }))
+    .filter(({ text }) => {
+      const read = readFirstDocument(text)
+      return parseConfig(text).ok && read.ok && !read.hasMore
+    })
+const configs = [...readValid(own), ...readValid(folder)]
+
+/** The comments of a text, in their order. */
+function commentsOf(text: string): string[] {
+  const comments: string[] = []
+  const pending: unknown[] = [...new Parser().parse(text)]
+  for (let token = pending.shift(); token !== undefined; token = pending.shift()) {
+    if (typeof token !== 'object' || token === null) continue
+    if ((token as CST.Token).type === 'comment') comments.push((token as CST.SourceToken).source.trim())
+    pending.unshift(...Object.values(token))
+  }
+  return comments
+}
+
+function rootOf(text: string): ConfigObject {
+  const read = parseConfig(text)
+  if (!read.ok) throw new Error(read.problem.message)
+  return read.document.root
+}
+
+/** Whether all of `some` is among `all`, in the same order. */
+function isSubsequence(some: readonly string[], all: readonly string[]): boolean {
+  let at = 0
+  for (const one of all) if (at < some.length && one === some[at]) at++
+  return at === some.length
+}
+
+/** Whether each line is followed in its order; the last one may get a line end. */
+const keepsLines = (before: string, after: string) =>
+  isSubsequence(before.replace(/\n+$/, '').split('\n'), after.split('\n'))
+
+function patched(text: string, patch: ConfigPatch): string {
+  const outcome = patchConfig(text, patch)
+  if (!outcome.ok) throw new Error(`${outcome.problem.code}: ${outcome.problem.message}`)
+  return outcome.text
+}
+
+const firstKey = (root: ConfigObject, section: string) => {
+  const value = root[section]
+  return isObject(value) ? Object.keys(value)[0] : undefined
+}
+
+describe.skipIf(configs.length < 2)('configs of others', () => {
+  it(`are there, unless there is no ${folder}`, () => {
+    if (existsSync(folder)) expect(configs.length).toBeGreaterThan(100)
+  })
+
+  it('get a new component, and lose no line', () => {
+    const merge = { processors: { 'batch/new': { timeout: '5s', send_batch_size: 10 } } }
+    const merged = configs.map(({ name, text }) => ({ name, text, after: patched(text, { merge }) }))
+    for (const { name, text, after } of merged) {
+      expect(isSubsequence(commentsOf(text), commentsOf(after)), name).toBe(true)
+      const isInFlow = /^processors:\s*[{&*]/m.test(text) || /^\s*\{/.test(text)
+      const isWritten = isObject(rootOf(text)['processors']) || !('processors' in rootOf(text))
+      if (!isInFlow && isWritten) expect(keepsLines(text, after), name).toBe(true)
+    }
+  })
+
+  it('have it in every pipeline that has processors, and lose no comment', () => {
+    for (const { name, text } of configs) {
+      const outcome = patchConfig(text, {
+        pipeline: [{ pipelines: ['*'], role: 'processors', add: 'batch/new' }],
+      })
+      if (!outcome.ok) expect(outcome.problem.code, name).toBe('patch_does_not_fit')
+      else expect(isSubsequence(commentsOf(text), commentsOf(outcome.text)), name).toBe(true)
+    }
+  })
+
+  it.each(['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const)(
+    'rename one of their %s line by line',
+    (category) => {
+      for (const { name, text } of configs) {
+        const from = firstKey(rootOf(text), category)
+        if (from === undefined) continue
+        const after = patched(text, { rename_component: [{ category, from, to: `${from}_renamed` }] })
+        if (!/[&*]\w/.test(text)) expect(after.split('\n').length, name).toBe(text.split('\n').length)
+        expect(isSubsequence(commentsOf(text), commentsOf(after)), name).toBe(true)
+      }
+    },
+  )
+
+  it('lose a component, and nothing that is written elsewhere', () => {
+    for (const { name, text } of configs) {
+      const root = rootOf(text)
+      const from = firstKey(root, 'exporters')
+      if (from === undefined) continue
+      const after = patched(text, { remove: [['exporters', from]] })
+      if (!/[&*]\w/.test(text))
+        expect(keepsLines(after.replace(/^exporters: \{\}.*\n/m, ''), text) || /\{/.test(text), name).toBe(
+          true,
+        )
+    }
+  })
+
+  it('set every single value that a key holds, one after the other, and keep all comments', () => {
+    for (const { name, text } of configs.slice(0, 40)) {
+      const paths = scalarPaths(rootOf(text)).slice(0, 12)
+      for (const path of paths) {
+        const merge = path.reduceRight<ConfigValue>((inner, key) => ({ [key]: inner }), 'a: new # value')
+        const after = patched(text, { merge: merge as ConfigObject })
+        expect(isSubsequence(commentsOf(text), commentsOf(after)), `${name} ${path.join('::')}`).toBe(true)
+      }
+    }
+  })
+})
+
+function scalarPaths(value: ConfigValue, path: readonly string[] = []): string[][] {
+  if (!isObject(value)) return Array.isArray(value) ? [] : [[...path]]
+  return Object.entries(value).flatMap(([key, entry]) => scalarPaths(entry, [...path, key]))
+}
+
+/** Mappings with anchors, aliases, merge keys, comments, brackets and blocks, as people write them. */
+const texts = fc
+  .array(
+    fc.record({
+      kind: fc.constantFrom('map', 'alias', 'merge', 'merges', 'flow', 'list', 'scalar', 'nested'),
+      of: fc.nat(5),
+      hasAnchor: fc.boolean(),
+      comment: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((entries) => {
+    const anchors: number[] = []
+    return entries
+      .map(({ kind, of, hasAnchor, comment }, index) => {
+        const said = comment ? ` # c${index}` : ''
+        const anchor = hasAnchor ? ` &m${index}` : ''
+        const known = anchors[of % Math.max(1, anchors.length)]
+        const text = ((): string => {
+          if (kind === 'alias' && known !== undefined) return `k${index}: *m${known}${said}`
+          if (kind === 'merge' && known !== undefined)
+            return `k${index}:${said}\n  <<: *m${known}\n  own: ${index}${said}`
+          if (kind === 'merges' && known !== undefined)
+            return `k${index}:\n  a: over${said}\n  <<: [*m${known}, *m${anchors[0]}]`
+          if (kind === 'list') return `k${index}:${said}\n  - a${said}\n  - {b: 1}`
+          if (kind === 'scalar') return `k${index}: "v ${index}"${said}`
+          if (hasAnchor) anchors.push(index)
+          if (kind === 'flow') return `k${index}:${anchor} {a: ${index}, n: {x: 1}}${said}`
+          if (kind === 'nested') return `k${index}:${anchor}${said}\n  n:\n    x: 1${said}\n    y: 2\n  a: z`
+          return `k${index}:${anchor}${said}\n  # above\n  a: ${index}${said}\n  b: |\n    text\n    more`
+        })()
+        return text
+      })
+      .join('\n')
+  })
+
+it('whatever anchors and merge keys are in the way, a change is only what it says', () => {
+  let made = 0
+  fc.assert(
+    fc.property(texts, fc.nat(5), fc.nat(3), fc.boolean(), (text, which, what, isRemoval) => {
+      const root = rootOf(text)
+      const keys = Object.keys(root)
+      const key = keys[which % keys.length]!
+      const inner = isObject(root[key]) ? Object.keys(root[key] as ConfigObject) : []
+      const path = inner.length > 0 && what > 0 ? [key, inner[what % inner.length]!] : [key]
+      if (isRemoval && path.length === 1 && keys.length === 1) return
+      const merge = path.reduceRight<ConfigValue>((value, name) => ({ [name]: value }), {
+        a: 'new',
+        n: { x: [1] },
+      })
+      const outcome = patchConfig(text, isRemoval ? { remove: [path] } : { merge: merge as ConfigObject })
+      expect(outcome, text).toMatchObject({ ok: true })
+      if (!outcome.ok) return
+      made++
+      const expected = structuredClone(JSON.parse(JSON.stringify(root))) as ConfigObject
+      const parent = (path.length === 1 ? expected : expected[key]) as ConfigObject
+      const name = path.at(-1)!
+      if (isRemoval) delete parent[name]
+      else {
+        const before = isObject(parent[name]) ? (parent[name] as ConfigObject) : {}
+        const n = isObject(before['n']) ? (before['n'] as ConfigObject) : {}
+        parent[name] = { ...before, a: 'new', n: { ...n, x: [1] } }
+      }
+      expect(isSameValue(rootOf(outcome.text), expected), outcome.text).toBe(true)
+      if (!isRemoval && isObject(root[key])) {
+        const kept = commentsOf(text)
+        expect(isSubsequence(kept, commentsOf(outcome.text)), `${text}\n=>\n${outcome.text}`).toBe(true)
+      }
+    }),
+    { numRuns: 1_500 },
+  )
+  expect(made).toBeGreaterThan(1_000)
+})
