@@ -22,11 +22,7 @@ export function openAlerting(
   if (problem !== null) log.warn({}, problem)
   const webhooks = new WebhookDeliveries({ db, clock, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
-    ...{ db, clock, random, log, notices, checkEpoch },
-    fleet: {
-      state: fleet.state,
-      isCompatible: (instance, assigned) => fleet.offers.isCompatible(instance, assigned),
-    },
+    ...{ db, clock, random, log, fleet, notices, checkEpoch },
     settings: {
       // Administrators may recommend another one while the engine runs.
       get minAgentVersion() {

@@ -163,11 +163,15 @@ function openFleet(
   recommendedVersion: RecommendedVersion,
 ) {
   const { config, clock, timers, random, log, db } = ground
-  const counters = new FleetCounters()
-  const notices = new HubNotices(hub, counters)
+  // These three tell of each other: whoever is told later is asked for when something is told.
+  const counters = new FleetCounters((workloadId) => {
+    const workload = fleet.workload(workloadId)
+    if (workload !== null) notices.workloadChanged(workload)
+  })
+  const notices: HubNotices = new HubNotices(hub, counters, () => views)
   const audited = deliverAfterCommit(db, audit)
   const read = ground.readConfigs ?? readingWith(configs)
-  const fleet = new Fleet({
+  const fleet: Fleet = new Fleet({
     ...{ db: audited.db, clock, log, random, timers, notices, isCompatible },
     mayOffer: ground.mayOffer,
     checkEpoch: ground.checkEpoch,
@@ -177,17 +181,12 @@ function openFleet(
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? AGENT_LIMITS,
   })
-  const views = new FleetViews({
+  const views: FleetViews = new FleetViews({
     ...{ fleet, counters, clock, classifyError: classifyForFleet },
     matches: new EffectiveMatches(db, read.compare),
     recommendedVersion,
     retentionMs: config.retentionDays * DAY_MS,
   })
-  notices.attach(views)
-  counters.changed = (workloadId) => {
-    const workload = fleet.workload(workloadId)
-    if (workload !== null) notices.workloadChanged(workload)
-  }
   return { fleet, views, counters, notices }
 }
 

@@ -1,4 +1,3 @@
-import type { OfferCause } from '../lib/fleet/decide/offer.ts'
 import type { Context } from './context.ts'
 import { watchLoop } from './loop-watch.ts'
 import { renderMetrics } from './metrics.ts'
@@ -21,10 +20,6 @@ export function startMetricsListener(
   pressure: PressureSources,
 ): MetricsListener {
   const loop = watchLoop(ctx.clock)
-  const offersSent = new Map<OfferCause, number>()
-  ctx.fleet.offers.observer = {
-    sent: (_instance, _offer, cause) => void offersSent.set(cause, (offersSent.get(cause) ?? 0) + 1),
-  }
   const listener = listen(address, {
     sockets: [],
     room: null,
@@ -34,7 +29,7 @@ export function startMetricsListener(
       if (path !== '/metrics') return text('not found\n', 404)
       if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
       return {
-        ...text(await renderMetrics(ctx, { loop, offersSent, pressure })),
+        ...text(await renderMetrics(ctx, { loop, pressure })),
         headers: { 'Content-Type': CONTENT_TYPE },
       }
     },

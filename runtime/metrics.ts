@@ -1,4 +1,3 @@
-import type { OfferCause } from '../lib/fleet/decide/offer.ts'
 import { AGENT_LIMITS } from '../lib/fleet/state/agent-limits.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
@@ -28,14 +27,13 @@ const counter = (name: string, help: string, value: number): Metric => ({
 /** What a scrape reads besides the context. */
 export interface MetricSources {
   loop: LoopWatch
-  offersSent: ReadonlyMap<OfferCause, number>
   pressure: PressureSources
 }
 
 /** Workloads counted before agents get their turn: each is a place of its own in memory. */
 const CHUNK = 1_000
 
-async function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offersSent']): Promise<Metric[]> {
+async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
   const { state } = fleet
   const byStatus = new Map([
     ['connected', 0],
@@ -72,7 +70,7 @@ async function fleetMetrics({ fleet }: Context, offersSent: MetricSources['offer
     gauge('muster_offers_outstanding', 'Offers without a final answer.', state.outstanding.size),
     {
       ...{ name: 'muster_offers_sent_total', kind: 'counter', help: 'Offers sent to agents, by cause.' },
-      samples: [...offersSent].map(([cause, value]) => ({ labels: `cause="${cause}"`, value })),
+      samples: [...fleet.offers.sentCounts].map(([cause, value]) => ({ labels: `cause="${cause}"`, value })),
     },
     gauge('muster_events_waiting', 'Events that wait to be stored.', fleet.writer.stats.waitingEvents),
     counter(
@@ -173,7 +171,7 @@ function processMetrics({ config, counters }: Context, loop: LoopWatch): Metric[
 
 /** Everything that is measured, in Prometheus' text format (version 0.0.4). */
 export async function renderMetrics(ctx: Context, sources: MetricSources): Promise<string> {
-  const fleet = await fleetMetrics(ctx, sources.offersSent)
+  const fleet = await fleetMetrics(ctx)
   const metrics = [
     ...processMetrics(ctx, sources.loop),
     ...fleet,

@@ -91,16 +91,20 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#owed': perAgent,
-  'lib/fleet/intake/presence.ts Presence.#dirty': perWorkload,
-  'lib/fleet/offers/offer-engine.ts OfferEngine.#waiting': perAgent,
-  'lib/fleet/offers/offer-engine.ts OfferEngine.#polls': perAgent,
-  'lib/fleet/pushes/push-engine.ts PushEngine.#inDoubt': {
+  'lib/fleet/state/derive.ts TouchedWorkloads.#touched': perWorkload,
+  'lib/fleet/offers/offer-commits.ts OfferCommits.#waiting': perAgent,
+  'lib/fleet/offers/poll-answers.ts PollAnswers.#open': perAgent,
+  'lib/fleet/offers/offer-engine.ts OfferEngine.sentCounts': {
+    bound: 'the causes of offers',
+    reachedBy: AGENTS,
+  },
+  'lib/fleet/pushes/commit-turns.ts CommitTurns.#inDoubt': {
     ...perWorkload,
     bound: 'weak: goes with the workload',
   },
   'lib/fleet/pushes/push-undoing.ts PushUndoing.#failing': perWorkload,
   'lib/fleet/rollouts/rollout-engine.ts RolloutEngine.#busy': perWorkload,
-  'lib/fleet/rollouts/rollout-engine.ts RolloutEngine.#convergedSince': {
+  'lib/fleet/rollouts/dwell-times.ts DwellTimes.#convergedSince': {
     bound: 'one for each rollout that is open',
     reachedBy: [
       'functions/rollouts/rollouts.test.ts',
@@ -187,21 +191,21 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'empty once the grace after the start is over',
     reachedBy: ['lib/fleet/janitor.test.ts', 'are not known from before our start for longer than the grace'],
   },
-  'lib/fleet/state/write-behind.ts WriteBehind.#workloads': perWorkload,
-  'lib/fleet/state/write-behind.ts WriteBehind.#seen': perWorkload,
-  'lib/fleet/state/write-behind.ts WriteBehind.#homes': perAgent,
-  'lib/fleet/state/write-behind.ts WriteBehind.#events': {
+  'lib/fleet/state/waiting-rows.ts WaitingRows.workloads': perWorkload,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.seen': perWorkload,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.homes': perAgent,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.#events': {
     bound: '100,000 events',
     reachedBy: [
       'lib/limits.test.ts',
       'lets so many events wait for the database, the oldest is lost and counted',
     ],
   },
-  'lib/fleet/state/write-behind.ts WriteBehind.#targets': perPush,
-  'lib/fleet/state/write-behind.ts WriteBehind.#forgotten': perPush,
-  'lib/fleet/state/write-behind.ts WriteBehind.#pushes': perWorkload,
-  'lib/fleet/state/write-behind.ts WriteBehind.#quarantines': perPush,
-  'lib/fleet/state/write-behind.ts WriteBehind.#configs': {
+  'lib/fleet/state/waiting-rows.ts WaitingRows.#targets': perPush,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.#forgotten': perPush,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.pushes': perWorkload,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.#quarantines': perPush,
+  'lib/fleet/state/waiting-rows.ts WaitingRows.#configs': {
     bound: '64 MiB of texts',
     reachedBy: [
       'lib/fleet/intake/effective-configs.test.ts',
@@ -293,10 +297,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/workers/pool.ts ThreadPool.#rooms': {
     bound: 'maxQueued of each room',
     reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
-  },
-  'runtime/metrics-listener.ts startMetricsListener().offersSent': {
-    bound: 'the causes of offers',
-    reachedBy: AGENTS,
   },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/uws.ts SocketsOfListener.open': perSocket,

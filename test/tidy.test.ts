@@ -119,6 +119,41 @@ describe('the rooms', () => {
     expect(findImports('lib/store/', (target) => !beneath.test(target))).toEqual([])
   })
 
+  test('the parts of the fleet do not know each other: what one has done, fleet.ts tells the others', () => {
+    const known: Record<string, string[]> = {
+      intake: [],
+      offers: [],
+      progress: [],
+      pushes: [],
+      // These end in a push, or hold the turns in which pushes are made.
+      rollouts: ['pushes'],
+      inventory: ['pushes'],
+      state: [],
+      decide: [],
+    }
+    const hits = Object.entries(known).flatMap(([room, others]) => {
+      const allowed = new Set([room, 'state', 'decide', ...others].map((name) => `lib/fleet/${name}`))
+      if (room === 'decide') allowed.delete('lib/fleet/state')
+      return findImports(
+        `lib/fleet/${room}/`,
+        (target) => target.startsWith('lib/fleet/') && !allowed.has(dirname(target)),
+      )
+    })
+    expect(hits).toEqual([])
+  })
+
+  test('what an instance is offered, and whether anything may be, is written in one module', () => {
+    const elsewhere = inRoom('lib/').filter(({ path }) => path !== 'lib/fleet/state/offer-state.ts')
+    expect(
+      findCode(elsewhere, /\.(offer|unansweredOtherHash|isFrozen) = |Object\.assign\(\w*\.?offer\b/),
+    ).toEqual([])
+  })
+
+  test('nobody is wired up after it was made: what a part calls, it is given', () => {
+    const slot = /^ {2}(readonly )?\w+: \([^)]*\) => [\w<>]+ = \([^,]*$/
+    expect(findCode(inRoom('lib/'), slot)).toEqual([])
+  })
+
   test('no production code imports tests', () => {
     const hits = ['runtime/', 'functions/'].flatMap((room) =>
       findImports(room, (target) => target.startsWith('test/')),

@@ -30,10 +30,10 @@ export default defineHttp({
     const listed = [...ctx.fleet.state.workloads.values()].filter(
       (workload) => workload.type === 'collector' && workload.archivedAt === null,
     )
-    const { offers } = ctx.fleet
+    const { fleet } = ctx
     const collectors = await mapInTurns(listed, CHUNK, (workload) => {
       const push = ctx.views.workload(workload, { withTexts: false }).current_config_push
-      return toDriftCollector(workload, push, (...of) => offers.isCompatible(...of), {
+      return toDriftCollector(workload, push, (...of) => fleet.isCompatible(...of), {
         hasDriftAlert: open.has(`config_drift/${workload.id}`),
         hasVersionAlert: open.has(`version_outdated/${workload.id}`),
         isVersionOutdated: isVersionOutdated(workload.version, ctx.recommendedVersion.version),

@@ -1,6 +1,5 @@
 import { sweep } from '../../lib/fleet/janitor.ts'
 import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
-import type { Alert } from '../../lib/store/alerts.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
 /** Archive what has been disconnected for too long, remove what has had its days, forget what nothing refers to. */
@@ -14,7 +13,6 @@ export default defineSchedule({
       {
         ...{ db, clock, log, fleet, retentionDays, archiveDays, eventRetentionDays, alertRetentionDays },
         workloadsMax: AGENT_LIMITS.workloads,
-        alertResolved: (alert: Alert) => ctx.alerts.notices.resolved(alert),
       },
       signal,
     )

@@ -42,7 +42,7 @@ export default defineHttp({
     await recommendedVersion.load(ctx.db)
     // Who is outdated is part of every workload as browsers see it.
     for await (const piece of inTurns(ctx.fleet.state.workloads.values(), CHUNK))
-      for (const { id } of piece) ctx.counters.changed(id)
+      for (const { id } of piece) ctx.counters.shownAnew(id)
     return json(toRecommendedVersion(recommendedVersion))
   },
 })

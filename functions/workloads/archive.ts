@@ -1,5 +1,4 @@
 import { recordAlongside } from '../../lib/audit/alongside.ts'
-import { type Alert, resolveAlertsOfWorkloads } from '../../lib/store/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
@@ -17,15 +16,11 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The workload is archived.' }],
   errors: ['workload-not-found', 'workload-not-disconnected', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    let resolved: Alert[] = []
     const outcome = await recordAlongside(ctx.audit, (record) =>
-      ctx.fleet.archive(params.id, async (tx) => {
-        resolved = await resolveAlertsOfWorkloads(tx, [params.id], ctx.clock.now())
-        await record(tx, { action: 'workload.archive', actor, resource: 'workload', resourceId: params.id })
-      }),
+      ctx.fleet.archive(params.id, (tx) =>
+        record(tx, { action: 'workload.archive', actor, resource: 'workload', resourceId: params.id }),
+      ),
     )
-    const isApplied = outcome.ok || (outcome.code === 'audit-unavailable' && outcome.sideEffect === 'applied')
-    if (isApplied) for (const alert of resolved) ctx.alerts.notices.resolved(alert)
     if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

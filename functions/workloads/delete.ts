@@ -1,5 +1,4 @@
 import { recordAlongside } from '../../lib/audit/alongside.ts'
-import { listOpenAlertsOf } from '../../lib/store/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
@@ -17,16 +16,11 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The workload is gone.' }],
   errors: ['workload-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    // They go with the workload; browsers that show them are told once they have.
-    const open = await listOpenAlertsOf(ctx.db, params.id)
     const outcome = await recordAlongside(ctx.audit, (record) =>
       ctx.fleet.remove(params.id, (tx) =>
         record(tx, { action: 'workload.delete', actor, resource: 'workload', resourceId: params.id }),
       ),
     )
-    const isApplied = outcome.ok || (outcome.code === 'audit-unavailable' && outcome.sideEffect === 'applied')
-    const resolvedAt = ctx.clock.now()
-    if (isApplied) for (const alert of open) ctx.alerts.notices.resolved({ ...alert, resolvedAt })
     if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

@@ -1,21 +1,19 @@
 import type { UsedComponent } from '../model/components.ts'
-import { encodeServerToAgent } from '../opamp/codec.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
 import type { Db } from '../store/db.ts'
 import type { Push } from '../store/pushes.ts'
-import {
-  archiveIfDisconnected,
-  deleteWorkload,
-  listOperatorSettings,
-  type OperatorSettings,
-  setTrustedLabels,
-} from '../store/workloads.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs } from './intake/effective-configs.ts'
 import { Presence } from './intake/presence.ts'
-import { OUR_CAPABILITIES, Receiver } from './intake/receive.ts'
+import { Receiver } from './intake/receive.ts'
+import { WorkloadLeaving } from './inventory/workload-leaving.ts'
+import { WorkloadSettings } from './inventory/workload-settings.ts'
 import { OfferEngine } from './offers/offer-engine.ts'
+import { PushProgress } from './progress/push-progress.ts'
+import { TargetEnds } from './progress/target-ends.ts'
+import { Assignments } from './pushes/assignments.ts'
+import { CommitTurns } from './pushes/commit-turns.ts'
 import { PushEngine, type PushOutcome, type PushRequest } from './pushes/push-engine.ts'
 import { PushUndoing } from './pushes/push-undoing.ts'
 import {
@@ -24,61 +22,147 @@ import {
   findRolloutRollback,
   isRunnable,
 } from './pushes/rollback-search.ts'
-import { TargetEnds } from './pushes/target-ends.ts'
 import { RolloutEngine } from './rollouts/rollout-engine.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
-import { removeJoiner } from './state/followed-push.ts'
+import { TouchedWorkloads } from './state/derive.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
+import type { Outcome } from './state/outcomes.ts'
+import { type FleetParts, isCompatible } from './state/parts.ts'
 import { compareInstances, FleetState, followedPushes } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
 const TICK_MS = 1_000
 
-/** Thrown inside a transaction that is to leave nothing behind. */
-class TakenBack extends Error {}
-
 /**
  * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an
- * agent reports, leaves, or fails a config. One process holds one.
+ * agent reports, leaves, or fails a config. One process holds one. Its parts do not know each other: each says what it
+ * has done as an `Outcome`, and `#follow` says what comes of it.
  */
 export class Fleet implements FleetPort {
   readonly state = new FleetState()
   readonly writer: WriteBehind
   readonly offers: OfferEngine
   readonly rollouts: RolloutEngine
+  readonly effectiveConfigs: EffectiveConfigs
   readonly #deps: FleetDeps
   readonly #pushes: PushEngine
+  readonly #turns: CommitTurns
+  readonly #undoing: PushUndoing
+  readonly #progress: PushProgress
   readonly #ends: TargetEnds
   readonly #reports: ConfigReports
   readonly #presence: Presence
   readonly #receiver: Receiver
-  readonly effectiveConfigs: EffectiveConfigs
+  readonly #leaving: WorkloadLeaving
+  readonly #settings: WorkloadSettings
   #isStopped = false
 
   constructor(deps: FleetDeps) {
     this.#deps = deps
-    this.writer = new WriteBehind(deps)
-    this.offers = new OfferEngine(deps, this.state, this.writer)
-    this.#pushes = new PushEngine(deps, this.state, this.writer, this.offers)
-    this.#ends = new TargetEnds(deps, this.state, this.writer, this.offers, this.#pushes)
-    const undoing = new PushUndoing(deps, this.state, this.writer, this.#pushes)
-    this.rollouts = new RolloutEngine(deps, this.state, this.writer, this.offers, this.#pushes, undoing)
-    this.#reports = new ConfigReports(deps, this.state, this.writer, this.#pushes)
+    this.writer = new WriteBehind(deps, new TouchedWorkloads(deps, this.state))
+    const tell = (outcome: Outcome) => this.#follow(outcome)
+    const parts: FleetParts = { deps, state: this.state, writer: this.writer, tell }
     const components = new ComponentLists(deps, this.state)
-    this.#presence = new Presence(deps, this.state, this.writer, this.offers, this.#reports, components)
-    this.effectiveConfigs = new EffectiveConfigs(deps, this.writer)
-    this.#receiver = new Receiver({
-      deps,
-      state: this.state,
-      writer: this.writer,
+    this.effectiveConfigs = new EffectiveConfigs(parts)
+    this.#reports = new ConfigReports(parts)
+    this.#presence = new Presence(parts, this.#reports, components)
+    this.#receiver = new Receiver(parts, {
       presence: this.#presence,
-      offers: this.offers,
       reports: this.#reports,
-      components,
       effective: this.effectiveConfigs,
+      components,
     })
+    this.offers = new OfferEngine(parts)
+    this.#progress = new PushProgress(parts)
+    this.#ends = new TargetEnds(parts)
+    const assignments = new Assignments(parts)
+    this.#turns = new CommitTurns(parts, assignments)
+    this.#pushes = new PushEngine(parts, assignments, this.#turns)
+    this.#undoing = new PushUndoing(parts, assignments, this.#turns)
+    this.rollouts = new RolloutEngine(parts, assignments, this.#turns, this.#undoing)
+    this.#leaving = new WorkloadLeaving(parts, this.#turns)
+    this.#settings = new WorkloadSettings(parts, this.#turns)
+  }
+
+  /** What follows from what a part of the fleet has done. */
+  #follow(outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'offer-due':
+        this.offers.consider(outcome.instance)
+        break
+      case 'effective-config-read':
+        this.#receiver.effectiveConfigRead(outcome.instance)
+        break
+      case 'target-moved':
+        this.#progress.reconsider(outcome.followed)
+        break
+      case 'push-failed':
+        this.#undoing.start(outcome.workload, outcome.followed)
+        break
+      case 'assigned':
+        this.#afterPush(outcome)
+        break
+      case 'assignments-settled':
+        this.#afterSettling(outcome.workload)
+        break
+      case 'members-joined':
+        this.#afterJoining(outcome)
+        break
+      case 'rollout-completed':
+        this.#progress.reconsider(outcome.followed)
+        this.#considerAll(outcome.workload)
+        break
+      case 'workload-gone':
+        this.#forget(outcome.workload)
+        break
+      default:
+        outcome satisfies never
+    }
+  }
+
+  #afterPush({ workload, followed, first }: Outcome & { kind: 'assigned' }): void {
+    for (const each of followedPushes(workload)) {
+      this.#ends.look(each)
+      // Another one may have failed meanwhile: then nobody is offered anything before that is settled, too.
+      if (each !== followed) this.#progress.reconsider(each)
+    }
+    this.#deps.notices.pushChanged(workload, followed.push)
+    this.#deps.notices.workloadChanged(workload)
+    // Also those that joined meanwhile, or say no more that they run it, and those that it is not for: they may be
+    // assigned something else now, too.
+    this.offers.fanOut([...new Set([...first, ...workload.live.instances()])])
+    this.#progress.reconsider(followed)
+  }
+
+  /** The failed are judged before anybody is offered anything. */
+  #afterSettling(workload: Workload): void {
+    for (const followed of followedPushes(workload)) {
+      this.#ends.look(followed)
+      this.#progress.reconsider(followed)
+    }
+    this.#considerAll(workload)
+  }
+
+  #afterJoining({ workload, followed, joined }: Outcome & { kind: 'members-joined' }): void {
+    this.offers.fanOut(joined)
+    this.#considerAll(workload)
+    for (const each of followedPushes(workload)) this.#ends.look(each)
+    this.#progress.reconsider(followed)
+  }
+
+  /** Look at every instance of a workload again. */
+  #considerAll(workload: Workload): void {
+    for (const instance of workload.instances) this.offers.consider(instance)
+  }
+
+  #forget(workload: Workload): void {
+    workload.isDeleted = true
+    this.writer.forget(workload)
+    this.state.remove(workload)
+    for (const instance of workload.instances) this.#presence.startOver(instance)
+    this.#deps.notices.workloadRemoved(workload.id)
   }
 
   /** Load what is stored, start the grace of everyone that was live, and begin to keep time. */
@@ -86,7 +170,8 @@ export class Fleet implements FleetPort {
     this.state.startedAtMs = this.#deps.clock.monotonicMs()
     await loadFleet(this.#deps.db, this.state)
     this.#presence.startGraces()
-    this.#forEachPush((followed) => this.#pushes.reconsider(followed))
+    // A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends.
+    this.#forEachPush((followed) => this.#progress.reconsider(followed))
     this.#deps.timers.after(this.#deps.graceMs, () => {
       this.#endStartGrace(0)
       this.#forEachPush((followed) => this.#reports.releaseAbsent(followed))
@@ -105,7 +190,6 @@ export class Fleet implements FleetPort {
       this.#deps.timers.after(passedMs, () => this.#endStartGrace(round + 1))
   }
 
-  /** A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends. */
   #forEachPush(work: (followed: FollowedPush) => void): void {
     for (const workload of this.state.workloads.values())
       for (const followed of followedPushes(workload)) work(followed)
@@ -128,13 +212,15 @@ export class Fleet implements FleetPort {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#receiver.isDropping = true
-    await this.#pushes.idle()
+    await this.#turns.idle()
     await this.writer.stop()
   }
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport) {
     if (this.#isStopped) return { message: {}, pendingOffer: null }
-    return this.#receiver.receive(connection, report, about)
+    const { message, heard } = this.#receiver.receive(connection, report, about)
+    if (heard === null) return { message, pendingOffer: null }
+    return this.offers.answer(message, heard.instance, connection, heard.isRepeated)
   }
 
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
@@ -143,8 +229,8 @@ export class Fleet implements FleetPort {
   }
 
   /** What became of pushes since the start. */
-  get pushStats(): Readonly<PushEngine['stats']> {
-    return this.#pushes.stats
+  get pushStats(): Readonly<FleetState['pushStats']> {
+    return this.state.pushStats
   }
 
   /** Messages of agents that found no room, on their connection or in the process. */
@@ -166,6 +252,11 @@ export class Fleet implements FleetPort {
     return [...workload.live.instances()].sort(compareInstances)
   }
 
+  /** Can this instance run the push's config, as far as its component list says? */
+  isCompatible(instance: Instance, followed: FollowedPush): boolean {
+    return isCompatible(this.#deps, instance, followed)
+  }
+
   /** Make a config a workload's assignment; see `PushEngine.push`. */
   push<Code extends string>(
     request: PushRequest,
@@ -174,77 +265,24 @@ export class Fleet implements FleetPort {
     return this.#pushes.push(request, alongside)
   }
 
-  /** Put a disconnected workload out of the default inventory; again changes nothing. */
-  archive(
-    id: string,
-    alongside: (tx: Db) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' | 'workload-not-disconnected' }> {
-    return this.#pushes.exclusively(id, async () => {
-      const workload = this.state.workloads.get(id)
-      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      if (workload.status !== 'disconnected') return { ok: false, code: 'workload-not-disconnected' }
-      if (workload.archivedAt !== null) return { ok: true }
-      await this.writer.flush()
-      const now = this.#deps.clock.now()
-      const isDone = await this.#inTransaction(workload, async (tx) => {
-        if (!(await archiveIfDisconnected(tx, id, now))) return false
-        await alongside(tx)
-        return true
-      })
-      if (!isDone) return { ok: false, code: 'workload-not-disconnected' }
-      // Whoever came between the last look and the commit's answer came to an archived workload, and its next write
-      // takes it out of the archive.
-      if (workload.live.count === 0) workload.archivedAt = now
-      this.#deps.notices.workloadChanged(workload)
-      return { ok: true }
-    })
+  /** Put a disconnected workload out of the default inventory, and resolve its alerts; again changes nothing. */
+  archive(...of: Parameters<WorkloadLeaving['archive']>): ReturnType<WorkloadLeaving['archive']> {
+    return this.#leaving.archive(...of)
   }
 
-  /**
-   * Run `work` in a transaction that is about a workload in which nobody lives, and take everything back when `work`
-   * says so or somebody came meanwhile; whether it was committed.
-   */
-  async #inTransaction(workload: Workload, work: (tx: Db) => Promise<boolean>): Promise<boolean> {
-    try {
-      await this.#deps.db.transaction('workload.leave', async (tx) => {
-        await this.#deps.checkEpoch(tx)
-        if (!(await work(tx)) || workload.live.count > 0) throw new TakenBack()
-      })
-      return true
-    } catch (error) {
-      if (error instanceof TakenBack) return false
-      throw error
-    }
+  /** Remove a workload whose time is over; see `WorkloadLeaving.discard`. */
+  discard(...of: Parameters<WorkloadLeaving['discard']>): Promise<boolean> {
+    return this.#leaving.discard(...of)
   }
 
-  /** Remove a workload whose time is over, where `isRemoved` did so and nobody came meanwhile; whether it is gone. */
-  discard(id: string, isRemoved: (tx: Db) => Promise<boolean>): Promise<boolean> {
-    return this.#pushes.exclusively(id, async () => {
-      const workload = this.state.workloads.get(id)
-      if (workload === undefined || workload.live.count > 0) return false
-      await this.writer.flush()
-      if (!(await this.#inTransaction(workload, isRemoved))) return false
-      this.#forget(workload)
-      return true
-    })
+  /** Remove a workload. Its live instances are asked for their full state and register as new. */
+  remove(...of: Parameters<WorkloadLeaving['remove']>): ReturnType<WorkloadLeaving['remove']> {
+    return this.#leaving.remove(...of)
   }
 
-  /** Nothing is remembered of these agents any more: where they belonged, and what they alone had failed. */
+  /** Nothing is remembered of these agents any more. */
   forgetAgents(agents: readonly { instanceUid: string; workloadId: string }[]): void {
-    for (const { instanceUid: uid, workloadId } of agents) {
-      if (this.state.instances.has(uid)) continue
-      if (this.state.homes.get(uid) === workloadId) this.state.homes.delete(uid)
-      this.state.knownAtStart.delete(uid)
-      this.state.forgetRhythm(uid)
-      const workload = this.state.workloads.get(workloadId)
-      if (workload === undefined) continue
-      for (const [hash, uids] of workload.quarantinedInstances) {
-        uids.delete(uid)
-        if (uids.size === 0) workload.quarantinedInstances.delete(hash)
-      }
-      for (const followed of followedPushes(workload))
-        if (removeJoiner(followed, uid)) this.writer.push(followed)
-    }
+    this.#leaving.forgetAgents(agents)
   }
 
   /** Throws where another process has become the active one: asked in each transaction that writes. */
@@ -252,119 +290,25 @@ export class Fleet implements FleetPort {
     return this.#deps.checkEpoch(tx)
   }
 
-  /** Remove a workload. Its live instances are asked for their full state and register as new. */
-  remove(
-    id: string,
-    alongside: (tx: Db) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' }> {
-    return this.#pushes.exclusively(id, async () => {
-      const workload = this.state.workloads.get(id)
-      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      await this.writer.flush()
-      await this.#deps.db.transaction('workload.delete', async (tx) => {
-        await this.#deps.checkEpoch(tx)
-        await deleteWorkload(tx, id)
-        await alongside(tx)
-      })
-      this.#forget(workload)
-      for (const [uid, home] of this.state.homes) if (home === id) this.state.homes.delete(uid)
-      return { ok: true }
-    })
-  }
-
-  /**
-   * Take over what operators have set, and what they have deleted, where the database holds it and memory does not.
-   * Which workloads that were, and which have to be looked at again because the database may not know them yet.
-   */
-  async adoptSettings(): Promise<{ adopted: string[]; passedOver: string[] }> {
-    const { db, notices } = this.#deps
-    const adopted: string[] = []
-    const passedOver: string[] = []
-    await this.writer.flush()
-    const all = await listOperatorSettings(db)
-    for (const workload of [...this.state.workloads.values()]) {
-      if (isAsStored(workload, all.get(workload.id))) continue
-      if (this.writer.owes(workload)) {
-        passedOver.push(workload.id)
-        continue
-      }
-      await this.#pushes.exclusively(workload.id, async () => {
-        // Under the lock of the workload nothing of this is being committed: what is read now is how it stands.
-        await this.writer.flush()
-        const stored = (await listOperatorSettings(db, workload.id)).get(workload.id)
-        if (workload.isDeleted || isAsStored(workload, stored)) return
-        if (this.writer.owes(workload)) {
-          passedOver.push(workload.id)
-          return
-        }
-        adopted.push(workload.id)
-        // One without the push that it was assigned was deleted, and written anew by a report that came after.
-        if (stored === undefined || stored.activePushId !== workload.activePushId) {
-          this.#forget(workload)
-          for (const [uid, home] of this.state.homes) if (home === workload.id) this.state.homes.delete(uid)
-          return
-        }
-        workload.trustedLabels = stored.trustedLabels
-        workload.knownGoodHash = stored.knownGoodHash
-        if (workload.live.count === 0) workload.archivedAt = stored.archivedAt
-        notices.workloadChanged(workload)
-      })
-    }
-    return { adopted, passedOver }
-  }
-
-  #forget(workload: Workload): void {
-    workload.isDeleted = true
-    this.writer.forget(workload)
-    this.state.remove(workload)
-    this.state.inGrace.delete(workload)
-    this.state.healthWatch.delete(workload)
-    this.state.rollingOut.delete(workload)
-    for (const instance of workload.instances) {
-      this.state.outstanding.delete(instance)
-      if (instance.connection === null) {
-        this.#presence.forget(instance)
-        continue
-      }
-      Object.assign(instance, {
-        workload: null,
-        isDescribed: false,
-        undescribedSinceMs: null,
-        isAnnounced: false,
-        attributes: null,
-        offer: null,
-        reported: { isKnown: false },
-        hasAskedFullState: true,
-        fullStateAskedMs: this.#deps.clock.monotonicMs(),
-      })
-      const ask = { capabilities: OUR_CAPABILITIES, reportFullState: true }
-      // A poller, and one whose socket had no room, is asked by the answer to its next message.
-      const outcome = instance.connection.send(encodeServerToAgent(instance.uidOnWire, ask))
-      if (outcome === 'dropped') instance.hasAskedFullState = false
-    }
-    this.#deps.notices.workloadRemoved(workload.id)
+  /** Take over what operators have set or deleted where only the database holds it; see `WorkloadSettings.adopt`. */
+  adoptSettings(): ReturnType<WorkloadSettings['adopt']> {
+    return this.#settings.adopt()
   }
 
   /** Replace the labels that operators set on a workload. */
   setTrustedLabels(
+    ...of: Parameters<WorkloadSettings['setTrustedLabels']>
+  ): ReturnType<WorkloadSettings['setTrustedLabels']> {
+    return this.#settings.setTrustedLabels(...of)
+  }
+
+  /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
+  pinKnownGood<Outcome extends { ok: boolean }>(
     id: string,
-    labels: Readonly<Record<string, string>>,
-    alongside: (tx: Db) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' }> {
-    return this.#pushes.exclusively(id, async () => {
-      const workload = this.state.workloads.get(id)
-      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      await this.writer.flush()
-      const isThere = await this.#deps.db.transaction('workload.trusted-labels', async (tx) => {
-        if (!(await setTrustedLabels(tx, id, labels))) return false
-        await alongside(tx)
-        return true
-      })
-      if (!isThere) return { ok: false, code: 'workload-not-found' }
-      workload.trustedLabels = labels
-      this.#deps.notices.workloadChanged(workload)
-      return { ok: true }
-    })
+    hash: string | null,
+    work: (tx: Db) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    return this.#settings.pinKnownGood(id, hash, work)
   }
 
   /** Can at least one live instance run a config of these components, or does none live? */
@@ -387,34 +331,4 @@ export class Fleet implements FleetPort {
     const live = this.state.liveInstances(workload)
     return findRolloutRollback(this.#deps.db, this.#deps, workload, live, rollout.followed.push.hash)
   }
-
-  /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
-  pinKnownGood<Outcome extends { ok: boolean }>(
-    id: string,
-    hash: string | null,
-    work: (tx: Db) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    return this.#pushes.exclusively(id, async () => {
-      const outcome = await this.#deps.db.transaction('known-good.pin', work)
-      const workload = this.state.workloads.get(id)
-      if (!outcome.ok || workload === undefined) return outcome
-      workload.knownGoodHash = hash
-      this.#deps.notices.workloadChanged(workload)
-      return outcome
-    })
-  }
-}
-
-/** Whether memory and database agree on what operators set; not when the database has no such workload. */
-function isAsStored(workload: Workload, stored: OperatorSettings | undefined): boolean {
-  if (stored === undefined) return false
-  const labels = Object.entries(stored.trustedLabels)
-  return (
-    workload.activePushId === stored.activePushId &&
-    workload.knownGoodHash === stored.knownGoodHash &&
-    Object.keys(workload.trustedLabels).length === labels.length &&
-    labels.every(([key, value]) => workload.trustedLabels[key] === value) &&
-    // One that lives leaves the archive with its next write.
-    (workload.live.count > 0 || (workload.archivedAt === null) === (stored.archivedAt === null))
-  )
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { findAgeOfHomes, forgetAgentHomes, listOldAgentHomes, touchAgentHomes } from '../store/agents.ts'
-import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads, trimAlerts } from '../store/alerts.ts'
+import { trimAlerts } from '../store/alerts.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
 import {
@@ -47,8 +47,6 @@ export interface JanitorParts {
   workloadsMax: number
   /** Agents whose workload is remembered. */
   homesMax?: number
-  /** Alerts of archived workloads are resolved with them. */
-  alertResolved(alert: Alert): void
 }
 
 /** What one sweep did. */
@@ -110,7 +108,7 @@ async function withEach(
 
 /** Archive the workloads that have been disconnected for longer than they are kept; never a live one. */
 async function archiveExpired(parts: JanitorParts, signal: AbortSignal): Promise<number> {
-  const { clock, fleet } = parts
+  const { fleet } = parts
   const before = daysAgo(parts, parts.retentionDays)
   const expired = await absentWorkloads(
     parts,
@@ -118,12 +116,8 @@ async function archiveExpired(parts: JanitorParts, signal: AbortSignal): Promise
       archivedAt === null && disconnectedAt !== null && disconnectedAt < before,
   )
   return withEach(parts, expired, signal, async ({ id }) => {
-    let resolved: Alert[] = []
     // Judged once more under the workload's own lock and in the statement: it may come back at any time.
-    const outcome = await fleet.archive(id, async (tx) => {
-      resolved = await resolveAlertsOfWorkloads(tx, [id], clock.now())
-    })
-    if (outcome.ok) for (const alert of resolved) parts.alertResolved(alert)
+    const outcome = await fleet.archive(id, async () => {})
     return outcome.ok
   })
 }
@@ -184,15 +178,9 @@ async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<numbe
   )
   spare.sort((a, b) => a.disconnectedAt!.getTime() - b.disconnectedAt!.getTime())
   const wanted = spare.slice(0, held - Math.floor(workloadsMax * ROOMY))
-  const displaced = await removeEach(parts, wanted, signal, async ({ id }) => {
-    let open: Alert[] = []
-    const isGone = await fleet.discard(id, async (tx) => {
-      open = await listOpenAlertsOf(tx, id)
-      return deleteIfUntouched(tx, id)
-    })
-    if (isGone) for (const alert of open) parts.alertResolved({ ...alert, resolvedAt: clock.now() })
-    return isGone
-  })
+  const displaced = await removeEach(parts, wanted, signal, ({ id }) =>
+    fleet.discard(id, (tx) => deleteIfUntouched(tx, id)),
+  )
   log.warn(
     { workloads: held, most: workloadsMax, removed: displaced },
     'there are nearly as many workloads as may be: those that were away for longest were removed',

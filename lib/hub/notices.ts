@@ -15,22 +15,19 @@ import type { Hub } from './hub.ts'
 export class HubNotices implements FleetNotices, AlertNotices {
   readonly #hub: Hub
   readonly #counters: FleetCounters
-  #views: FleetViews | null = null
+  readonly #viewsOf: () => FleetViews
   /** The newest push of each workload as browsers were told of it. */
   readonly #toldPushes = new WeakMap<Workload, string>()
 
-  constructor(hub: Hub, counters: FleetCounters) {
+  /** The views are those of the fleet that tells, which comes to be after these notices. */
+  constructor(hub: Hub, counters: FleetCounters, viewsOf: () => FleetViews) {
     this.#hub = hub
     this.#counters = counters
-  }
-
-  /** The views of the fleet that tells; it comes to be after these notices. */
-  attach(views: FleetViews): void {
-    this.#views = views
+    this.#viewsOf = viewsOf
   }
 
   workloadChanged(workload: Workload): void {
-    this.#views?.invalidate(workload)
+    this.#viewsOf().invalidate(workload)
     this.#tellWorkload(workload)
   }
 
@@ -49,15 +46,13 @@ export class HubNotices implements FleetNotices, AlertNotices {
   configStatusReported(workload: Workload, instance: Instance): void {
     const { report } = instance
     if (report === null) return
-    const views = this.#views
-    if (views !== null)
-      this.#hub.occur(`config-status/${workload.id}`, () =>
-        workload.isDeleted ? null : views.configStatusFrame(workload, report),
-      )
+    this.#hub.occur(`config-status/${workload.id}`, () =>
+      workload.isDeleted ? null : this.#viewsOf().configStatusFrame(workload, report),
+    )
   }
 
   pushChanged(workload: Workload, push: Push): void {
-    this.#views?.invalidate(workload)
+    this.#viewsOf().invalidate(workload)
     this.#tellPush(workload, push)
     // The newest push is part of what is told of its workload.
     this.#tellWorkload(workload)
@@ -111,6 +106,13 @@ export class HubNotices implements FleetNotices, AlertNotices {
     })
   }
 
+  /** Browsers hear of offers by what becomes of the push. */
+  offerSent(): void {}
+
+  alertsResolved(alerts: readonly Alert[]): void {
+    for (const alert of alerts) this.resolved(alert)
+  }
+
   fired(alert: Alert): void {
     this.#counters.alertFired(alert.workloadId, alert.id)
     this.#tellAlert(alert)
@@ -134,8 +136,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
     workload: Workload,
     build: (views: FleetViews) => ReturnType<FleetViews['workloadFrame']>,
   ): void {
-    const views = this.#views
-    if (views !== null) this.#hub.update(key, () => (workload.isDeleted ? null : build(views)))
+    this.#hub.update(key, () => (workload.isDeleted ? null : build(this.#viewsOf())))
   }
 }
 

@@ -61,7 +61,7 @@ const pod = (n: number): Record<string, string> => ({
   'k8s.pod.name': `pod-${n}`,
 })
 const workloadOf = (agent: SimulatedAgent) => server.fleet.state.instances.get(agent.uidHex())!.workload!
-const derive = () => server.fleet.writer.beforeFlush()
+const derive = () => server.fleet.writer.derive()
 const eventTypes = async (agent: SimulatedAgent) =>
   (await server.events())
     .filter(({ instanceUid }) => instanceUid === agent.uidHex())

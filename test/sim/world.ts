@@ -156,20 +156,18 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
           const counts = JSON.stringify(push.counts)
           this.trace(`push #${push.seq} ${push.hash.slice(0, 6)} ${push.status}/${push.phase} ${counts}`)
         },
+        offerSent: (instance, offer, cause) =>
+          this.promises.offers.sent(name, instance, offer, cause, {
+            nowMs: this.time.nowMs,
+            linkedAtMs: Math.max(
+              ...this.agents.map(({ uid, linkedAtMs }) => (uid === instance.uid ? linkedAtMs : 0)),
+            ),
+          }),
         autoRolledBack: ({ fromHash, toHash }) =>
           this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
       },
     })
     this.#services.push(service)
-    service.fleet.offers.observer = {
-      sent: (instance, offer, cause) =>
-        this.promises.offers.sent(name, instance, offer, cause, {
-          nowMs: this.time.nowMs,
-          linkedAtMs: Math.max(
-            ...this.agents.map(({ uid, linkedAtMs }) => (uid === instance.uid ? linkedAtMs : 0)),
-          ),
-        }),
-    }
     this.trace(`${name} starts`)
     service.start().then(
       () => this.trace(`${name} is up`),

@@ -10,6 +10,7 @@ import type { Timers } from '../../lib/fleet/state/timers.ts'
 import type { UsedComponent } from '../../lib/model/components.ts'
 import { createOpampExchange } from '../../lib/opamp/exchange.ts'
 import { classifyAgentError } from '../../lib/redact/agent-error.ts'
+import type { Alert } from '../../lib/store/alerts.ts'
 import type { Push } from '../../lib/store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../lib/store/workload-events.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -27,7 +28,11 @@ export interface FleetServer {
   fleet: Fleet
   clock: FakeClock
   log: RecordingLog
-  notices: { rollbacks: Parameters<FleetNotices['autoRolledBack']>[0][]; removed: string[] }
+  notices: {
+    rollbacks: Parameters<FleetNotices['autoRolledBack']>[0][]
+    removed: string[]
+    resolved: Alert[]
+  }
   /** The live instance with this uid in hex; undefined when it is not live. */
   live(uid: string): Instance | undefined
   /** Make a config the assignment of a workload, as an approved push does. */
@@ -61,7 +66,7 @@ export async function startFleetServer(
   const { secret = '', messageBytesMax = 1_048_576, graceMs = 120_000, mayOffer = () => true } = options
   const clock = fakeClock()
   const log = recordingLog()
-  const notices: FleetServer['notices'] = { rollbacks: [], removed: [] }
+  const notices: FleetServer['notices'] = { rollbacks: [], removed: [], resolved: [] }
   const timers = clockTimers(clock)
   const deps: FleetDeps = {
     db: database.pool,
@@ -77,6 +82,8 @@ export async function startFleetServer(
       eventStored() {},
       configStatusReported() {},
       pushChanged() {},
+      offerSent() {},
+      alertsResolved: (alerts) => void notices.resolved.push(...alerts),
       autoRolledBack: (rollback) => void notices.rollbacks.push(rollback),
     },
     mayOffer,

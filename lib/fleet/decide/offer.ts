@@ -9,22 +9,22 @@ export type OfferCause =
 
 /** What we know of one offer made to one instance. */
 export interface Offer {
-  pushId: string
-  hash: string
+  readonly pushId: string
+  readonly hash: string
   /** The assignment it was made for. */
-  generation: number
+  readonly generation: number
   /** Its row is stored; only then may a frame go out. */
-  isCommitted: boolean
+  readonly isCommitted: boolean
   /** Monotonic; null until a frame went out. */
-  lastSentAtMs: number | null
-  lastSentOn: number | null
-  sendsOnConnection: number
+  readonly lastSentAtMs: number | null
+  readonly lastSentOn: number | null
+  readonly sendsOnConnection: number
   /** The socket refused the last frame. */
-  wasDropped: boolean
+  readonly wasDropped: boolean
   /** A status for its hash came since the last frame. */
-  hasStatus: boolean
-  ended: 'applied' | 'failed' | null
-  endedOn: number | null
+  readonly hasStatus: boolean
+  readonly ended: 'applied' | 'failed' | null
+  readonly endedOn: number | null
 }
 
 /** What an instance last said of its remote config; unknown until a full report said it. */

@@ -5,25 +5,18 @@ import { canReport, isCapable } from '../decide/abilities.ts'
 import { NO_STATUS_MS } from '../decide/offer.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
-import type { PushEngine } from '../pushes/push-engine.ts'
-import type { FleetDeps } from '../state/deps.ts'
 import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
-import { assignmentOf, type FleetState, quarantineInstance } from '../state/state.ts'
-import type { WriteBehind } from '../state/write-behind.ts'
+import { endOffer, noteOfferAnswered, settleEarlierOffers } from '../state/offer-state.ts'
+import type { FleetParts } from '../state/parts.ts'
+import { assignmentOf, quarantineInstance } from '../state/state.ts'
 
 /** Turns what instances say of their remote config into the state of the push it belongs to. */
 export class ConfigReports {
-  readonly #deps: FleetDeps
-  readonly #state: FleetState
-  readonly #writer: WriteBehind
-  readonly #pushes: PushEngine
+  readonly #parts: FleetParts
 
-  constructor(deps: FleetDeps, state: FleetState, writer: WriteBehind, pushes: PushEngine) {
-    this.#deps = deps
-    this.#state = state
-    this.#writer = writer
-    this.#pushes = pushes
+  constructor(parts: FleetParts) {
+    this.#parts = parts
   }
 
   /** Take the remote config status of a report; true when it was news. */
@@ -34,13 +27,13 @@ export class ConfigReports {
       if (isFullReport && !instance.reported.isKnown) this.becomeNone(instance)
       return false
     }
-    this.#state.unknownReported.delete(instance)
+    this.#parts.state.unknownReported.delete(instance)
     if (status.status === 'unset') {
       instance.reported = {
         isKnown: true,
         hash: status.hash,
         status: 'none',
-        sinceMs: this.#deps.clock.monotonicMs(),
+        sinceMs: this.#parts.deps.clock.monotonicMs(),
       }
       return false
     }
@@ -49,8 +42,13 @@ export class ConfigReports {
 
   /** Nothing was ever said, and nothing will be: the instance counts as one without a config. */
   becomeNone(instance: Instance): void {
-    this.#state.unknownReported.delete(instance)
-    instance.reported = { isKnown: true, hash: '', status: 'none', sinceMs: this.#deps.clock.monotonicMs() }
+    this.#parts.state.unknownReported.delete(instance)
+    instance.reported = {
+      isKnown: true,
+      hash: '',
+      status: 'none',
+      sinceMs: this.#parts.deps.clock.monotonicMs(),
+    }
   }
 
   #takeStatus(
@@ -61,16 +59,16 @@ export class ConfigReports {
   ): boolean {
     const before = instance.reported
     const isSame = before.isKnown && before.hash === hash && before.status === status
-    const nowMs = this.#deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.monotonicMs()
     // Read once and only where it is news: some agents say the same long text with every beat.
     let read: AgentError | null = null
     const error = () => {
-      if (status === 'failed') read ??= this.#deps.classifyError(errorMessage)
+      if (status === 'failed') read ??= this.#parts.deps.classifyError(errorMessage)
       return read
     }
     if (!isSame) {
       instance.reported = { isKnown: true, hash, status, sinceMs: nowMs }
-      instance.report = { status, hash, error: error(), at: this.#deps.clock.now() }
+      instance.report = { status, hash, error: error(), at: this.#parts.deps.clock.now() }
     }
     if (status === 'applied') instance.appliedHash = hash
     const followed = assignmentOf(instance)
@@ -92,22 +90,21 @@ export class ConfigReports {
     if (target === undefined || target.state === 'superseded') return
     if (status === 'failed' && !isNews(instance, followed, target, isFullReport)) return
     if (offer !== null) {
-      offer.hasStatus = true
+      noteOfferAnswered(instance)
       if (status !== 'applying') {
-        offer.ended = status
-        offer.endedOn = instance.connection?.id ?? null
-        this.#state.outstanding.delete(instance)
+        endOffer(instance, status)
+        this.#parts.state.outstanding.delete(instance)
       }
     }
-    if (status !== 'applying') instance.unansweredOtherHash = null
+    if (status !== 'applying') settleEarlierOffers(instance)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // A word of applying after the end is late, not a new beginning, unless a new offer went out since.
     if (state === 'applying' && !isOpen(target)) return
     if (target.state === state && !isLostOut(target)) return
-    if (!moveTarget(followed, target, state, this.#deps.clock.now(), error())) return
+    if (!moveTarget(followed, target, state, this.#parts.deps.clock.now(), error())) return
     if (status === 'failed') this.#quarantineInstance(instance, followed)
-    this.#writer.target({ pushId: followed.push.pushId, target })
-    this.#pushes.reconsider(followed)
+    this.#parts.writer.target({ pushId: followed.push.pushId, target })
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   #quarantineInstance(instance: Instance, followed: FollowedPush): void {
@@ -117,7 +114,7 @@ export class ConfigReports {
     // A later push of the same config by an operator has lifted it already, and storage keeps none for the former.
     if (isPushedAgain(workload, followed.push)) return
     quarantineInstance(workload, hash, instance.uid)
-    this.#writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
+    this.#parts.writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
   }
 
   /** The connection ended without a goodbye, and not by us: an offer under way was lost with it. */
@@ -127,17 +124,16 @@ export class ConfigReports {
     if (followed === null || target === undefined || !isUnderWay(instance, followed)) return
     if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
     if (!isOpen(target)) return
-    const now = this.#deps.clock.now()
+    const now = this.#parts.deps.clock.now()
     noteLoss(followed, target, now)
     if (target.losses >= LOSSES_MIN && moveTarget(followed, target, 'failed', now, LOST_OUT)) {
       // It would die of the next offer, too.
-      if (instance.offer !== null)
-        Object.assign(instance.offer, { ended: 'failed', endedOn: instance.connection?.id ?? null })
-      this.#state.outstanding.delete(instance)
+      endOffer(instance, 'failed')
+      this.#parts.state.outstanding.delete(instance)
       this.#quarantineInstance(instance, followed)
     }
-    this.#writer.target({ pushId: followed.push.pushId, target })
-    this.#pushes.reconsider(followed)
+    this.#parts.writer.target({ pushId: followed.push.pushId, target })
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   /**
@@ -146,12 +142,12 @@ export class ConfigReports {
    */
   #lostUnheard(instance: Instance, followed: FollowedPush, target: PushTarget): void {
     const sentAtMs = instance.offer?.lastSentAtMs ?? null
-    const isSoon = sentAtMs !== null && this.#deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
+    const isSoon = sentAtMs !== null && this.#parts.deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
     if (!isSoon && target.losses === 0) return
     target.losses = isSoon ? target.losses + 1 : 0
-    target.updatedAt = this.#deps.clock.now()
+    target.updatedAt = this.#parts.deps.clock.now()
     if (target.losses >= LOSSES_MIN) this.#quarantineInstance(instance, followed)
-    this.#writer.target({ pushId: followed.push.pushId, target })
+    this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
   /** A lost instance is here again. */
@@ -160,7 +156,7 @@ export class ConfigReports {
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined || target.losses === 0 || followed.hasReturned) return
     followed.hasReturned = true
-    this.#pushes.reconsider(followed)
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   /** It said goodbye, its grace is over, or it belongs elsewhere: who is left decides anew. */
@@ -171,13 +167,13 @@ export class ConfigReports {
     const end = instance.hasDeparted ? 'left' : instance.connection === null ? 'disconnected' : 'moved_away'
     this.#endAsGone(followed, target, end)
     // Also when it had failed or applied.
-    this.#pushes.reconsider(followed)
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   #endAsGone(followed: FollowedPush, target: PushTarget, cause: TargetEndCause): void {
     if (target.state !== 'gone' && isOpen(target)) {
-      moveTarget(followed, target, 'gone', this.#deps.clock.now(), errorOfEnd(cause))
-      this.#writer.target({ pushId: followed.push.pushId, target })
+      moveTarget(followed, target, 'gone', this.#parts.deps.clock.now(), errorOfEnd(cause))
+      this.#parts.writer.target({ pushId: followed.push.pushId, target })
     }
     this.#releaseJoiner(followed, target)
   }
@@ -185,8 +181,8 @@ export class ConfigReports {
   /** The grace after our start is over: who has not come back will not. */
   releaseAbsent(followed: FollowedPush): void {
     for (const target of [...followed.targets.values()])
-      if (!this.#state.instances.has(target.instanceUid)) this.#releaseJoiner(followed, target)
-    this.#pushes.reconsider(followed)
+      if (!this.#parts.state.instances.has(target.instanceUid)) this.#releaseJoiner(followed, target)
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   /**
@@ -196,10 +192,14 @@ export class ConfigReports {
    * home.
    */
   #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
-    if (this.#state.instances.has(uid) || losses > 0) return
+    if (this.#parts.state.instances.has(uid) || losses > 0) return
     if (state !== 'applied' && state !== 'cannot_report' && state !== 'gone') return
     if (!removeJoiner(followed, uid)) return
-    this.#writer.forgetTarget({ pushId: followed.push.pushId, instanceUid: uid, at: this.#deps.clock.now() })
+    this.#parts.writer.forgetTarget({
+      pushId: followed.push.pushId,
+      instanceUid: uid,
+      at: this.#parts.deps.clock.now(),
+    })
   }
 
   /** An instance that could not report before the change of its capabilities, or no longer can. */
@@ -210,7 +210,7 @@ export class ConfigReports {
     if (isCapable(instance) && canReport(instance)) return
     // Nothing will come from it: it is gone as far as this push is concerned.
     this.#endAsGone(followed, target, 'capability_lost')
-    this.#pushes.reconsider(followed)
+    this.#parts.tell({ kind: 'target-moved', followed })
   }
 }
 

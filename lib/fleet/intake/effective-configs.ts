@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { encodeServerToAgent } from '../../opamp/codec.ts'
 import type { ReportedEffectiveConfig } from '../../opamp/report.ts'
-import type { FleetDeps, NormalForm } from '../state/deps.ts'
+import type { NormalForm } from '../state/deps.ts'
 import type { Instance } from '../state/model.ts'
-import type { WriteBehind } from '../state/write-behind.ts'
+import type { FleetParts } from '../state/parts.ts'
 
 /** Normal forms kept by raw hash: a fleet of one config has as many raw texts as it has instances. */
 export const FORMS_MAX = 20_000
@@ -30,8 +30,7 @@ interface Text {
  * not taken for unreadable: its instance is asked for it again.
  */
 export class EffectiveConfigs {
-  readonly #deps: FleetDeps
-  readonly #writer: WriteBehind
+  readonly #parts: FleetParts
   readonly #known = new Map<string, NormalForm | null>()
   /** By raw hash, in the order in which they came. */
   readonly #underWay = new Map<string, Text>()
@@ -41,12 +40,9 @@ export class EffectiveConfigs {
   #isPaused = false
   /** Live instances whose effective config found no room. */
   readonly #owed = new Set<Instance>()
-  /** Called when an instance's normal form became known. */
-  resolved: (instance: Instance) => void = () => {}
 
-  constructor(deps: FleetDeps, writer: WriteBehind) {
-    this.#deps = deps
-    this.#writer = writer
+  constructor(parts: FleetParts) {
+    this.#parts = parts
   }
 
   /** How much is kept, for the metrics. */
@@ -108,7 +104,7 @@ export class EffectiveConfigs {
     const isCrowded =
       this.#underWay.size > UNDER_WAY_MAX / 2 ||
       this.#underWayBytes > UNDER_WAY_BYTES_MAX / 2 ||
-      !this.#writer.hasRoomForConfigs
+      !this.#parts.writer.hasRoomForConfigs
     return !isCrowded && this.#owed.delete(instance)
   }
 
@@ -123,7 +119,7 @@ export class EffectiveConfigs {
     return (
       this.#underWay.size < UNDER_WAY_MAX &&
       this.#underWayBytes + text.length <= UNDER_WAY_BYTES_MAX &&
-      this.#writer.hasRoomForConfigs
+      this.#parts.writer.hasRoomForConfigs
     )
   }
 
@@ -144,7 +140,7 @@ export class EffectiveConfigs {
       const entry = this.#queue.shift()
       if (entry === undefined) return
       this.#reading++
-      this.#deps.normalise(entry.text).then(
+      this.#parts.deps.normalise(entry.text).then(
         (form) => this.#finish(entry, form),
         () => this.#finish(entry, null),
       )
@@ -161,7 +157,7 @@ export class EffectiveConfigs {
     const { rawHash, text, instances } = entry
     this.#underWay.delete(rawHash)
     this.#underWayBytes -= text.length
-    const isKept = form === null || this.#writer.reportedConfig({ hash: form.hash, body: form.text })
+    const isKept = form === null || this.#parts.writer.reportedConfig({ hash: form.hash, body: form.text })
     if (isKept) {
       if (this.#known.size >= FORMS_MAX) this.#known.delete(this.#known.keys().next().value!)
       this.#known.set(rawHash, form === null ? null : { ...form, text: '' })
@@ -178,7 +174,7 @@ export class EffectiveConfigs {
   #pause(): void {
     if (this.#isPaused) return
     this.#isPaused = true
-    this.#deps.timers.after(RETRY_MS, () => {
+    this.#parts.deps.timers.after(RETRY_MS, () => {
       this.#isPaused = false
       this.#readNext()
     })
@@ -188,7 +184,7 @@ export class EffectiveConfigs {
     instance.reportedConfigHash = form?.hash ?? ''
     instance.runsPipelines = form?.runsPipelines ?? false
     instance.runsProfiles = form?.runsProfiles ?? false
-    this.resolved(instance)
+    this.#parts.tell({ kind: 'effective-config-read', instance })
   }
 }
 

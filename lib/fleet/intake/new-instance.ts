@@ -1,5 +1,12 @@
+import { SERVER_CAPABILITIES } from '../../opamp/report.ts'
 import { NO_RHYTHM } from '../decide/poll-rhythm.ts'
 import type { Instance } from '../state/model.ts'
+
+/** The capabilities this server has: it takes status and effective configs, and offers remote configs. */
+export const OUR_CAPABILITIES =
+  SERVER_CAPABILITIES.acceptsStatus |
+  SERVER_CAPABILITIES.offersRemoteConfig |
+  SERVER_CAPABILITIES.acceptsEffectiveConfig
 
 /** How many full-state requests an instance may be sent at once, and how long one takes to come back. */
 export const FULL_STATE_BURST = 5

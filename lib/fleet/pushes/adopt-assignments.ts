@@ -2,14 +2,7 @@ import { restoreTarget } from '../state/followed-push.ts'
 import type { LoadedAssignments } from '../state/load-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
 import { followedPushes } from '../state/state.ts'
-
-/** Make a push what a workload should run. */
-export function assignActive(workload: Workload, followed: FollowedPush): void {
-  followed.isStaged = false
-  workload.active = followed
-  workload.activeHash = followed.push.hash
-  workload.activePushId = followed.push.pushId
-}
+import { assignActive } from './assignments.ts'
 
 /**
  * Take over a workload's assignments as the database holds them. A push that is followed already stays the one in

@@ -1,12 +1,11 @@
 import type { UsedComponent } from '../../model/components.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
-import { hasFailed } from '../offers/offer-engine.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { newTarget } from '../state/followed-push.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { isQuarantined } from '../state/state.ts'
+import { hasFailed, isQuarantined } from '../state/state.ts'
 
 /** Why an instance of the workload gets no offer of a push. */
 export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missing' | 'failed_before'

@@ -4,12 +4,14 @@ import { type AgentError, closePushes, failPush, updatePushProgress } from '../.
 import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
-import type { FleetDeps } from '../state/deps.ts'
 import { errorOfPush } from '../state/followed-push.ts'
+import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
-import { type FleetState, followedPushes } from '../state/state.ts'
-import type { WriteBehind } from '../state/write-behind.ts'
-import type { PushEngine } from './push-engine.ts'
+import { freezeOffers } from '../state/offer-state.ts'
+import type { FleetParts } from '../state/parts.ts'
+import { followedPushes } from '../state/state.ts'
+import type { Assignments } from './assignments.ts'
+import type { CommitTurns } from './commit-turns.ts'
 import { insertPushRows } from './push-rows.ts'
 import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
 
@@ -27,38 +29,36 @@ interface Undoing {
 
 /** Undoes pushes: those that failed by themselves, and open rollouts in an operator's name. */
 export class PushUndoing {
-  readonly #deps: FleetDeps
-  readonly #state: FleetState
-  readonly #writer: WriteBehind
-  readonly #pushes: PushEngine
+  readonly #parts: FleetParts
+  readonly #assignments: Assignments
+  readonly #turns: CommitTurns
   readonly #failing = new Set<FollowedPush>()
 
-  constructor(deps: FleetDeps, state: FleetState, writer: WriteBehind, pushes: PushEngine) {
-    this.#deps = deps
-    this.#state = state
-    this.#writer = writer
-    this.#pushes = pushes
-    pushes.onFailed = (workload, followed) => this.#start(workload, followed)
+  constructor(parts: FleetParts, assignments: Assignments, turns: CommitTurns) {
+    this.#parts = parts
+    this.#assignments = assignments
+    this.#turns = turns
   }
 
-  #start(workload: Workload, followed: FollowedPush): void {
+  /** Undo a push that is judged to have failed; again, while it is being undone, changes nothing. */
+  start(workload: Workload, followed: FollowedPush): void {
     if (followed.isSuperseded) return
     // From the moment it is known to have failed, nobody else is offered it, whatever else was settled meanwhile.
-    if (isAssigned(workload, followed)) workload.isFrozen = true
+    if (isAssigned(workload, followed)) freezeOffers(workload)
     if (this.#failing.has(followed)) return
     this.#failing.add(followed)
-    void this.#pushes
+    void this.#turns
       .exclusively(workload.id, () => this.#fail(workload, followed))
       .then(() => {
         this.#failing.delete(followed)
         // It may have failed again since it was found not to have.
-        if (isAssigned(workload, followed)) this.#pushes.reconsider(followed)
+        if (isAssigned(workload, followed)) this.#parts.tell({ kind: 'target-moved', followed })
       })
       .catch((error) => {
         const fields = { err: error, workload_id: workload.id }
         if (error instanceof DatabaseUnavailable)
-          this.#deps.log.warn(fields, 'rollback waits for the database')
-        else this.#deps.log.error(fields, 'rollback did not finish')
+          this.#parts.deps.log.warn(fields, 'rollback waits for the database')
+        else this.#parts.deps.log.error(fields, 'rollback did not finish')
       })
       .finally(() => this.#failing.delete(followed))
   }
@@ -66,10 +66,10 @@ export class PushUndoing {
   async #fail(workload: Workload, followed: FollowedPush): Promise<void> {
     if (workload.isDeleted) return
     const isOver = followed.isSuperseded || followed.push.status === 'failed'
-    const verdict = this.#pushes.judge(followed)
+    const verdict = judgeNow(this.#parts.deps, this.#parts.state, followed)
     if (isOver || verdict.status !== 'failed') {
       // Whoever came meanwhile was offered nothing, whatever became of this push.
-      this.#pushes.unfreeze(workload)
+      this.#assignments.settle(workload)
       return
     }
     await this.#undo(workload, followed, {
@@ -100,21 +100,21 @@ export class PushUndoing {
 
   /** The failed status, the quarantine and the rollback: one transaction, then the frames, then the notice. */
   async #undo(workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
-    workload.isFrozen = true
-    await this.#writer.flush()
+    freezeOffers(workload)
+    await this.#parts.writer.flush()
     const { error } = undoing
     // Who could not be taken back to what others run is kept from it, each alone; the others run it on.
     const isAboutConfig = followed.scope === null
-    const now = this.#deps.clock.now()
+    const now = this.#parts.deps.clock.now()
     try {
-      const rollback = await this.#deps.db.transaction(undoing.name, async (tx) => {
-        await this.#deps.checkEpoch(tx)
+      const rollback = await this.#parts.deps.db.transaction(undoing.name, async (tx) => {
+        await this.#parts.deps.checkEpoch(tx)
         const row = await lockWorkload(tx, workload.id)
         if (row === null) return null
         const { pushId, hash } = followed.push
         // Who failed it is stored with the failure, not a little later.
         await updatePushProgress(tx, [followed.push])
-        const waiting = this.#writer.waitingTargets(pushId)
+        const waiting = this.#parts.writer.waitingTargets(pushId)
         if (waiting.length > 0) await updateTargets(tx, waiting)
         if (!(await failPush(tx, pushId, error, now))) return null
         if (isAboutConfig)
@@ -131,20 +131,20 @@ export class PushUndoing {
       }
       if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
       if (isAboutConfig) workload.quarantinedHashes.add(followed.push.hash)
-      this.#pushes.stats.failed++
-      this.#deps.notices.pushChanged(workload, followed.push)
+      this.#parts.state.pushStats.failed++
+      this.#parts.deps.notices.pushChanged(workload, followed.push)
       if (rollback === null) {
         if (workload.rollout?.followed === followed) {
-          this.#pushes.close(workload, followed)
+          this.#assignments.close(workload, followed)
           workload.rollout = null
         }
-        this.#pushes.unfreeze(workload)
-        this.#deps.notices.workloadChanged(workload)
+        this.#assignments.settle(workload)
+        this.#parts.deps.notices.workloadChanged(workload)
         return
       }
-      this.#pushes.apply(workload, rollback.made, Buffer.from(rollback.body), rollback.used)
+      this.#assignments.apply(workload, rollback.made, Buffer.from(rollback.body), rollback.used)
       if (undoing.kind === 'auto-rollback')
-        this.#deps.notices.autoRolledBack({
+        this.#parts.deps.notices.autoRolledBack({
           workloadId: workload.id,
           fromHash: followed.push.hash,
           toHash: rollback.target.hash,
@@ -153,7 +153,7 @@ export class PushUndoing {
           pushId: rollback.made.push.pushId,
         })
     } catch (fault) {
-      void this.#pushes.resync(workload)
+      void this.#turns.resync(workload)
       throw fault
     }
   }
@@ -161,7 +161,7 @@ export class PushUndoing {
   async #rollBack(tx: Db, workload: Workload, row: StoredWorkload, failed: FollowedPush, undoing: Undoing) {
     const { push } = failed
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
-    const now = this.#deps.clock.now()
+    const now = this.#parts.deps.clock.now()
     if (rollout !== null) {
       await updateRollout(tx, {
         ...rollout.stored,
@@ -176,14 +176,14 @@ export class PushUndoing {
     // What nobody is assigned any more is not undone, nor is what undid something: that would go round.
     const isAssigned = push.pushId === row.activePushId || push.pushId === row.rolloutPushId
     if (!isAssigned || push.kind === 'auto-rollback' || failed.scope !== null) return null
-    const live = this.#state.liveInstances(workload)
+    const live = this.#parts.state.liveInstances(workload)
     const search = rollout === null ? findRollback : findRolloutRollback
-    const found: FoundRollback | null = await search(tx, this.#deps, workload, live, push.hash)
+    const found: FoundRollback | null = await search(tx, this.#parts.deps, workload, live, push.hash)
     if (found === null) return null
     const { target, body, used } = found
     const made = await insertPushRows(
       tx,
-      this.#deps,
+      this.#parts.deps,
       workload,
       row,
       live,
@@ -197,7 +197,7 @@ export class PushUndoing {
       },
       null,
     )
-    await this.#deps.recordAudit(tx, {
+    await this.#parts.deps.recordAudit(tx, {
       action: undoing.action,
       actor: undoing.actor,
       resource: 'workload',

@@ -19,8 +19,17 @@ export class FleetCounters {
   readonly #kept = new Map<string, Kept>()
   /** Of whom something changed since the database began to be read; null while it is not. */
   #changedSince: Set<string> | null = null
-  /** Called with the id of each workload of which something changed. */
-  changed: (workloadId: string) => void = () => {}
+  readonly #changed: (workloadId: string) => void
+
+  /** `changed` is called with the id of each workload of which something that lists show has changed. */
+  constructor(changed: (workloadId: string) => void) {
+    this.#changed = changed
+  }
+
+  /** Something beside what is kept here changed how this workload is shown. */
+  shownAnew(workloadId: string): void {
+    this.#changed(workloadId)
+  }
 
   /**
    * Read everything from the database and take over what is not as it was known. Which workloads that were, and
@@ -111,7 +120,7 @@ export class FleetCounters {
     if (isSame(this.#of(workloadId), next)) return
     if (isSame(next, NOTHING)) this.#kept.delete(workloadId)
     else this.#kept.set(workloadId, next)
-    this.changed(workloadId)
+    this.#changed(workloadId)
   }
 }
 

@@ -3,9 +3,11 @@ import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import type { UsedComponent } from '../../model/components.ts'
+import type { Alert } from '../../store/alerts.ts'
 import type { Database, Db } from '../../store/db.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
+import type { Offer, OfferCause } from '../decide/offer.ts'
 import type { AgentLimits } from './agent-limits.ts'
 import type { Instance, Workload } from './model.ts'
 import type { Timers } from './timers.ts'
@@ -17,6 +19,10 @@ export interface FleetNotices {
   eventStored(event: StoredWorkloadEvent): void
   configStatusReported(workload: Workload, instance: Instance): void
   pushChanged(workload: Workload, push: Push): void
+  /** A frame with an offer went out to an instance. */
+  offerSent(instance: Instance, offer: Offer, cause: OfferCause): void
+  /** Their workload has left the inventory. */
+  alertsResolved(alerts: readonly Alert[]): void
   /** After the rollback's frames went out. */
   autoRolledBack(rollback: {
     workloadId: string

@@ -1,7 +1,9 @@
 import type { WorkloadStatus } from '../../store/workloads.ts'
 import { hasOutstandingOffer } from '../decide/abilities.ts'
-import { isDegrading, judgeHealth } from '../decide/status.ts'
+import { DEGRADED_DELAY_MS, isDegrading, judgeHealth } from '../decide/status.ts'
+import type { FleetDeps } from './deps.ts'
 import type { Instance, Workload } from './model.ts'
+import type { FleetState } from './state.ts'
 
 /** Whether this instance alone would make its workload degraded now. */
 export function isDegradingNow(instance: Instance, nowMs: number): boolean {
@@ -54,4 +56,42 @@ export function deriveWorkload(workload: Workload, nowMs: number): boolean {
     Object.assign(workload, { [key]: next[key] })
   }
   return hasChanged
+}
+
+/** Workloads of which an instance has changed in something that their record follows from. */
+export class TouchedWorkloads {
+  readonly #deps: Pick<FleetDeps, 'clock' | 'notices'>
+  readonly #state: Pick<FleetState, 'healthWatch'>
+  readonly #touched = new Set<Workload>()
+
+  constructor(deps: Pick<FleetDeps, 'clock' | 'notices'>, state: Pick<FleetState, 'healthWatch'>) {
+    this.#deps = deps
+    this.#state = state
+  }
+
+  add(workload: Workload): void {
+    this.#touched.add(workload)
+  }
+
+  /** Bring all of them up to date, and tell of them; those of whom a stored field changed. */
+  derive(): Workload[] {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const changed: Workload[] = []
+    for (const workload of this.#touched) {
+      if (workload.isDeleted) continue
+      this.#watchHealth(workload, nowMs)
+      if (deriveWorkload(workload, nowMs)) changed.push(workload)
+      this.#deps.notices.workloadChanged(workload)
+    }
+    this.#touched.clear()
+    return changed
+  }
+
+  #watchHealth(workload: Workload, nowMs: number): void {
+    let isWaiting = false
+    for (const { unhealthySinceMs: since } of workload.live.unhealthy)
+      isWaiting ||= since !== null && nowMs - since < DEGRADED_DELAY_MS
+    if (isWaiting) this.#state.healthWatch.add(workload)
+    else this.#state.healthWatch.delete(workload)
+  }
 }

@@ -107,8 +107,10 @@ export interface Instance {
   runsPipelines: boolean
   /** Whether one of them carries profiles. */
   runsProfiles: boolean
-  offer: Offer | null
-  unansweredOtherHash: string | null
+  /** What it was offered; written by `offer-state.ts` alone. */
+  readonly offer: Offer | null
+  /** An earlier offer of another config that was sent and never answered; written by `offer-state.ts` alone. */
+  readonly unansweredOtherHash: string | null
   /** Whether this connection has had its first answer, and what it was asked for. */
   hasBeenAnswered: boolean
   hasAskedFullState: boolean
@@ -143,8 +145,8 @@ export interface Workload extends StoredWorkload {
   /** hash → uids. */
   quarantinedInstances: Map<string, Set<string>>
   knownGoodHash: string | null
-  /** The assignment is being changed: nothing is offered meanwhile. */
-  isFrozen: boolean
+  /** The assignment is being changed: nothing is offered meanwhile. Written by `offer-state.ts` alone. */
+  readonly isFrozen: boolean
   graceUntilMs: number | null
   isDeleted: boolean
 }

@@ -39,6 +39,8 @@ export class FleetState {
   readonly rollingOut = new Set<Workload>()
   /** Agents that were remembered at the start and have not been heard of since. */
   readonly knownAtStart = new Set<string>()
+  /** What became of pushes since the start, for the metrics. */
+  readonly pushStats = { applied: 0, failed: 0, convergenceMs: 0 }
   /** Monotonic time of the start. */
   startedAtMs = 0
 
@@ -50,6 +52,9 @@ export class FleetState {
   remove(workload: Workload): void {
     this.#workloads.delete(workload.id)
     this.#names.remove(workload)
+    this.inGrace.delete(workload)
+    this.healthWatch.delete(workload)
+    this.rollingOut.delete(workload)
   }
 
   rename(workload: Workload, displayName: string): void {
@@ -135,6 +140,11 @@ export function isQuarantined(workload: Workload, hash: string, instanceUid: str
     workload.quarantinedHashes.has(hash) ||
     (workload.quarantinedInstances.get(hash)?.has(instanceUid) ?? false)
   )
+}
+
+/** Did this instance say, before it was offered this config, that it failed it? */
+export function hasFailed({ reported }: Instance, hash: string): boolean {
+  return reported.isKnown && reported.hash === hash && reported.status === 'failed'
 }
 
 /** What an instance should run; null while nothing is assigned to it. */

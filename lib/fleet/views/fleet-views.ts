@@ -142,9 +142,9 @@ export class FleetViews {
 
   #countDrifted(workload: Workload): number {
     if (workload.active === null && workload.rollout === null) return 0
-    const { offers } = this.#parts.fleet
+    const { fleet } = this.#parts
     const isCompatible = (instance: Instance, assigned: FollowedPush) =>
-      offers.isCompatible(instance, assigned)
+      fleet.isCompatible(instance, assigned)
     let drifted = 0
     for (const instance of workload.live.instances())
       if (isDrifted(instance, assignmentOf(instance), isCompatible)) drifted++

@@ -94,7 +94,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
     log,
     fleet: {
       state: fleet.state,
-      isCompatible: (instance, assigned) => fleet.offers.isCompatible(instance, assigned),
+      isCompatible: (instance, assigned) => fleet.isCompatible(instance, assigned),
     },
     settings: { minAgentVersion: overrides.minAgentVersion ?? '', disconnectGraceSeconds: GRACE_MS / 1000 },
     hasWebhook: false,
@@ -299,7 +299,6 @@ describe('the janitor', () => {
     eventRetentionDays: 30,
     alertRetentionDays: 90,
     workloadsMax: 1_000,
-    alertResolved: (_alert: Alert) => {},
     ...more,
   })
 
@@ -316,14 +315,12 @@ describe('the janitor', () => {
     await join()
     await goDown()
     await engineOf().run()
-    const resolved: string[] = []
-    const alertResolved = (alert: Alert) => void resolved.push(alert.rule)
     clock.advance(30 * DAY_MS)
-    expect(await sweep(parts({ alertResolved }), never)).toMatchObject({ archived: 0 })
+    expect(await sweep(parts(), never)).toMatchObject({ archived: 0 })
     clock.advance(1)
-    expect(await sweep(parts({ alertResolved }), never)).toMatchObject({ archived: 1 })
+    expect(await sweep(parts(), never)).toMatchObject({ archived: 1 })
     expect(only().archivedAt).toEqual(clock.now())
-    expect(resolved).toEqual(['workload_down'])
+    expect(server.notices.resolved.map(({ rule }) => rule)).toEqual(['workload_down'])
     expect(await open()).toEqual([])
     expect(await sweep(parts(), never)).toMatchObject({ archived: 0 })
     expect(await engineOf().run()).toEqual({ fired: 0, resolved: 0 })

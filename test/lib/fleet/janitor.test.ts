@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LOOK_CHUNK, REPORTED_SPARE_MAX, type SweepResult, sweep } from '../../../lib/fleet/janitor.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import type { Alert } from '../../../lib/store/alerts.ts'
 import { findContent } from '../../../lib/store/config-contents.ts'
 import type { Database, Db } from '../../../lib/store/db.ts'
 import { through } from '../../support/faulty-database.ts'
@@ -27,8 +26,7 @@ afterEach(async () => {
 const clean = (more: object = {}): Promise<SweepResult> => {
   const { db, clock, log, fleet } = ctx
   const days = { retentionDays: 30, archiveDays: 90, eventRetentionDays: 30, alertRetentionDays: 60 }
-  const alertResolved = (alert: Alert) => ctx.alerts.notices.resolved(alert)
-  return sweep({ db, clock, log, fleet, ...days, workloadsMax: 1_000, alertResolved, ...more }, never)
+  return sweep({ db, clock, log, fleet, ...days, workloadsMax: 1_000, ...more }, never)
 }
 const count = async (from: string): Promise<number> =>
   (await database.pool.query<{ n: number }>(`select count(*)::int as n from ${from}`))[0]!.n

@@ -87,7 +87,7 @@ describe('the supervisor, first run', () => {
     expect(workload).toMatchObject({ displayName: 'otelcol-mini', version: '', fingerprintSource: 'host' })
     expect(attributes!.get('host.name')).toBe('vm')
     expect(type).toBe('collector')
-    server.fleet.writer.beforeFlush()
+    server.fleet.writer.derive()
     expect(workload!.acceptsRemoteConfig).toBe(true)
   })
 
@@ -109,7 +109,7 @@ describe('the supervisor, first run', () => {
     const wire = await connect()
     for (const frame of framesOf('supervisor-session').slice(0, 6)) {
       await replay(wire, [frame])
-      server.fleet.writer.beforeFlush()
+      server.fleet.writer.derive()
       expect(live().workload!.status).toBe('connected')
     }
   })

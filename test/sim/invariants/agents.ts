@@ -81,7 +81,7 @@ function checkConfig(
   const target = followed.targets.get(instance.uid)
   const isExcused =
     isQuarantined(instance.workload!, hash, instance.uid) ||
-    !service.fleet.offers.isCompatible(instance, followed) ||
+    !service.fleet.isCompatible(instance, followed) ||
     agent.leftByItself.has(hash) ||
     fateOf(world.body(hash), agent.nature.index) !== 'works'
   if (isExcused) return

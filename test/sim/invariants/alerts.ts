@@ -45,7 +45,7 @@ export async function checkAlerts(
 function hasDrift({ fleet }: SimService, workload: Workload): boolean {
   for (const instance of workload.live.instances()) {
     const assigned = assignmentOf(instance)
-    if (isDrifted(instance, assigned, (one, of) => fleet.offers.isCompatible(one, of))) return true
+    if (isDrifted(instance, assigned, (one, of) => fleet.isCompatible(one, of))) return true
   }
   return false
 }
@@ -55,7 +55,7 @@ function describeDrift({ fleet, parts }: SimService, workload: Workload): string
   const told: string[] = []
   for (const instance of workload.live.instances()) {
     const assigned = assignmentOf(instance)
-    if (!isDrifted(instance, assigned, (one, of) => fleet.offers.isCompatible(one, of))) continue
+    if (!isDrifted(instance, assigned, (one, of) => fleet.isCompatible(one, of))) continue
     const ageS = (at: Date) => Math.round((parts.clock.now().getTime() - at.getTime()) / 1_000)
     const offeredAt = assigned?.targets.get(instance.uid)?.offeredAt
     told.push(

@@ -29,7 +29,7 @@ export async function checkMemory(service: SimService, watcher: Connection, repo
     else compare(`workload ${id}`, describeWorkload(mine), describeWorkload(theirs), report)
   }
   compare('homes', sorted(held.homes), sorted(stored.homes), report)
-  const counters = new FleetCounters()
+  const counters = new FleetCounters(() => {})
   await counters.load(watcher)
   for (const id of held.workloads.keys())
     compare(

@@ -1,12 +1,7 @@
 import { recordAlongside } from '../../../lib/audit/alongside.ts'
 import { clearPin, markKnownGood } from '../../../lib/changes/known-good.ts'
 import { labelRevision } from '../../../lib/changes/label-revision.ts'
-import {
-  type Alert,
-  listOpenAlertsOf,
-  resolveAlertsOfWorkloads,
-  resolveByOperator,
-} from '../../../lib/store/alerts.ts'
+import { type Alert, resolveByOperator } from '../../../lib/store/alerts.ts'
 import type { SimService } from '../service/sim-service.ts'
 import { AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
 
@@ -21,36 +16,23 @@ export class InventoryOperator {
   }
 
   async archive(id: string): Promise<void> {
-    await ask(this.#world, `archive ${id.slice(0, 4)}`, async ({ fleet, parts, alerts }) => {
-      let resolved: Alert[] = []
-      const outcome = await recordAlongside(parts.audit, (record) =>
-        fleet.archive(id, async (tx) => {
-          resolved = await resolveAlertsOfWorkloads(tx, [id], parts.clock.now())
-          await record(tx, {
-            action: 'workload.archive',
-            actor: AUTHOR,
-            resource: 'workload',
-            resourceId: id,
-          })
-        }),
+    await ask(this.#world, `archive ${id.slice(0, 4)}`, async ({ fleet, parts }) => {
+      return recordAlongside(parts.audit, (record) =>
+        fleet.archive(id, (tx) =>
+          record(tx, { action: 'workload.archive', actor: AUTHOR, resource: 'workload', resourceId: id }),
+        ),
       )
-      if (outcome.ok) for (const alert of resolved) alerts.notices.resolved(alert)
-      return outcome
     })
   }
 
   async remove(id: string): Promise<void> {
     this.deleted.add(id)
-    await ask(this.#world, `delete ${id.slice(0, 4)}`, async ({ fleet, parts, alerts }) => {
-      const open = await listOpenAlertsOf(parts.db, id)
-      const outcome = await recordAlongside(parts.audit, (record) =>
+    await ask(this.#world, `delete ${id.slice(0, 4)}`, async ({ fleet, parts }) => {
+      return recordAlongside(parts.audit, (record) =>
         fleet.remove(id, (tx) =>
           record(tx, { action: 'workload.delete', actor: AUTHOR, resource: 'workload', resourceId: id }),
         ),
       )
-      const resolvedAt = parts.clock.now()
-      if (outcome.ok) for (const alert of open) alerts.notices.resolved({ ...alert, resolvedAt })
-      return outcome
     })
   }
 

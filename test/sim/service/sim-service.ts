@@ -48,7 +48,7 @@ export interface SimServiceParts {
   /** How likely the threads that read configs are to be busy. */
   busyChance(): number
   /** Hears what the fleet tells, beside the hub. */
-  notices: Pick<FleetNotices, 'pushChanged' | 'autoRolledBack'>
+  notices: Pick<FleetNotices, 'pushChanged' | 'offerSent' | 'autoRolledBack'>
   /** Something was logged as an error. */
   loggedError(service: SimService, message: string): void
   /** Another process has taken over. */
@@ -62,7 +62,7 @@ export class SimService {
   readonly name: string
   readonly fleet: Fleet
   readonly hub: Hub
-  readonly counters = new FleetCounters()
+  readonly counters: FleetCounters
   readonly views: FleetViews
   readonly exchange: OpampExchange
   readonly parts: ApprovalParts
@@ -94,7 +94,11 @@ export class SimService {
     const checkEpoch: FleetDeps['checkEpoch'] = (tx) => this.lock.checkEpoch(tx)
     const audit = openAuditTrail({ db, clock, random: dice, log, sink: noAuditSink, checkEpoch })
     this.hub = new Hub({ clock, timers })
-    const notices = new HubNotices(this.hub, this.counters)
+    this.counters = new FleetCounters((workloadId) => {
+      const workload = this.fleet.workload(workloadId)
+      if (workload !== null) notices.workloadChanged(workload)
+    })
+    const notices = new HubNotices(this.hub, this.counters, () => this.views)
     const audited = deliverAfterCommit(db, audit)
     this.fleet = new Fleet({
       ...{ db: audited.db, clock, log, random: dice, timers, isCompatible, checkEpoch },
@@ -116,11 +120,6 @@ export class SimService {
       }),
       retentionMs: ARCHIVED_AFTER_MS,
     })
-    notices.attach(this.views)
-    counters.changed = (workloadId) => {
-      const workload = fleet.workload(workloadId)
-      if (workload !== null) notices.workloadChanged(workload)
-    }
     const settings = { ...TEST_CONFIG, disconnectGraceMs: GRACE_MS, minAgentVersion: sim.minAgentVersion }
     this.alerts = openAlerting(settings, {
       ...{ db, clock, random: dice, log, fleet, notices, checkEpoch },
@@ -181,7 +180,6 @@ export class SimService {
         retentionDays: ARCHIVED_AFTER_MS / DAY_MS,
         archiveDays: DELETED_AFTER_MS / DAY_MS,
         ...{ eventRetentionDays: 1, alertRetentionDays: 1, workloadsMax: AGENT_LIMITS.workloads },
-        alertResolved: (alert) => this.alerts.notices.resolved(alert),
       },
       this.#stop.signal,
     )
@@ -235,6 +233,8 @@ function alsoTelling(hub: FleetNotices, other: SimServiceParts['notices']): Flee
       hub.pushChanged(workload, push)
       other.pushChanged(workload, push)
     },
+    offerSent: (...sent) => other.offerSent(...sent),
+    alertsResolved: (alerts) => hub.alertsResolved(alerts),
     autoRolledBack: (rollback) => {
       hub.autoRolledBack(rollback)
       other.autoRolledBack(rollback)

@@ -6,7 +6,7 @@ import {
   UNDER_WAY_MAX,
 } from '../../../../lib/fleet/intake/effective-configs.ts'
 import type { FleetDeps } from '../../../../lib/fleet/state/deps.ts'
-import { CONFIG_BYTES_MAX } from '../../../../lib/fleet/state/write-behind.ts'
+import { CONFIG_BYTES_MAX } from '../../../../lib/fleet/state/waiting-rows.ts'
 import type { Database } from '../../../../lib/store/db.ts'
 import { DatabaseUnavailable } from '../../../../lib/store/db.ts'
 import { through } from '../../../support/faulty-database.ts'

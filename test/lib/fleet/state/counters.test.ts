@@ -16,8 +16,8 @@ function databaseOf(alerts: [workload: string, id: string][], meanwhile = () => 
 }
 
 test('takes over what is not as it was known, and says of which workloads', async () => {
-  const counters = new FleetCounters()
   const changed: string[] = []
+  const counters = new FleetCounters((id) => changed.push(id))
   await counters.load(
     databaseOf([
       ['same', '1'],
@@ -25,7 +25,7 @@ test('takes over what is not as it was known, and says of which workloads', asyn
       ['less', '3'],
     ]),
   )
-  counters.changed = (id) => changed.push(id)
+  changed.length = 0
   const stored: [string, string][] = [
     ['same', '1'],
     ['more', '2'],
@@ -41,7 +41,7 @@ test('takes over what is not as it was known, and says of which workloads', asyn
 })
 
 test('passes over what changed while it was read: what was read may be older', async () => {
-  const counters = new FleetCounters()
+  const counters = new FleetCounters(() => {})
   await counters.load(databaseOf([['w', '1']]))
   const reading = databaseOf([['w', '1']], () => counters.alertResolved('w', '1'))
   expect(await counters.load(reading)).toEqual({ adopted: [], passedOver: ['w'] })
@@ -50,7 +50,7 @@ test('passes over what changed while it was read: what was read may be older', a
 })
 
 test('counts what is said twice once', () => {
-  const counters = new FleetCounters()
+  const counters = new FleetCounters(() => {})
   for (const id of ['1', '1', '2']) counters.alertFired('w', id)
   counters.alertResolved('w', '3')
   for (const id of ['1', '1']) counters.alertResolved('w', id)

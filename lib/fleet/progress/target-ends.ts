@@ -2,13 +2,10 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
 import { type AwaitedTarget, decideTargetEnd, errorOfEnd, runsAnother } from '../decide/target-end.ts'
-import type { OfferEngine } from '../offers/offer-engine.ts'
-import type { FleetDeps } from '../state/deps.ts'
 import { moveTarget } from '../state/followed-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
-import { assignmentOfUid, type FleetState, followedPushes, isQuarantined } from '../state/state.ts'
-import type { WriteBehind } from '../state/write-behind.ts'
-import type { PushEngine } from './push-engine.ts'
+import { type FleetParts, isCompatible } from '../state/parts.ts'
+import { assignmentOfUid, followedPushes, isQuarantined } from '../state/state.ts'
 
 /** How often all who have not answered are looked at. */
 const LOOK_MS = 5_000
@@ -17,36 +14,21 @@ const CHUNK = 2_000
 
 /** Gives each target of a followed push its end when no word of its own does. */
 export class TargetEnds {
-  readonly #deps: FleetDeps
-  readonly #state: FleetState
-  readonly #writer: WriteBehind
-  readonly #offers: OfferEngine
-  readonly #pushes: PushEngine
+  readonly #parts: FleetParts
   #lookedAtMs = Number.NEGATIVE_INFINITY
   #isLooking = false
 
-  constructor(
-    deps: FleetDeps,
-    state: FleetState,
-    writer: WriteBehind,
-    offers: OfferEngine,
-    pushes: PushEngine,
-  ) {
-    this.#deps = deps
-    this.#state = state
-    this.#writer = writer
-    this.#offers = offers
-    this.#pushes = pushes
-    pushes.endTargets = (followed) => this.#look(followed, [...followed.awaiting.keys()])
+  constructor(parts: FleetParts) {
+    this.#parts = parts
   }
 
   /** Each second; looks only now and then, a few in each turn. */
   tick(): void {
-    const nowMs = this.#deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.monotonicMs()
     if (this.#isLooking || nowMs - this.#lookedAtMs < LOOK_MS) return
     this.#lookedAtMs = nowMs
     const chunks: { followed: FollowedPush; targets: PushTarget[] }[] = []
-    for (const workload of this.#state.workloads.values()) {
+    for (const workload of this.#parts.state.workloads.values()) {
       for (const followed of followedPushes(workload)) {
         if (followed.awaiting.size === 0) continue
         const all = [...followed.awaiting.keys()]
@@ -61,17 +43,22 @@ export class TargetEnds {
     const next = chunks.shift()
     this.#isLooking = next !== undefined
     if (next === undefined) return
-    this.#look(next.followed, next.targets)
+    this.#lookAt(next.followed, next.targets)
     if (chunks.length === 0) this.#isLooking = false
-    else this.#deps.timers.after(0, () => this.#lookAtNext(chunks))
+    else this.#parts.deps.timers.after(0, () => this.#lookAtNext(chunks))
   }
 
-  #look(followed: FollowedPush, targets: readonly PushTarget[]): void {
-    const workload = this.#state.workloads.get(followed.push.workloadId)
+  /** Look at all of a push's targets that have not answered: who they are, or what is assigned, has changed. */
+  look(followed: FollowedPush): void {
+    this.#lookAt(followed, [...followed.awaiting.keys()])
+  }
+
+  #lookAt(followed: FollowedPush, targets: readonly PushTarget[]): void {
+    const workload = this.#parts.state.workloads.get(followed.push.workloadId)
     if (workload === undefined || !followedPushes(workload).includes(followed)) return
-    const nowMs = this.#deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.monotonicMs()
     // While we cannot offer it is not theirs to answer: their time begins anew.
-    const isHeldUp = workload.isFrozen || !this.#deps.mayOffer()
+    const isHeldUp = workload.isFrozen || !this.#parts.deps.mayOffer()
     let hasEnded = false
     for (const target of targets) {
       const sinceMs = followed.awaiting.get(target)
@@ -79,17 +66,17 @@ export class TargetEnds {
       if (isHeldUp || sinceMs === null) followed.awaiting.set(target, nowMs)
       if (isHeldUp) continue
       const facts = this.#factsOf(workload, followed, target, nowMs - (sinceMs ?? nowMs))
-      const end = decideTargetEnd(facts, this.#deps.graceMs)
+      const end = decideTargetEnd(facts, this.#parts.deps.graceMs)
       if (end === null) continue
-      moveTarget(followed, target, end.state, this.#deps.clock.now(), errorOfEnd(end.cause))
-      this.#writer.target({ pushId: followed.push.pushId, target })
+      moveTarget(followed, target, end.state, this.#parts.deps.clock.now(), errorOfEnd(end.cause))
+      this.#parts.writer.target({ pushId: followed.push.pushId, target })
       hasEnded = true
     }
-    if (hasEnded) this.#pushes.reconsider(followed)
+    if (hasEnded) this.#parts.tell({ kind: 'target-moved', followed })
   }
 
   #factsOf(workload: Workload, followed: FollowedPush, target: PushTarget, awaitedMs: number): AwaitedTarget {
-    const instance = this.#state.instances.get(target.instanceUid) ?? null
+    const instance = this.#parts.state.instances.get(target.instanceUid) ?? null
     const assigned = assignmentOfUid(workload, target.instanceUid)
     const hasMoved = instance?.workload != null && instance.workload !== workload
     const offer = instance?.offer?.pushId === followed.push.pushId ? instance.offer : null
@@ -101,15 +88,15 @@ export class TargetEnds {
       hasDeparted: instance !== null && instance.connection === null && instance.hasDeparted,
       awayMs: instance?.connection != null ? null : this.#awayMs(instance),
       isCapable: instance === null || (isCapable(instance) && canReport(instance)),
-      isCompatible: instance === null || this.#offers.isCompatible(instance, followed),
+      isCompatible: instance === null || isCompatible(this.#parts.deps, instance, followed),
       isQuarantined: isQuarantined(workload, followed.push.hash, target.instanceUid),
       runsAnother: instance !== null && runsAnother(instance.reported, followed.push.hash),
     }
   }
 
   #awayMs(instance: Instance | null): number {
-    const sinceMs = instance?.awaySinceMs ?? this.#state.startedAtMs
-    return this.#deps.clock.monotonicMs() - sinceMs
+    const sinceMs = instance?.awaySinceMs ?? this.#parts.state.startedAtMs
+    return this.#parts.deps.clock.monotonicMs() - sinceMs
   }
 }
 

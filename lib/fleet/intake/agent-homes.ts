@@ -1,0 +1,42 @@
+import { HOMES_MAX } from '../state/agent-limits.ts'
+import type { Instance, Workload } from '../state/model.ts'
+import type { FleetParts } from '../state/parts.ts'
+
+/** Remembers where agents belong and in which rhythm they poll, beyond their connections and beyond our own end. */
+export class AgentHomes {
+  readonly #parts: Pick<FleetParts, 'deps' | 'state' | 'writer'>
+
+  constructor(parts: Pick<FleetParts, 'deps' | 'state' | 'writer'>) {
+    this.#parts = parts
+  }
+
+  /** It said that it belongs to this workload. */
+  remember(instance: Instance, workload: Workload): void {
+    const { homes } = this.#parts.state
+    homes.delete(instance.uid)
+    homes.set(instance.uid, workload.id)
+    if (homes.size > HOMES_MAX) homes.delete(homes.keys().next().value!)
+    this.#store(instance, workload)
+  }
+
+  /** An interval that is longer than our start waits for others is stored, and again when it is another one. */
+  rememberRhythm(instance: Instance, workload: Workload): void {
+    const { storedIntervalMs: stored } = instance
+    const intervalMs = Math.round(instance.rhythm.intervalMs)
+    const { graceMs } = this.#parts.deps
+    const isOther = intervalMs > stored * 1.5 || intervalMs < stored / 1.5
+    const isSlow = intervalMs > graceMs / 2
+    if (isSlow ? !isOther : stored === 0 || intervalMs > graceMs / 4) return
+    instance.storedIntervalMs = isSlow ? intervalMs : 0
+    this.#store(instance, workload)
+  }
+
+  #store({ uid, lastMessageAt, storedIntervalMs }: Instance, workload: Workload): void {
+    this.#parts.writer.home({
+      instanceUid: uid,
+      workloadId: workload.id,
+      seenAt: lastMessageAt,
+      pollIntervalMs: storedIntervalMs === 0 ? null : storedIntervalMs,
+    })
+  }
+}

@@ -1,0 +1,72 @@
+import type { AgentConnection } from '../../opamp/fleet-port.ts'
+import type { ServerMessage } from '../../opamp/report.ts'
+import type { Instance } from '../state/model.ts'
+import type { Timers } from '../state/timers.ts'
+
+/** How long an HTTP answer waits for its offer to be stored; after that the next poll carries it. */
+const WAIT_MS = 250
+
+/** One poll whose answer can still carry an offer. */
+interface OpenPoll {
+  connection: AgentConnection
+  /** Let the answer carry this; null ends the wait for nothing. */
+  carry(message: ServerMessage | null): void
+}
+
+/** The polls that are being answered, or wait a moment for an offer that is being stored. */
+export class PollAnswers {
+  readonly #timers: Timers
+  readonly #open = new Map<Instance, OpenPoll>()
+
+  constructor(timers: Timers) {
+    this.#timers = timers
+  }
+
+  /** What `consider` wants the answer of this instance's poll to carry; null for nothing. */
+  answer(instance: Instance, connection: AgentConnection, consider: () => void): ServerMessage | null {
+    // A poll that still waits is one that the agent has given up.
+    this.giveUp(instance)
+    let due: ServerMessage | null = null
+    this.#open.set(instance, {
+      connection,
+      carry(message) {
+        due = message
+      },
+    })
+    try {
+      consider()
+    } finally {
+      this.#open.delete(instance)
+    }
+    return due
+  }
+
+  /** Hold the answer back until its offer is stored, for a moment. */
+  wait(instance: Instance, connection: AgentConnection): Promise<ServerMessage | null> {
+    return new Promise((resolve) => {
+      const cancel = this.#timers.after(WAIT_MS, () => poll.carry(null))
+      const poll: OpenPoll = {
+        connection,
+        carry: (message) => {
+          cancel()
+          if (this.#open.get(instance) === poll) this.#open.delete(instance)
+          resolve(message)
+        },
+      }
+      this.#open.set(instance, poll)
+    })
+  }
+
+  /** Let the open answer to this instance's poll carry a message; false when none is open on this connection. */
+  carry(instance: Instance, connection: AgentConnection, message: ServerMessage): boolean {
+    const poll = this.#open.get(instance)
+    if (poll?.connection !== connection) return false
+    poll.carry(message)
+    return true
+  }
+
+  /** There will be no offer for the answer that waits. */
+  giveUp(instance: Instance): void {
+    this.#open.get(instance)?.carry(null)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Push } from '../../store/pushes.ts'
+import { judgeNow } from '../state/judge.ts'
+import type { FollowedPush } from '../state/model.ts'
+import type { FleetParts } from '../state/parts.ts'
+
+/** Says where each push that is followed stands, from what its targets did. */
+export class PushProgress {
+  readonly #parts: FleetParts
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts
+  }
+
+  /** Where a followed push stands after something about its targets changed. */
+  reconsider(followed: FollowedPush): void {
+    const { deps, state, writer, tell } = this.#parts
+    const { push } = followed
+    const workload = state.workloads.get(push.workloadId)
+    if (workload === undefined) return
+    writer.push(followed)
+    if (push.status === 'failed') {
+      deps.notices.pushChanged(workload, push)
+      return
+    }
+    const verdict = judgeNow(deps, state, followed)
+    if (verdict.status === 'failed') {
+      tell({ kind: 'push-failed', workload, followed })
+      return
+    }
+    // Another push is being committed: whether this one may still become applied is decided by that.
+    if (workload.isFrozen && push.status === 'pending' && verdict.status === 'applied') return
+    if (verdict.status !== push.status || verdict.phase !== push.phase) {
+      push.updatedAt = deps.clock.now()
+      if (verdict.status === 'applied' && push.status === 'pending') this.#noteApplied(push)
+      push.status = verdict.status
+      if (push.phase !== 'aborted') push.phase = verdict.phase
+    }
+    deps.notices.pushChanged(workload, push)
+  }
+
+  #noteApplied(push: Push): void {
+    const { pushStats } = this.#parts.state
+    push.appliedAt = push.updatedAt
+    pushStats.applied++
+    pushStats.convergenceMs += Math.max(0, push.appliedAt.getTime() - push.submittedAt.getTime())
+  }
+}

@@ -1,0 +1,105 @@
+import type { UsedComponent } from '../../model/components.ts'
+import { deriveWorkload } from '../state/derive.ts'
+import { addTarget, followPush, moveTarget } from '../state/followed-push.ts'
+import type { FollowedPush, Workload } from '../state/model.ts'
+import { startOffer, unfreezeOffers, withdrawOffer } from '../state/offer-state.ts'
+import type { FleetParts } from '../state/parts.ts'
+import { assignmentOf, followedPushes } from '../state/state.ts'
+import type { NewPush } from './push-rows.ts'
+
+/** Make a push what a workload should run. */
+export function assignActive(workload: Workload, followed: FollowedPush): void {
+  followed.isStaged = false
+  workload.active = followed
+  workload.activeHash = followed.push.hash
+  workload.activePushId = followed.push.pushId
+}
+
+/** What workloads are assigned, in memory: settled after what the database has taken. */
+export class Assignments {
+  readonly #parts: FleetParts
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts
+  }
+
+  /** The transaction is committed: the same in memory, then the frames. No await in here. */
+  apply(workload: Workload, made: NewPush, body: Uint8Array, used: readonly UsedComponent[]): void {
+    const { push, plan } = made
+    const followed = followPush(push, body, used, false)
+    followed.isStaged = made.rollout !== null
+    followed.scope = made.scope
+    // The counts of the row hold the targets already.
+    const counts = { ...push.counts }
+    for (const { target } of plan.targets) addTarget(followed, target)
+    push.counts = counts
+    if (made.lifted !== null) {
+      followed.liftedUids = new Set(made.lifted)
+      workload.quarantinedHashes.delete(push.hash)
+      workload.quarantinedInstances.delete(push.hash)
+    }
+    this.#assign(workload, followed, made.rollout)
+    this.startOffers(followed, plan.targets)
+    unfreezeOffers(workload)
+    this.moved(workload)
+    const offered = plan.targets.filter(({ target }) => target.state !== 'applied')
+    const first = new Set(offered.map(({ instance }) => instance))
+    this.#parts.tell({ kind: 'assigned', workload, followed, first })
+  }
+
+  /** Begin the offers whose rows were stored with the push itself, or with a stage of it. */
+  startOffers(followed: FollowedPush, targets: NewPush['plan']['targets']): void {
+    for (const { instance, target } of targets) {
+      // One that moved to another workload since it was planned is not offered anything of this one.
+      if (assignmentOf(instance) !== followed) continue
+      if (target.state === 'applied') withdrawOffer(instance)
+      else {
+        startOffer(instance, followed.push, true)
+        this.#parts.state.outstanding.add(instance)
+      }
+    }
+  }
+
+  /** What a workload's record says about its active config follows from another one now, whoever reports. */
+  moved(workload: Workload): void {
+    const { deps, writer } = this.#parts
+    if (deriveWorkload(workload, deps.clock.monotonicMs())) writer.workload(workload)
+  }
+
+  /** Nobody is assigned this push any more: it is over as it stands, and so are those that had not answered. */
+  close(workload: Workload, former: FollowedPush): void {
+    const { deps, writer } = this.#parts
+    const now = deps.clock.now()
+    for (const target of [...former.awaiting.keys()]) {
+      moveTarget(former, target, 'superseded', now)
+      writer.target({ pushId: former.push.pushId, target })
+    }
+    if (former.push.status === 'pending' && former.push.phase !== 'aborted') former.push.phase = 'superseded'
+    former.isSuperseded = true
+    writer.push(former)
+    deps.notices.pushChanged(workload, former.push)
+  }
+
+  /** What is assigned is settled: go on. */
+  settle(workload: Workload): void {
+    unfreezeOffers(workload)
+    this.#parts.tell({ kind: 'assignments-settled', workload })
+  }
+
+  #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {
+    const isForEveryone = rollout === null && followed.scope === null
+    for (const former of followedPushes(workload))
+      if (isForEveryone || former !== workload.active) this.close(workload, former)
+    workload.newestPush = followed.push
+    workload.generation = followed.push.generation
+    workload.pushSeq = followed.push.seq
+    workload.rollout = null
+    workload.takenBack = null
+    if (rollout !== null) {
+      const { stored, members } = rollout
+      workload.rollout = { stored, followed, members: new Map(members) }
+      this.#parts.state.rollingOut.add(workload)
+    } else if (followed.scope !== null) workload.takenBack = followed
+    else assignActive(workload, followed)
+  }
+}

@@ -1,0 +1,105 @@
+import type { Db } from '../../store/db.ts'
+import type { TargetState } from '../../store/push-targets.ts'
+import { findPush } from '../../store/pushes.ts'
+import { type LoadedAssignments, loadAssignments } from '../state/load-push.ts'
+import type { FollowedPush, Workload } from '../state/model.ts'
+import { KeyedMutex } from '../state/mutex.ts'
+import { freezeOffers, startOffer } from '../state/offer-state.ts'
+import type { FleetParts } from '../state/parts.ts'
+import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
+import { adoptAssignments } from './adopt-assignments.ts'
+import type { Assignments } from './assignments.ts'
+
+const RESYNC_MS = 1_000
+
+/**
+ * One change of what a workload is assigned at a time. Where a commit got no answer, what is done next waits until the
+ * database has said what it holds: whatever is decided is decided on that.
+ */
+export class CommitTurns {
+  readonly #parts: FleetParts
+  readonly #assignments: Assignments
+  readonly #mutex = new KeyedMutex()
+  /** Workloads of which a commit got no answer, until the database has said what it holds. */
+  readonly #inDoubt = new WeakSet<Workload>()
+
+  constructor(parts: FleetParts, assignments: Assignments) {
+    this.#parts = parts
+    this.#assignments = assignments
+  }
+
+  /** Run work on a workload apart from its pushes, rollbacks and rollouts. */
+  exclusively<T>(workloadId: string, work: () => Promise<T>): Promise<T> {
+    return this.#mutex.run(workloadId, async () => {
+      await this.#settleDoubt(workloadId)
+      return work()
+    })
+  }
+
+  /** Resolves when no push or rollback is under way. */
+  idle(): Promise<void> {
+    return this.#mutex.idle()
+  }
+
+  /** The fate of a transaction is unknown: ask the database until it answers, then go on from what it holds. */
+  async resync(workload: Workload): Promise<void> {
+    freezeOffers(workload)
+    this.#inDoubt.add(workload)
+    await new Promise<void>((resolve) => void this.#parts.deps.timers.after(RESYNC_MS, resolve))
+    try {
+      await this.#mutex.run(workload.id, () => this.#settleDoubt(workload.id))
+    } catch {
+      void this.resync(workload)
+    }
+  }
+
+  async #settleDoubt(workloadId: string): Promise<void> {
+    const { deps, state, writer } = this.#parts
+    const workload = state.workloads.get(workloadId)
+    if (workload === undefined || !this.#inDoubt.has(workload)) return
+    // What agents said meanwhile goes first, so that what is read holds it.
+    await writer.flush()
+    const { loaded, formers } = await deps.db.snapshot('push.settle', async (db) => {
+      const loaded = await loadAssignments(db, workloadId)
+      return { loaded, formers: loaded === null ? [] : await readFormers(db, workload, loaded) }
+    })
+    this.#inDoubt.delete(workload)
+    if (loaded !== null) this.#adopt(workload, loaded, formers)
+    this.#assignments.settle(workload)
+  }
+
+  /** Go on from the assignments as the database holds them, where they are not those in memory. */
+  #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
+    const { deps, state, writer } = this.#parts
+    adoptAssignments(workload, loaded)
+    for (const quarantine of writer.waitingQuarantines(workload.id))
+      quarantineInstance(workload, quarantine.hash, quarantine.instanceUid)
+    for (const former of formers) this.#assignments.close(workload, former)
+    if (workload.rollout !== null) state.rollingOut.add(workload)
+    for (const instance of workload.instances) {
+      const followed = assignmentOf(instance)
+      const target = followed?.targets.get(instance.uid)
+      if (followed === null || target === undefined || instance.offer?.pushId === followed.push.pushId)
+        continue
+      if (OFFERED_BY_COMMIT.includes(target.state)) startOffer(instance, followed.push, true)
+    }
+    this.#assignments.moved(workload)
+    if (workload.newestPush !== null) deps.notices.pushChanged(workload, workload.newestPush)
+    deps.notices.workloadChanged(workload)
+  }
+}
+
+/** States in which a stored target has an offer that may go out. */
+const OFFERED_BY_COMMIT: readonly TargetState[] = ['offered', 'applying', 'cannot_report']
+
+/** What is assigned to nobody any more by what the database holds, as it stands there. */
+async function readFormers(db: Db, workload: Workload, loaded: LoadedAssignments): Promise<FollowedPush[]> {
+  const assigned = new Set(followedPushes(loaded).map(({ push }) => push.pushId))
+  const formers = followedPushes(workload).filter(({ push }) => !assigned.has(push.pushId))
+  for (const former of formers) {
+    const push = await findPush(db, former.push.pushId)
+    // Who failed it counts as the database says; how many stand where is known better here.
+    if (push !== null) former.push = { ...push, counts: former.push.counts }
+  }
+  return formers
+}

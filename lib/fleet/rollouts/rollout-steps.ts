@@ -1,0 +1,209 @@
+import type { Db } from '../../store/db.ts'
+import { insertTargets } from '../../store/push-targets.ts'
+import { closePushes } from '../../store/pushes.ts'
+import {
+  assignRollout,
+  type GateMeasures,
+  insertRolloutMembers,
+  type StoredRollout,
+  updateRollout,
+} from '../../store/rollouts.ts'
+import { assignPush, lockWorkload } from '../../store/workloads.ts'
+import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
+import { type Assignments, assignActive } from '../pushes/assignments.ts'
+import type { CommitTurns } from '../pushes/commit-turns.ts'
+import { addTarget } from '../state/followed-push.ts'
+import type { Rollout, Workload } from '../state/model.ts'
+import type { FleetParts } from '../state/parts.ts'
+import type { DwellTimes } from './dwell-times.ts'
+import { stageFactsOf } from './stage-facts.ts'
+import { chooseMembers, type NewMembers, startStage, withStage } from './stage-members.ts'
+
+/** Who continues, aborts or rolls back. */
+export interface RolloutActor {
+  userId: string
+  email: string
+}
+
+/** Does what a rollout's stages come to: each step is stored first and settled in memory after. Call them exclusively. */
+export class RolloutSteps {
+  readonly #parts: FleetParts
+  readonly #assignments: Assignments
+  readonly #turns: CommitTurns
+  readonly #dwells: DwellTimes
+
+  constructor(parts: FleetParts, assignments: Assignments, turns: CommitTurns, dwells: DwellTimes) {
+    this.#parts = parts
+    this.#assignments = assignments
+    this.#turns = turns
+    this.#dwells = dwells
+  }
+
+  /** The members of a rollout as its gates see them now. */
+  factsOf(workload: Workload, rollout: Rollout): StageFacts & { measured: GateMeasures } {
+    return stageFactsOf(this.#parts, workload, rollout, this.#dwells.convergedForMs(rollout))
+  }
+
+  /** What the gates of a workload's open rollout come to now; null when none runs or is halted. */
+  measure(workload: Workload): GateMeasures | null {
+    const { rollout } = workload
+    if (rollout === null || (rollout.stored.status !== 'running' && rollout.stored.status !== 'halted'))
+      return null
+    return this.factsOf(workload, rollout).measured
+  }
+
+  /** The same for the progress of its stage, where that ends. */
+  measured(workload: Workload): { measured?: GateMeasures } {
+    const measured = this.measure(workload)
+    return measured === null ? {} : { measured }
+  }
+
+  /** Write a rollout's next state; `more` joins the transaction. False when it had ended meanwhile. */
+  async write(
+    name: string,
+    workload: Workload,
+    next: StoredRollout,
+    more: (tx: Db) => Promise<void> = async () => {},
+  ): Promise<boolean> {
+    try {
+      return await this.#parts.deps.db.transaction(name, async (tx) => {
+        await this.#parts.deps.checkEpoch(tx)
+        if ((await lockWorkload(tx, workload.id)) === null) return false
+        if (!(await updateRollout(tx, next))) return false
+        await more(tx)
+        return true
+      })
+    } catch (error) {
+      // Whether the step was committed is not known.
+      void this.#turns.resync(workload)
+      throw error
+    }
+  }
+
+  settle(workload: Workload, rollout: Rollout, next: StoredRollout): void {
+    rollout.stored = next
+    this.#parts.deps.notices.pushChanged(workload, rollout.followed.push)
+    // That it was halted, or goes on, is told of the workload as well.
+    this.#parts.deps.notices.workloadChanged(workload)
+  }
+
+  async noteConverged(workload: Workload, rollout: Rollout): Promise<void> {
+    const now = this.#parts.deps.clock.now()
+    // A halt before this took nothing from the dwell, which begins now.
+    const fresh = { dwelledMs: undefined, resumedAt: undefined }
+    const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
+    if (!(await this.write('rollout.converge', workload, next))) return
+    this.#dwells.begin(next)
+    this.settle(workload, rollout, next)
+  }
+
+  async halt(workload: Workload, rollout: Rollout, verdict: StageVerdict & { kind: 'halt' }): Promise<void> {
+    const { gate, value, limit, instanceUids } = verdict
+    const dwelledMs = this.#dwells.convergedForMs(rollout)
+    const halted = withStage(rollout.stored, this.#parts.deps.clock.now(), {
+      ...(dwelledMs === null ? {} : { dwelledMs }),
+      ...this.measured(workload),
+    })
+    const next: StoredRollout = {
+      ...halted,
+      status: 'halted',
+      halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
+    }
+    if (await this.write('rollout.halt', workload, next)) this.settle(workload, rollout, next)
+  }
+
+  /** Start the next stage: more members, of those that can take the config now. */
+  async advance(workload: Workload, rollout: Rollout): Promise<void> {
+    const { stored } = rollout
+    const now = this.#parts.deps.clock.now()
+    const stage = stored.stageIndex + 1
+    await this.#parts.writer.flush()
+    const added = chooseMembers(this.#parts, workload, rollout, stage, now)
+    const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.measured(workload) })
+    await this.addMembers('rollout.advance', workload, rollout, added, {
+      ...ended,
+      stageIndex: stage,
+      waived: [],
+      progress: [...ended.progress, startStage(rollout, added, now)],
+    })
+  }
+
+  /** Write a rollout's next state and give its new members the config; false when it had ended meanwhile. */
+  async addMembers(
+    name: string,
+    workload: Workload,
+    rollout: Rollout,
+    added: NewMembers,
+    next: StoredRollout,
+    more: (tx: Db) => Promise<void> = async () => {},
+  ): Promise<boolean> {
+    const { followed } = rollout
+    const { pushId, generation } = followed.push
+    const uids = added.map(({ instance }) => instance.uid)
+    const isDone = await this.write(name, workload, next, async (tx) => {
+      await insertTargets(
+        tx,
+        { pushId, generation, offeredAt: next.updatedAt },
+        added.map(({ target }) => target),
+      )
+      await insertRolloutMembers(tx, next.id, next.stageIndex, uids)
+      await more(tx)
+    })
+    if (!isDone) return false
+    for (const uid of uids) rollout.members.set(uid, next.stageIndex)
+    const joined = added.filter(({ instance }) => !followed.targets.has(instance.uid))
+    for (const { target } of joined) addTarget(followed, target)
+    this.#assignments.startOffers(followed, joined)
+    this.settle(workload, rollout, next)
+    const instances = added.map(({ instance }) => instance)
+    this.#parts.tell({ kind: 'members-joined', workload, followed, joined: instances })
+    return true
+  }
+
+  /** The last stage is done: what the members run becomes what the workload should run. */
+  async complete(workload: Workload, rollout: Rollout): Promise<void> {
+    const { followed, stored } = rollout
+    const { push } = followed
+    const now = this.#parts.deps.clock.now()
+    const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.measured(workload) })
+    const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
+    const former = workload.active
+    const isDone = await this.write('rollout.complete', workload, next, async (tx) => {
+      if (former !== null) await closePushes(tx, [former.push.pushId], now)
+      await assignPush(tx, {
+        workloadId: workload.id,
+        hash: push.hash,
+        pushId: push.pushId,
+        generation: workload.generation,
+        seq: workload.pushSeq,
+      })
+      await assignRollout(tx, workload.id, null)
+      await this.audit(tx, workload, stored, 'config.canary.promote', null)
+    })
+    if (!isDone) return
+    rollout.stored = next
+    workload.rollout = null
+    if (former !== null) this.#assignments.close(workload, former)
+    assignActive(workload, followed)
+    this.#assignments.moved(workload)
+    this.#parts.deps.notices.workloadChanged(workload)
+    this.#parts.tell({ kind: 'rollout-completed', workload, followed })
+  }
+
+  audit(
+    tx: Db,
+    workload: Workload,
+    rollout: StoredRollout,
+    action: string,
+    actor: RolloutActor | null,
+  ): Promise<void> {
+    return this.#parts.deps.recordAudit(tx, {
+      action,
+      actor,
+      resource: 'workload',
+      resourceId: workload.id,
+      configHash: workload.rollout?.followed.push.hash ?? '',
+      detail: JSON.stringify({ rollout_id: rollout.id, stage: rollout.stageIndex }),
+    })
+  }
+}

@@ -1,0 +1,71 @@
+import type { PushTarget } from '../../store/push-targets.ts'
+import type { GateMeasures } from '../../store/rollouts.ts'
+import type { StageFacts } from '../decide/rollout.ts'
+import { isHeld } from '../decide/rollout-hold.ts'
+import { isDegradingNow } from '../state/derive.ts'
+import { isLostOut } from '../state/followed-push.ts'
+import type { Instance, Rollout, Workload } from '../state/model.ts'
+import type { FleetParts } from '../state/parts.ts'
+
+/** The members of a rollout as its gates see them now, and what the gates come to. */
+export function stageFactsOf(
+  parts: FleetParts,
+  workload: Workload,
+  { stored, followed }: Rollout,
+  convergedForMs: number | null,
+): StageFacts & { measured: GateMeasures } {
+  const waived = new Set(stored.waived)
+  const nowMs = parts.deps.clock.monotonicMs()
+  const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
+  const silentUids: string[] = []
+  const memberUids: string[] = []
+  let living = 0
+  let joining = 0
+  for (const target of followed.targets.values()) {
+    if (!target.isTarget) continue
+    const { instanceUid: uid, state } = target
+    const instance = parts.state.instances.get(uid) ?? null
+    // Who joins the last stage is counted once it has answered: others may keep coming.
+    if (target.isJoiner && followed.awaiting.has(target)) joining++
+    else memberUids.push(uid)
+    if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
+    if (isThere(parts, workload, uid, nowMs)) living++
+    if (state === 'failed') uids.failed.push(uid)
+    if (instance?.connection != null && isDegradingNow(instance, nowMs)) uids.unhealthy.push(uid)
+    if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
+  }
+  const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))
+  const measure = (all: readonly string[]) => ({ value: all.length, waived: all.length - held(all).length })
+  return {
+    failedUids: held(uids.failed),
+    unhealthyUids: held(uids.unhealthy),
+    driftedUids: held(uids.drifted),
+    measured: {
+      no_failure: measure(uids.failed),
+      health: measure(uids.unhealthy),
+      drift: measure(uids.drifted),
+    },
+    memberUids,
+    silentUids,
+    living,
+    isLast: stored.stageIndex >= stored.stages.length - 1,
+    plan: stored.stages[stored.stageIndex]!,
+    members: followed.push.counts.target - joining,
+    applied: followed.push.counts.applied,
+    convergedForMs,
+    isHeld: isHeld(stored),
+  }
+}
+
+/** Connected in this workload, or away for less than the grace. */
+function isThere({ deps, state }: FleetParts, workload: Workload, uid: string, nowMs: number): boolean {
+  const instance = state.instances.get(uid)
+  return instance === undefined ? state.isRecent(uid, nowMs, deps.graceMs) : instance.workload === workload
+}
+
+/** It was asked in vain, or it had the config and reports another. */
+function failsDriftGate(target: PushTarget, instance: Instance | null, hash: string): boolean {
+  if (target.state === 'straggler') return true
+  if (target.state !== 'applied' || instance === null || !instance.reported.isKnown) return false
+  return instance.connection !== null && instance.reported.hash !== hash
+}

@@ -1,0 +1,65 @@
+import type { StoredRollout } from '../../store/rollouts.ts'
+import { stageSize } from '../decide/rollout.ts'
+import { type PushPlan, planPush } from '../pushes/push-plan.ts'
+import type { Rollout, Workload } from '../state/model.ts'
+import type { FleetParts } from '../state/parts.ts'
+import { compareInstances } from '../state/state.ts'
+
+/** Instances that take part in a stage from now on, with their targets. */
+export type NewMembers = PushPlan['targets']
+
+/** Whom a stage takes in besides those that take part already, of the instances as they are now. */
+export function chooseMembers(
+  { deps, state }: FleetParts,
+  workload: Workload,
+  { followed, stored }: Rollout,
+  stage: number,
+  now: Date,
+): NewMembers {
+  const { push } = followed
+  const plan = planPush(
+    state.liveInstances(workload),
+    { hash: push.hash, generation: push.generation, now },
+    followed.required,
+    null,
+    deps.isCompatible,
+  )
+  const fresh = plan.targets
+    .filter(({ instance }) => !followed.targets.has(instance.uid))
+    .sort((a, b) => compareInstances(a.instance, b.instance))
+  if (stage >= stored.stages.length - 1) return fresh
+  const eligible = plan.targets.filter(({ target }) => target.isTarget)
+  // Members that are no longer there, or that nothing is expected of, are made up for.
+  const present = eligible.filter(
+    ({ instance: { uid } }) => followed.targets.has(uid) && !stored.waived.includes(uid),
+  )
+  const wanted = stageSize(stored.stages[stage]!, eligible.length) - present.length
+  return fresh.filter(({ target }) => target.isTarget).slice(0, Math.max(0, wanted))
+}
+
+/** A stage's progress as it begins, with who takes part from now on. */
+export function startStage(
+  { followed }: Rollout,
+  added: NewMembers,
+  now: Date,
+): StoredRollout['progress'][number] {
+  const more = added.filter(({ target }) => target.isTarget).length
+  return {
+    targetCount: followed.push.counts.target + more,
+    startedAt: now.toISOString(),
+    convergedAt: null,
+    endedAt: null,
+  }
+}
+
+/** A rollout of which the running stage has changed. */
+export function withStage(
+  stored: StoredRollout,
+  now: Date,
+  change: Partial<StoredRollout['progress'][number]>,
+): StoredRollout {
+  const progress = stored.progress.map((stage, index) =>
+    index === stored.stageIndex ? { ...stage, ...change } : stage,
+  )
+  return { ...stored, progress, updatedAt: now }
+}

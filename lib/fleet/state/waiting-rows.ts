@@ -1,0 +1,204 @@
+import type { AgentHome } from '../../store/agents.ts'
+import type { ForgottenTarget, TargetOfPush } from '../../store/push-targets.ts'
+import type { Quarantine } from '../../store/quarantines.ts'
+import type { ReportedConfig } from '../../store/reported-configs.ts'
+import type { WorkloadEvent } from '../../store/workload-events.ts'
+import type { FollowedPush, Workload } from './model.ts'
+
+/** Past this many waiting events the oldest are lost, and counted. */
+export const EVENTS_MAX = 100_000
+/** Bytes of reported configs that wait; past this none is taken until some are stored. */
+export const CONFIG_BYTES_MAX = 67_108_864
+
+/** Rows that are written together. */
+export interface Batch {
+  workloads: Workload[]
+  seen: Workload[]
+  homes: AgentHome[]
+  events: WorkloadEvent[]
+  targets: TargetOfPush[]
+  forgotten: ForgottenTarget[]
+  pushes: FollowedPush[]
+  quarantines: Quarantine[]
+  configs: ReportedConfig[]
+}
+
+const EMPTY: Batch = {
+  workloads: [],
+  seen: [],
+  homes: [],
+  events: [],
+  targets: [],
+  forgotten: [],
+  pushes: [],
+  quarantines: [],
+  configs: [],
+}
+
+const keyOfTarget = (pushId: string, instanceUid: string) => `${pushId}/${instanceUid}`
+const keyOfQuarantine = ({ workloadId, hash, instanceUid }: Quarantine) =>
+  `${workloadId}/${hash}/${instanceUid}`
+
+/** What waits to be written. All but events and texts is state and overwrites itself: the fleet's size bounds it. */
+export class WaitingRows {
+  readonly workloads = new Set<Workload>()
+  readonly seen = new Set<Workload>()
+  readonly homes = new Map<string, AgentHome>()
+  #events: WorkloadEvent[] = []
+  readonly #targets = new Map<string, TargetOfPush>()
+  readonly #forgotten = new Map<string, ForgottenTarget>()
+  readonly pushes = new Set<FollowedPush>()
+  readonly #quarantines = new Map<string, Quarantine>()
+  readonly #configs = new Map<string, ReportedConfig>()
+  /** Of the configs that wait, and of those that are being written. */
+  #configBytes = 0
+  #configBytesBeingWritten = 0
+  /** Events that found no room. */
+  lostEvents = 0
+
+  /** Rows that wait, events apart. */
+  get count(): number {
+    const { workloads, homes, pushes } = this
+    const parts = [workloads, homes, this.#targets, this.#forgotten, pushes, this.#quarantines, this.#configs]
+    return parts.reduce((sum, part) => sum + part.size, 0)
+  }
+
+  get eventCount(): number {
+    return this.#events.length
+  }
+
+  addEvent(event: WorkloadEvent): void {
+    if (this.#events.length >= EVENTS_MAX) {
+      this.#events.shift()
+      this.lostEvents++
+    }
+    this.#events.push(event)
+  }
+
+  addTarget(entry: TargetOfPush): void {
+    const key = keyOfTarget(entry.pushId, entry.target.instanceUid)
+    this.#forgotten.delete(key)
+    this.#targets.set(key, entry)
+  }
+
+  /** The row of a target is to be removed. */
+  addForgotten(gone: ForgottenTarget): void {
+    const key = keyOfTarget(gone.pushId, gone.instanceUid)
+    this.#targets.delete(key)
+    this.#forgotten.set(key, gone)
+  }
+
+  /** What waits of one push's targets. */
+  targetsOf(pushId: string): TargetOfPush[] {
+    return [...this.#targets.values()].filter((entry) => entry.pushId === pushId)
+  }
+
+  addQuarantine(quarantine: Quarantine): void {
+    this.#quarantines.set(keyOfQuarantine(quarantine), quarantine)
+  }
+
+  /** What waits of one workload's instances. */
+  quarantinesOf(workloadId: string): Quarantine[] {
+    return [...this.#quarantines.values()].filter((quarantine) => quarantine.workloadId === workloadId)
+  }
+
+  /** False while as many bytes of reported configs wait as may. */
+  get hasRoomForConfigs(): boolean {
+    return this.#configBytes + this.#configBytesBeingWritten < CONFIG_BYTES_MAX
+  }
+
+  /** False when there is no room for the text of a reported config. */
+  addConfig(config: ReportedConfig): boolean {
+    if (this.#configs.has(config.hash)) return true
+    if (!this.hasRoomForConfigs) return false
+    this.#configs.set(config.hash, config)
+    this.#configBytes += config.body.length
+    return true
+  }
+
+  /** The texts that were taken are written, or wait again. */
+  configsWritten(): void {
+    this.#configBytesBeingWritten = 0
+  }
+
+  /** Drop what waits of a workload that is deleted. */
+  forget(workload: Workload): void {
+    this.workloads.delete(workload)
+    this.seen.delete(workload)
+    this.#events = this.#events.filter((event) => event.workloadId !== workload.id)
+    for (const [uid, home] of this.homes) if (home.workloadId === workload.id) this.homes.delete(uid)
+  }
+
+  /** Take everything out to be written, who was seen only `withSeen`; null when there is nothing. */
+  take(withSeen: boolean): Batch | null {
+    const batch: Batch = {
+      workloads: [...this.workloads],
+      seen: withSeen ? [...this.seen].filter((workload) => !this.workloads.has(workload)) : [],
+      homes: [...this.homes.values()],
+      events: this.#events,
+      targets: [...this.#targets.values()],
+      forgotten: [...this.#forgotten.values()],
+      pushes: [...this.pushes],
+      quarantines: [...this.#quarantines.values()],
+      configs: [...this.#configs.values()],
+    }
+    if (Object.values(batch).every((part) => part.length === 0)) return null
+    this.workloads.clear()
+    if (withSeen) this.seen.clear()
+    this.homes.clear()
+    this.#events = []
+    this.#targets.clear()
+    this.#forgotten.clear()
+    this.pushes.clear()
+    this.#quarantines.clear()
+    this.#configs.clear()
+    this.#configBytesBeingWritten = this.#configBytes
+    this.#configBytes = 0
+    return batch
+  }
+
+  /** Put a batch back in front of what came since; newer entries win. */
+  putBack(batch: Batch): void {
+    for (const workload of batch.workloads) if (!workload.isDeleted) this.workloads.add(workload)
+    for (const workload of batch.seen) if (!workload.isDeleted) this.seen.add(workload)
+    for (const home of batch.homes)
+      if (!this.homes.has(home.instanceUid)) this.homes.set(home.instanceUid, home)
+    this.#events = batch.events.concat(this.#events)
+    const overflow = this.#events.length - EVENTS_MAX
+    if (overflow > 0) {
+      this.#events.splice(0, overflow)
+      this.lostEvents += overflow
+    }
+    for (const entry of batch.targets)
+      this.#targets.set(keyOfTarget(entry.pushId, entry.target.instanceUid), entry)
+    for (const gone of batch.forgotten) {
+      const key = keyOfTarget(gone.pushId, gone.instanceUid)
+      // It may have come back since.
+      if (!this.#targets.has(key)) this.#forgotten.set(key, gone)
+    }
+    for (const followed of batch.pushes) this.pushes.add(followed)
+    for (const quarantine of batch.quarantines) this.addQuarantine(quarantine)
+    for (const config of batch.configs) {
+      if (!this.#configs.has(config.hash)) this.#configBytes += config.body.length
+      this.#configs.set(config.hash, config)
+    }
+  }
+}
+
+/** Two batches that together are this one; null when it holds a single row. Workloads keep coming first. */
+export function splitBatch(batch: Batch): [Batch, Batch] | null {
+  const keys = (Object.keys(batch) as (keyof Batch)[]).filter((key) => batch[key].length > 0)
+  if (keys.length > 1) {
+    const [first, ...rest] = keys
+    const left = { ...EMPTY, [first!]: batch[first!] }
+    const right = { ...EMPTY, ...Object.fromEntries(rest.map((key) => [key, batch[key]])) }
+    return [left, right]
+  }
+  const key = keys[0]
+  if (key === undefined || batch[key].length < 2) return null
+  const middle = Math.floor(batch[key].length / 2)
+  return [
+    { ...EMPTY, [key]: batch[key].slice(0, middle) },
+    { ...EMPTY, [key]: batch[key].slice(middle) },
+  ]
+}
