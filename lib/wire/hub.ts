@@ -1,52 +1,86 @@
-import { array, defaulted, type Infer, literal, string, type } from 'superstruct'
-import type { AlertRecord } from './alerts.ts'
-import type { ApprovalStatus } from './approvals.ts'
-import type { WorkloadEventRecord } from './events.ts'
-import type { RevisionRecord } from './revisions.ts'
-import type { RemoteConfigStatus, WorkloadRecord } from './workloads.ts'
+import { array, defaulted, enums, type Infer, literal, number, omit, string, type } from 'superstruct'
+import { AlertRecord } from './alerts.ts'
+import { ApprovalStatus } from './approvals.ts'
+import { WorkloadEventRecord } from './events.ts'
+import { RevisionRecord } from './revisions.ts'
+import { anyOf, cleared, dictionary, named } from './structs.ts'
+import { RemoteConfigStatus, WorkloadRecord } from './workloads.ts'
 
-/** The same fields, null where one was cleared. */
-export type Cleared<T> = {
-  [K in keyof T]: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K]
-}
+const WorkloadUpdate = type({
+  type: literal('workload_update'),
+  /** The newest push goes in frames of its own, for it changes more often than the rest. */
+  workload: cleared(omit(WorkloadRecord, ['current_config_push'])),
+  connected_instance_count: number(),
+  drifted_instance_count: number(),
+})
+export type WorkloadUpdate = Infer<typeof WorkloadUpdate>
 
-/** One text frame of `/ws`. Clients ignore types they do not know. */
-export type HubFrame =
-  | {
-      type: 'workload_update'
-      workload: Cleared<Omit<WorkloadRecord, 'current_config_push'>>
-      connected_instance_count: number
-      drifted_instance_count: number
-    }
-  | { type: 'workload_removed'; workload_id: string; reason: 'deleted' }
-  | { type: 'workload_event'; event: WorkloadEventRecord }
-  | { type: 'workload_config_status'; workload_id: string; status: RemoteConfigStatus }
-  | {
-      type: 'auto_rollback_applied'
-      workload_id: string
-      from_hash: string
-      to_hash: string
-      reason: string
-      target_kind: 'last_known_good' | 'previous'
-      push_id: string
-    }
-  | { type: 'alert_update'; alert: Cleared<AlertRecord> }
-  | {
-      type: 'approval_update'
-      approval: {
-        id: string
-        workload_id: string
-        status: ApprovalStatus
-        target_group: string
-        updated_at: string
-      }
-    }
-  /** A push changed; counts and error groups only. */
-  | { type: 'push_update'; workload_id: string; push: RevisionRecord }
-  /** Frames may have been missed: fetch again what is shown. */
-  | { type: 'resync' }
-  /** The answer to a `ping`: when each workload that it named was last heard of. */
-  | { type: 'pong'; seen: Record<string, string> }
+const WorkloadRemoved = type({
+  type: literal('workload_removed'),
+  workload_id: string(),
+  reason: literal('deleted'),
+})
+
+const WorkloadEvent = type({ type: literal('workload_event'), event: WorkloadEventRecord })
+
+const WorkloadConfigStatus = type({
+  type: literal('workload_config_status'),
+  workload_id: string(),
+  status: RemoteConfigStatus,
+})
+
+const AutoRollbackApplied = type({
+  type: literal('auto_rollback_applied'),
+  workload_id: string(),
+  from_hash: string(),
+  to_hash: string(),
+  reason: string(),
+  target_kind: enums(['last_known_good', 'previous']),
+  push_id: string(),
+})
+
+const AlertUpdate = type({ type: literal('alert_update'), alert: cleared(AlertRecord) })
+
+const ApprovalUpdate = type({
+  type: literal('approval_update'),
+  approval: type({
+    id: string(),
+    workload_id: string(),
+    status: ApprovalStatus,
+    target_group: string(),
+    updated_at: string(),
+  }),
+})
+
+/** A push changed; counts and error groups only. */
+const PushUpdate = type({ type: literal('push_update'), workload_id: string(), push: RevisionRecord })
+
+/** Frames may have been missed: fetch again what is shown. */
+const Resync = type({ type: literal('resync') })
+
+/** The answer to a `ping`: when each workload that it named was last heard of. */
+const Pong = type({ type: literal('pong'), seen: dictionary(string()) })
+
+/** Every kind of frame. */
+export const HUB_FRAMES = [
+  WorkloadUpdate,
+  WorkloadRemoved,
+  WorkloadEvent,
+  WorkloadConfigStatus,
+  AutoRollbackApplied,
+  AlertUpdate,
+  ApprovalUpdate,
+  PushUpdate,
+  Resync,
+  Pong,
+] as const
+
+export const HubFrame = named(
+  'HubFrame',
+  'One text frame of `/ws`. Clients ignore types they do not know.',
+  anyOf(HUB_FRAMES),
+)
+export type HubFrame = Infer<typeof HubFrame>
 
 /** What a browser says: that it is there, and which workloads it shows the time of. Anything else is dropped. */
 export const HubPing = type({ type: literal('ping'), seen: defaulted(array(string()), () => []) })

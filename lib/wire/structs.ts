@@ -74,6 +74,34 @@ export function anyOf<One extends { TYPE: unknown }>(
   return new Struct({ ...one, type: 'union', schema: structs } as never)
 }
 
+/** The same fields, null where one was cleared. */
+export type Cleared<T> = {
+  [Key in keyof T]-?: undefined extends T[Key] ? Exclude<T[Key], undefined> | null : T[Key]
+}
+
+/**
+ * The same body in a frame that stands for a whole state: what may be left out elsewhere is null there, so that
+ * whoever keeps the state forgets what is gone.
+ */
+export function cleared<T, S extends object>(struct: Struct<T, S>): Struct<Cleared<T>, S> {
+  const fields = Object.entries(struct.schema as Record<string, Struct<unknown, unknown>>)
+  return type(
+    Object.fromEntries(
+      fields.map(([name, field]) => [name, field.is(undefined) ? nullInstead(field) : field]),
+    ),
+  ) as never
+}
+
+/** A field that is always there, and null where it says nothing. */
+const nullInstead = (field: Struct<unknown, unknown>): Struct<unknown, unknown> =>
+  new Struct({
+    ...(field as object),
+    validator: (value, context) => {
+      if (value === undefined) return ['expected a value or null']
+      return value === null ? [] : field.validator(value, context)
+    },
+  } as ConstructorParameters<typeof Struct<unknown, unknown>>[0])
+
 /** Any JSON value that may be left out; `unknown` cannot say that. */
 export const anything = (): Struct<NonNullable<unknown> | null, null> => define('unknown', () => true)
 

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { configHash } from '../../lib/model/config-hash.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { eventually } from '../e2e/support/eventually.ts'
+import { readFrame } from '../support/frames.ts'
 import { holding, KillableFleet, type NamesTransaction } from './support/killable-fleet.ts'
 import { runnableConfig } from './support/supervised-agents.ts'
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
     password: 'correct horse battery',
   })
   browser = new WebSocket(`${url.replace('http', 'ws')}/ws?token=${body.token}`)
-  browser.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  browser.on('message', (data: Buffer) => void frames.push(readFrame(data)))
   await once(browser, 'open')
 })
 afterAll(async () => {

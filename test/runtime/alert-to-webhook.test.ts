@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { openWire } from '../support/agent-wire.ts'
+import { readFrame } from '../support/frames.ts'
 import { startHttpsEndpoint } from '../support/https-endpoint.ts'
 import { keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { useTestDatabase } from '../support/postgres.ts'
@@ -27,7 +28,7 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
   const headers = { authorization: `Bearer ${token}` }
   const browser = new WebSocket(`${running.url.replace('http', 'ws')}/ws`, { headers })
   const frames: HubFrame[] = []
-  browser.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  browser.on('message', (data: Buffer) => void frames.push(readFrame(data)))
   let ended = 'open'
   browser.on('close', (code, reason) => {
     ended = `closed with ${code} "${reason}"`

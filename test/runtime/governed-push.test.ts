@@ -7,6 +7,7 @@ import type { LiveInstance } from '../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
+import { readFrame } from '../support/frames.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 import { eventually, useTestService } from '../support/service.ts'
 
@@ -19,7 +20,7 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
   const socket = new WebSocket(`${running.url.replace('http', 'ws')}/ws`, {
     headers: { authorization: `Bearer ${editor}` },
   })
-  socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  socket.on('message', (data: Buffer) => void frames.push(readFrame(data)))
   await new Promise((resolve) => void socket.once('open', resolve))
   const agent = startSimulatedAgent({
     url: `ws://${running.opampUrl}`,

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { systemClock } from '../../lib/clock.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { openWire } from '../support/agent-wire.ts'
+import { readFrame } from '../support/frames.ts'
 import { startHttpsEndpoint } from '../support/https-endpoint.ts'
 import { keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { openTestConnection, useTestDatabase } from '../support/postgres.ts'
@@ -51,7 +52,7 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
   const token = await running.token()
   const browser = new WebSocket(`${running.url.replace('http', 'ws')}/ws?token=${token}`)
   const told: HubFrame[] = []
-  browser.on('message', (data: Buffer) => void told.push(JSON.parse(data.toString()) as HubFrame))
+  browser.on('message', (data: Buffer) => void told.push(readFrame(data)))
   await once(browser, 'open')
   const wires = await Promise.all(Array.from({ length: AGENTS }, (_, n) => connectOutdated(n)))
   await eventually(runAlerts, (done) => done.fired === AGENTS)

@@ -11,6 +11,7 @@ import { AGENT_CAPABILITIES, type AgentReport, type ServerMessage } from '../../
 import type { Database } from '../../lib/store/db.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { fakeClock } from './fakes.ts'
+import { readFrame } from './frames.ts'
 import { createTestContext, type TestContext, type TestContextOptions } from './invoke.ts'
 import { type ManualTimers, manualTimers } from './manual-timers.ts'
 import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
@@ -78,7 +79,7 @@ export async function createFleetContext(
   hub.add(
     {
       send: (texts) => {
-        for (const text of texts) frames.push(JSON.parse(Buffer.from(text).toString()) as HubFrame)
+        for (const text of texts) frames.push(readFrame(text))
         return texts.length
       },
       close() {},

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { isVersionOutdated } from '../../model/versions.ts'
 import type { Push } from '../../store/pushes.ts'
-import type { HubFrame } from '../../wire/hub.ts'
+import type { HubFrame, WorkloadUpdate } from '../../wire/hub.ts'
 import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
 import type { WorkloadTopology } from '../../wire/topology.ts'
@@ -86,7 +86,7 @@ export class FleetViews {
     const cleared = Object.fromEntries(CLEARABLE.map((key) => [key, record[key] ?? null]))
     return {
       type: 'workload_update',
-      workload: { ...record, ...cleared } as Extract<HubFrame, { type: 'workload_update' }>['workload'],
+      workload: { ...record, ...cleared } as WorkloadUpdate['workload'],
       connected_instance_count: record.connected_instance_count,
       drifted_instance_count: record.drifted_instance_count,
     }

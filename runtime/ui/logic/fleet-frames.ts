@@ -1,9 +1,9 @@
-import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { HubFrame, WorkloadUpdate } from '../../../lib/wire/hub.ts'
 import type { RemoteConfigStatus, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
 function mergeUpdate(
   workloads: Map<string, WorkloadRecord>,
-  frame: Extract<HubFrame, { type: 'workload_update' }>,
+  frame: WorkloadUpdate,
   withArchived: boolean,
 ): void {
   const before = workloads.get(frame.workload.id)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
+import { readFrame } from '../../support/frames.ts'
 import { makeApiToken, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -24,7 +25,7 @@ type Outcome =
 function open(headers: Record<string, string>, query = ''): Promise<Outcome> {
   const socket = new WebSocket(`${running.url.replace('http', 'ws')}/ws${query}`, { headers })
   const frames: HubFrame[] = []
-  socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as HubFrame))
+  socket.on('message', (data: Buffer) => void frames.push(readFrame(data)))
   const ended = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }))
   })

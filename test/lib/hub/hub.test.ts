@@ -3,6 +3,7 @@ import { type HubClient, QUEUE_BYTES_MAX, STALLED_MAX_MS } from '../../../lib/hu
 import { BURST_MAX, BURST_QUIET_MS, COALESCE_MS, Hub, OCCURRENCES_MAX } from '../../../lib/hub/hub.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { type FakeClock, fakeClock } from '../../support/fakes.ts'
+import { readFrame } from '../../support/frames.ts'
 import { type ManualTimers, manualTimers } from '../../support/manual-timers.ts'
 
 /** A browser that a test looks at. */
@@ -32,7 +33,7 @@ function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser
       send(frames) {
         browser.writes++
         const taken = frames.slice(0, browser.takes)
-        for (const frame of taken) browser.got.push(JSON.parse(Buffer.from(frame).toString()) as HubFrame)
+        for (const frame of taken) browser.got.push(readFrame(frame))
         browser.takes -= taken.length
         return taken.length
       },

@@ -3,6 +3,7 @@ import type { HubClient } from '../../../lib/hub/browser-queue.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { applyFrame } from '../../../runtime/ui/logic/fleet-frames.ts'
+import { readFrame } from '../../support/frames.ts'
 import { differences } from '../invariants/differences.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Dice } from '../time/dice.ts'
@@ -89,7 +90,7 @@ export class SimBrowser {
     const taken = this.isSlow ? Math.min(1, frames.length) : frames.length
     this.#reachAtMs = Math.max(this.#reachAtMs, time.nowMs + dice.between(1, 60))
     for (const frame of frames.slice(0, taken)) {
-      const parsed = JSON.parse(Buffer.from(frame).toString('utf8')) as HubFrame
+      const parsed = readFrame(frame)
       time.after(this.#reachAtMs - time.nowMs, () => {
         if (this.#service === service) this.#take(parsed)
       })
