@@ -16,7 +16,12 @@ Usage:
                                             that this public key has signed it
   muster --version | --help
 
-Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments.
+As a client (muster COMMAND --help says more):
+  muster validate FILE…                     check configs offline, for people, programs and code hosts
+  muster completion bash|zsh|fish           print a script that completes commands in a shell
+
+Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments. Of a client: 0 done, 1 failed,
+3 refused by validation or policy, 64 wrong arguments.
 
 Environment (durations are whole numbers above 0):
   JWT_SECRET                        signs logins; at least 32 characters (required)

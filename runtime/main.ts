@@ -1,63 +1,22 @@
-import { pino } from 'pino'
-import { parseCommandLine } from './command-line.ts'
-import { runCommand } from './commands.ts'
-import { type Config, readConfig } from './config.ts'
-import { locateRuntimeFiles } from './files.ts'
-import { type RunningService, STOP_BUDGET_MS, startService } from './service.ts'
+import { isClientCommand } from './cli/names.ts'
 
-const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
-
-/** Say why in one line and end. Bad settings and lost dependencies are told, not thrown. */
-function fail(error: unknown): never {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
-  log.fatal(`server: ${error instanceof Error ? error.message : String(error)}${cause}`)
-  process.exit(1)
+const io = {
+  env: process.env,
+  out: (text: string) => void process.stdout.write(text),
+  error: (text: string) => void process.stderr.write(text),
+  async readInput() {
+    const chunks: Buffer[] = []
+    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
+    return Buffer.concat(chunks).toString('utf8')
+  },
 }
 
-async function serve(config: Config): Promise<void> {
-  const starting = new AbortController()
-  let service: RunningService | null = null
-  let isStopping = false
-  const stop = async (reason: string, exitCode: number) => {
-    if (isStopping) process.exit(1)
-    isStopping = true
-    log.info({ reason }, 'stopping')
-    setTimeout(() => process.exit(exitCode === 0 ? 1 : exitCode), STOP_BUDGET_MS).unref()
-    starting.abort()
-    await service?.stop().catch((error) => log.error({ err: error }, 'stop did not finish'))
-    process.exit(exitCode)
-  }
-  // A second signal forces the exit.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
-  const onFatal = (reason: string) => void stop(reason, 1)
-  try {
-    service = await startService({ config, files: locateRuntimeFiles(), log, onFatal }, starting.signal)
-  } catch (error) {
-    if (!isStopping) fail(error)
-  }
+// One executable is service and client. Neither loads the other: a client is to be there at once, and needs no sockets.
+const args = process.argv.slice(2)
+if (isClientCommand(args[0])) {
+  const { runClient } = await import('./cli/client.ts')
+  process.exitCode = await runClient(args, { ...io, isTerminal: process.stdout.isTTY === true })
+} else {
+  const { runServiceProcess } = await import('./service-process.ts')
+  await runServiceProcess(args, io)
 }
-
-async function main(): Promise<void> {
-  const command = parseCommandLine(process.argv.slice(2))
-  if (command.kind !== 'serve') {
-    process.exitCode = await runCommand(command, {
-      env: process.env,
-      files: locateRuntimeFiles(),
-      log,
-      out: (text) => void process.stdout.write(text),
-      error: (text) => void process.stderr.write(text),
-      async readInput() {
-        const chunks: Buffer[] = []
-        for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk as Uint8Array))
-        return Buffer.concat(chunks).toString('utf8')
-      },
-    })
-    return
-  }
-  const read = readConfig(process.env, command.edition)
-  if (!read.ok) return fail(read.error)
-  for (const warning of read.warnings) log.warn(warning)
-  await serve(read.config)
-}
-
-await main()

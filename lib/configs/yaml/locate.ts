@@ -1,10 +1,16 @@
 import { isAlias, isMap, isScalar, isSeq, type LineCounter, type ParsedNode } from 'yaml'
 
+/** A place in a text: line and column, both from 1. */
+export interface Place {
+  line: number
+  column: number
+}
+
 /**
- * The line, from 1, of a path such as `service.pipelines.traces.receivers[0]`; that of its nearest parent where
- * the path itself is not in the text, null where not even that is. Keys may hold dots.
+ * Where a path such as `service.pipelines.traces.receivers[0]` stands; where its nearest parent does when the path
+ * itself is not in the text, null when not even that is. Keys may hold dots.
  */
-export function lineOfPath(contents: ParsedNode | null, lines: LineCounter, path: string): number | null {
+export function placeOfPath(contents: ParsedNode | null, lines: LineCounter, path: string): Place | null {
   let node: unknown = contents
   let rest = path
   let offset: number | null = null
@@ -20,7 +26,9 @@ export function lineOfPath(contents: ParsedNode | null, lines: LineCounter, path
     rest = rest.slice(step.length).replace(/^\./, '')
     if (isAlias(node)) break
   }
-  return offset === null ? null : lines.linePos(offset).line
+  if (offset === null) return null
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
 }
 
 interface Step {

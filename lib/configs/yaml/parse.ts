@@ -9,7 +9,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { readFirstDocument } from './document.ts'
-import { lineOfPath } from './locate.ts'
+import { type Place, placeOfPath } from './locate.ts'
 import { resolvePlainScalar, resolveTaggedScalar } from './scalar.ts'
 import { NESTING_MAX } from './tokens.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from './value.ts'
@@ -21,8 +21,9 @@ export interface ParsedConfig {
 
 /** The same, with where things are in the text. */
 export interface LocatedConfig extends ParsedConfig {
-  /** The line of a path, from 1; see `lineOfPath`. */
+  /** The line of a path, from 1; see `placeOfPath`. */
   lineOf(path: string): number | null
+  placeOf(path: string): Place | null
 }
 
 /** Why a text is no config. The message never quotes the text, so it may be logged. */
@@ -56,8 +57,9 @@ export function parseConfig(text: string): ParseResult {
   if (value === null)
     return { ok: false, problem: { code: 'empty_config', message: 'configuration is empty' } }
   if (!isObject(value)) return refuse('the configuration is not a mapping')
-  const lineOf = (path: string) => lineOfPath(read.contents, read.lines, path)
-  return { ok: true, document: { root: value, lineOf } }
+  const placeOf = (path: string) => placeOfPath(read.contents, read.lines, path)
+  const lineOf = (path: string) => placeOf(path)?.line ?? null
+  return { ok: true, document: { root: value, lineOf, placeOf } }
 }
 
 function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResult {

@@ -1,0 +1,46 @@
+import { readArguments } from './arguments.ts'
+import type { ClientCommandSpec, ClientIo } from './command.ts'
+import { completion } from './commands/completion.ts'
+import { validate } from './commands/validate.ts'
+import { CommandFailure, EXIT, WrongArguments } from './exit-codes.ts'
+import { CLIENT_COMMANDS, type ClientCommand, isClientCommand } from './names.ts'
+
+/** Every command of the client by its name. */
+export const COMMANDS: Readonly<Record<ClientCommand, ClientCommandSpec>> = {
+  validate,
+  completion: completion(() => CLIENT_COMMANDS.map((name) => [name, COMMANDS[name]] as const)),
+}
+
+/** Run the command that the first argument names; resolves with the exit code. */
+export async function runClient(args: readonly string[], io: ClientIo): Promise<number> {
+  const [name, ...rest] = args
+  if (!isClientCommand(name)) throw new Error(`"${name}" is no command of the client`)
+  const spec = COMMANDS[name]
+  if (rest.some((arg) => arg === '--help' || arg === '-h')) {
+    io.out(usageOf(name, spec))
+    return EXIT.done
+  }
+  try {
+    return await spec.run(readArguments(rest, spec), io)
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    io.error(`muster ${name}: ${error.message}\n`)
+    if (error instanceof WrongArguments) io.error(`See muster ${name} --help.\n`)
+    return error.exitCode
+  }
+}
+
+function usageOf(name: string, { usage, summary, details, options }: ClientCommandSpec): string {
+  const written = options.map(({ name: long, short, value }) => {
+    const both = short === undefined ? long : `${short}, ${long}`
+    return value === undefined ? both : `${both} ${value}`
+  })
+  const width = Math.max(0, ...written.map((one) => one.length)) + 2
+  const lines = options.map(({ says, choices }, index) => {
+    const among = choices === undefined ? '' : ` (${choices.join(', ')})`
+    return `  ${written[index]!.padEnd(width)}${says}${among}\n`
+  })
+  const more = details === undefined ? '' : `\n${details.trim()}\n`
+  const listed = lines.length === 0 ? '' : `\n${lines.join('')}`
+  return `${summary}\n\nUsage: muster ${name} ${usage}\n${more}${listed}`
+}

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises'
+import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
+import { CommandFailure, EXIT } from '../exit-codes.ts'
+import { type CheckedFile, checkText, type Finding, type OfflineTarget } from '../validation/check-text.ts'
+import { readComponentList } from '../validation/component-list.ts'
+import { toGitHub } from '../validation/github.ts'
+import { toSarif } from '../validation/sarif.ts'
+
+const FORMATS = ['text', 'json', 'sarif', 'github'] as const
+/** Longer than any config that the service would take. */
+const FILE_BYTES_MAX = 8_388_608
+
+/** `muster validate`: check configs without a service. */
+export const validate: ClientCommandSpec = {
+  usage: 'FILE… [options]',
+  summary: 'Check collector configs offline: YAML, structure, components and policies.',
+  details: `FILE may be - for standard input. With a list of components (what "otelcol components" prints), what the
+collector lacks is found as well. The policies are those of the service, with its settings from the
+same variables. Exit codes: 0 nothing is wrong, 1 a file cannot be read, 3 something is.`,
+  positionals: { min: 1, max: 10_000 },
+  options: [
+    { name: '--output', short: '-o', value: 'FORMAT', choices: FORMATS, says: 'how to tell it' },
+    { name: '--components', value: 'FILE', says: 'what "otelcol components" printed' },
+    { name: '--collector-version', value: 'VERSION', says: 'the version that is to run it' },
+    { name: '--environment', value: 'NAME', says: 'where it is to run: the policies are about productions' },
+  ],
+  run: validateFiles,
+}
+
+async function validateFiles(args: Arguments, io: ClientIo): Promise<number> {
+  const target = await readTarget(args, io)
+  const files: CheckedFile[] = []
+  for (const file of args.positionals) files.push(checkText(file, await readText(file, io), target))
+  const format = args.text('output') ?? 'text'
+  if (format === 'json') io.out(`${JSON.stringify({ files }, null, 2)}\n`)
+  else if (format === 'sarif') io.out(toSarif(files))
+  else if (format === 'github') io.out(toGitHub(files))
+  else io.out(toText(files, io.isTerminal))
+  return files.some(({ isValid }) => !isValid) ? EXIT.refused : EXIT.done
+}
+
+async function readTarget(args: Arguments, io: ClientIo): Promise<OfflineTarget> {
+  const list = args.text('components')
+  const reported = list === undefined ? null : readComponentList(await readText(list, io))
+  if (list !== undefined && reported === null)
+    throw new CommandFailure(`${list} is no list of components, as "otelcol components" prints one`)
+  const words = (name: string) =>
+    (io.env[name] ?? '')
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== '')
+  return {
+    components: reported?.components ?? null,
+    version: args.text('collector-version') ?? reported?.version ?? '',
+    minimumVersion: (io.env['OTELCOL_MIN_RUNTIME_VERSION'] ?? '').trim(),
+    environment: args.text('environment') ?? '',
+    policy: {
+      allowed_otlp_endpoints: words('MUSTER_POLICY_OTLP_ALLOWLIST'),
+      critical_exporters: words('MUSTER_POLICY_CRITICAL_EXPORTERS'),
+      required_resource_attributes: words('MUSTER_POLICY_REQUIRED_RESOURCE_ATTRIBUTES'),
+    },
+  }
+}
+
+async function readText(file: string, io: ClientIo): Promise<string> {
+  if (file === '-') return io.readInput()
+  try {
+    const bytes = await readFile(file)
+    if (bytes.byteLength > FILE_BYTES_MAX) throw new CommandFailure(`${file} is larger than any config`)
+    return bytes.toString('utf8')
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
+    throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+  }
+}
+
+const COLOURS = { error: 31, warning: 33, info: 36 } as const
+
+function toText(files: readonly CheckedFile[], isTerminal: boolean): string {
+  const tell = (file: string, { line, column, severity, message, code }: Finding) => {
+    const word = isTerminal ? `\u001b[${COLOURS[severity]}m${severity}\u001b[0m` : severity
+    return `${file}:${line}:${column}: ${word}: ${message} [${code}]\n`
+  }
+  return files
+    .map(({ file, isValid, findings }) => {
+      const told = findings.map((finding) => tell(file, finding)).join('')
+      return `${told}${file}: ${isValid ? 'valid' : 'refused'}\n`
+    })
+    .join('')
+}

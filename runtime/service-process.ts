@@ -1,0 +1,54 @@
+import { pino } from 'pino'
+import { parseCommandLine } from './command-line.ts'
+import { type CommandParts, runCommand } from './commands.ts'
+import { type Config, readConfig } from './config.ts'
+import { locateRuntimeFiles } from './files.ts'
+import { type RunningService, STOP_BUDGET_MS, startService } from './service.ts'
+
+const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
+
+/** Say why in one line and end. Bad settings and lost dependencies are told, not thrown. */
+function fail(error: unknown): never {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  log.fatal(`server: ${error instanceof Error ? error.message : String(error)}${cause}`)
+  process.exit(1)
+}
+
+async function serve(config: Config): Promise<void> {
+  const starting = new AbortController()
+  let service: RunningService | null = null
+  let isStopping = false
+  const stop = async (reason: string, exitCode: number) => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    log.info({ reason }, 'stopping')
+    setTimeout(() => process.exit(exitCode === 0 ? 1 : exitCode), STOP_BUDGET_MS).unref()
+    starting.abort()
+    await service?.stop().catch((error) => log.error({ err: error }, 'stop did not finish'))
+    process.exit(exitCode)
+  }
+  // A second signal forces the exit.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
+  const onFatal = (reason: string) => void stop(reason, 1)
+  try {
+    service = await startService({ config, files: locateRuntimeFiles(), log, onFatal }, starting.signal)
+  } catch (error) {
+    if (!isStopping) fail(error)
+  }
+}
+
+/** The service, or one of the commands that work on its database: whatever these arguments ask for. */
+export async function runServiceProcess(
+  args: readonly string[],
+  io: Pick<CommandParts, 'env' | 'error' | 'out' | 'readInput'>,
+): Promise<void> {
+  const command = parseCommandLine(args)
+  if (command.kind !== 'serve') {
+    process.exitCode = await runCommand(command, { ...io, files: locateRuntimeFiles(), log })
+    return
+  }
+  const read = readConfig(io.env, command.edition)
+  if (!read.ok) return fail(read.error)
+  for (const warning of read.warnings) log.warn(warning)
+  await serve(read.config)
+}
