@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseCommandLine } from '../../runtime/command-line.ts'
 import { HELP } from '../../runtime/help.ts'
+import { SECRET_SETTINGS } from '../../runtime/secret-files.ts'
 
 describe('the command line', () => {
   test('without arguments runs the community edition', () => {
@@ -60,7 +61,10 @@ describe('the command line', () => {
 
   test('the help names every variable that the settings read, and no other', () => {
     const source = readFileSync(new URL('../../runtime/config.ts', import.meta.url), 'utf8')
-    const read = [...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1])
+    const read = [
+      ...[...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1]),
+      ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
+    ]
     expect([...new Set(HELP.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))].sort()).toEqual([...new Set(read)].sort())
   })
 })
