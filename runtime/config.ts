@@ -51,7 +51,19 @@ export interface Config {
   metricsAddress: string
   /** Addresses and CIDR blocks whose forwarding headers count. */
   trustedProxies: readonly string[]
+  /** How this process is one of several; null where it is the only one that is active. */
+  cluster: ClusterConfig | null
   edition: 'community' | 'complete'
+}
+
+/** What a process needs to be one of several. */
+export interface ClusterConfig {
+  /** Where it listens to the others. */
+  internalAddress: string
+  /** Where the others reach it. */
+  advertiseAddress: string
+  /** Null on loopback only. */
+  tls: { certFile: string; keyFile: string; caFile: string } | null
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -151,6 +163,45 @@ function readSeedAdmin(
   return { ok: true, admin: { email, password } }
 }
 
+type ClusterResult = { ok: true; cluster: ClusterConfig | null } | { ok: false; error: string }
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/
+
+/** What goes between processes is worth as much as what agents and people say: in the clear it stays on one machine. */
+function readCluster(reader: Reader): ClusterResult {
+  const internalAddress = reader.text('MUSTER_INTERNAL_ADDR')
+  if (internalAddress === '') return { ok: true, cluster: null }
+  const advertiseAddress = reader.text('MUSTER_ADVERTISE_ADDR', internalAddress)
+  const [listens, reached] = [parseListenAddress(internalAddress), parseListenAddress(advertiseAddress)]
+  for (const [name, parsed, value] of [
+    ['MUSTER_INTERNAL_ADDR', listens, internalAddress],
+    ['MUSTER_ADVERTISE_ADDR', reached, advertiseAddress],
+  ] as const)
+    if (parsed === null)
+      return { ok: false, error: `${name} must be host:port, found ${JSON.stringify(value)}` }
+  if (['', '0.0.0.0', '::'].includes(reached!.host) || reached!.port === 0)
+    return {
+      ok: false,
+      error: 'MUSTER_ADVERTISE_ADDR must say at which host and port the other processes reach this one',
+    }
+  const [certFile, keyFile, caFile] = ['CERT', 'KEY', 'CA'].map((part) =>
+    reader.text(`MUSTER_INTERNAL_TLS_${part}`),
+  ) as [string, string, string]
+  const given = [certFile, keyFile, caFile].filter((file) => file !== '').length
+  if (given !== 0 && given !== 3)
+    return {
+      ok: false,
+      error: 'MUSTER_INTERNAL_TLS_CERT, MUSTER_INTERNAL_TLS_KEY and MUSTER_INTERNAL_TLS_CA go together',
+    }
+  const tls = given === 0 ? null : { certFile, keyFile, caFile }
+  if (tls === null && !(LOOPBACK.test(listens!.host) && LOOPBACK.test(reached!.host)))
+    return {
+      ok: false,
+      error: 'MUSTER_INTERNAL_ADDR off loopback needs MUSTER_INTERNAL_TLS_CERT, _KEY and _CA',
+    }
+  return { ok: true, cluster: { internalAddress, advertiseAddress, tls } }
+}
+
 /** Turn the environment into settings, by the rules of the specification; the first fatal fault is the answer. */
 export function readConfig(env: Environment, edition: Config['edition'] = 'community'): ConfigResult {
   const withSecrets = readSecretFiles(env)
@@ -180,6 +231,8 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     if (address !== '' && parseListenAddress(address) === null)
       return { ok: false, error: `${name} must be host:port or :port, found ${JSON.stringify(address)}` }
   }
+  const cluster = readCluster(reader)
+  if (!cluster.ok) return cluster
   const config: Config = {
     jwtSecret,
     databaseDsn,
@@ -221,6 +274,7 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     },
     metricsAddress: reader.text('MUSTER_METRICS_ADDR'),
     trustedProxies: reader.list('MUSTER_TRUSTED_PROXIES'),
+    cluster: cluster.cluster,
     edition,
   }
   return { ok: true, config, warnings: reader.warnings }

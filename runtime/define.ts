@@ -189,6 +189,8 @@ export interface Handshake {
   remoteAddress: string
   isSecure: boolean
   header(name: string): string
+  /** All of them, as `header` tells each. */
+  headers(): Iterable<readonly [name: string, value: string]>
 }
 
 /** What a socket function says to a handshake. */

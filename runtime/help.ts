@@ -60,6 +60,11 @@ Environment (durations are whole numbers above 0):
                                     comma-separated lists for the config policy (none)
   MUSTER_METRICS_ADDR               Prometheus metrics at /metrics (off)
   MUSTER_TRUSTED_PROXIES            addresses or networks whose X-Forwarded-For and -Proto count (none)
+  MUSTER_INTERNAL_ADDR              host:port for the other processes on this database (off): each
+                                    then serves browsers and the API, and one of them decides
+  MUSTER_ADVERTISE_ADDR             where the others reach it (MUSTER_INTERNAL_ADDR)
+  MUSTER_INTERNAL_TLS_CERT, MUSTER_INTERNAL_TLS_KEY, MUSTER_INTERNAL_TLS_CA
+                                    PEM files; without them the address is on loopback
   MUSTER_MAX_SOCKETS, MUSTER_MAX_SOCKETS_PER_ADDRESS
                                     WebSockets of each listener, in all and from one address (20000 each)
   MUSTER_OPAMP_MAX_MESSAGE_BYTES    largest message of an agent (16777216, at most 67108864)

@@ -12,7 +12,7 @@ import { problem, type Reply, text } from './reply.ts'
 import { createRouter, type RouteMatch } from './router.ts'
 import { securityHeaders } from './security-headers.ts'
 import { SocketRoom } from './socket-room.ts'
-import { type Listener, listen, type RawRequest, type SocketRoute } from './uws.ts'
+import { type Listener, type ListenerHandlers, listen, type RawRequest, type SocketRoute } from './uws.ts'
 
 /** Answers a path that is no API path: the embedded UI. Null when it has nothing for it. */
 export type StaticFiles = (request: {
@@ -124,21 +124,32 @@ async function answerNonHandshake(route: SocketRoute, request: RawRequest, allow
     remoteAddress: request.peerAddress,
     isSecure: false,
     header: request.header,
+    headers: request.headers,
   })
   if (!verdict.accept) return { ...text(verdict.body, verdict.status, verdict.headers ?? {}) }
   return text('Bad Request\n', 400, { 'Sec-WebSocket-Version': '13' })
 }
 
 /** What the bodies of all requests together may hold until they are answered. */
-const API_BODIES_BYTES_MAX = 64 * 1_048_576
+export const API_BODIES_BYTES_MAX = 64 * 1_048_576
 
 /** Bind the API listener: REST, the embedded UI and the browser hub. */
-export function startApiListener(
+export const startApiListener = (...parts: Parameters<typeof createApiHandlers>): Listener =>
+  listen(parts[2].config.listenAddress, createApiHandlers(...parts))
+
+/** How many body bytes a request may carry, by its method and path alone. */
+export function createBodyLimits(functions: LoadedFunctions): ListenerHandlers['bodyBytesMax'] {
+  const route = createRouter(functions.http)
+  return (method, path) => bodyLimitOf(route(method, path))
+}
+
+/** What answers REST, the embedded UI and the browser hub, whichever listener they come by. */
+export function createApiHandlers(
   functions: LoadedFunctions,
   staticFiles: StaticFiles,
   ctx: Context,
   proxies: ProxyPolicy,
-): Listener {
+): ListenerHandlers {
   const route = createRouter(functions.http)
   const room = new SocketRoom(ctx.config.socketLimits)
   const sockets = socketRoutes(functions, 'api', ctx, proxies, room)
@@ -158,7 +169,7 @@ export function startApiListener(
     return staticFiles(request) ?? problem('not-found')
   }
 
-  return listen(ctx.config.listenAddress, {
+  return {
     sockets,
     room,
     bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
@@ -189,7 +200,7 @@ export function startApiListener(
         headers: { ...securityHeaders(request.path, client.isSecure), ...cors, ...reply.headers },
       }
     },
-  })
+  }
 }
 
 /** Bind the OpAMP listener: agents' WebSockets, and the polls of those that speak plain HTTP. */

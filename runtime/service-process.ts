@@ -3,6 +3,7 @@ import { parseCommandLine } from './command-line.ts'
 import { type CommandParts, runCommand } from './commands.ts'
 import { type Config, readConfig } from './config.ts'
 import { locateRuntimeFiles } from './files.ts'
+import { startMember } from './fronts/member.ts'
 import { type RunningService, STOP_BUDGET_MS, startService } from './service.ts'
 
 const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
@@ -16,7 +17,7 @@ function fail(error: unknown): never {
 
 async function serve(config: Config): Promise<void> {
   const starting = new AbortController()
-  let service: RunningService | null = null
+  let service: Pick<RunningService, 'stop'> | null = null
   let isStopping = false
   const stop = async (reason: string, exitCode: number) => {
     if (isStopping) process.exit(1)
@@ -31,7 +32,11 @@ async function serve(config: Config): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(signal, 0))
   const onFatal = (reason: string) => void stop(reason, 1)
   try {
-    service = await startService({ config, files: locateRuntimeFiles(), log, onFatal }, starting.signal)
+    const options = { config, files: locateRuntimeFiles(), log, onFatal }
+    service =
+      config.cluster === null
+        ? await startService(options, starting.signal)
+        : await startMember(options, config.cluster)
   } catch (error) {
     if (!isStopping) fail(error)
   }

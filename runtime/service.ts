@@ -1,30 +1,24 @@
-import { systemWebhookNetwork, type WebhookNetwork } from '../lib/alerts/webhook-client.ts'
+import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { hasWalls } from '../lib/configs/check/sandbox.ts'
-import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
-import { systemTimers } from '../lib/fleet/state/timers.ts'
-import { seedAdministrator } from '../lib/identity/bootstrap.ts'
-import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import type { Db } from '../lib/store/db.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
-import { compose } from './compose.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
-import { createCommunityEdition, createCompleteEdition } from './editions.ts'
-import { type RuntimeFiles, workerUrl } from './files.ts'
+import type { RuntimeFiles } from './files.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
 import { readMemory, watchMemory } from './memory-guard.ts'
 import { type MetricsListener, startMetricsListener } from './metrics-listener.ts'
-import { buildOpenApi } from './openapi.ts'
+import { startOwner } from './owner.ts'
 import { createProxyPolicy } from './proxies.ts'
 import { startSchedules } from './scheduler.ts'
 import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
 import { loadStaticFiles } from './static-files.ts'
 import type { Listener } from './uws.ts'
-import { VERSION } from './version.ts'
 
 /** What a service is started with. */
 export interface ServiceOptions {
@@ -85,39 +79,6 @@ async function takeDatabase(
   return lock
 }
 
-/** The parts of this process, over its lock and the machine's clock, timers and network. */
-function composeService(
-  options: ServiceOptions,
-  functions: LoadedFunctions,
-  pool: Pool,
-  lock: ProcessLock,
-  clock: Clock,
-) {
-  const { config, files, log } = options
-  // Made when somebody asks: the start need not wait for it.
-  let openApiText: string | null = null
-  const composed = compose({
-    ...{ config, clock, log, db: pool, timers: systemTimers, random: systemRandom },
-    edition: config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition(),
-    running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
-    readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },
-    databaseStatistics: () => pool.statistics(),
-    network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
-    checkEpoch: (tx) => lock.checkEpoch(tx),
-    mayOffer: () => lock.isHeld(),
-    openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
-    workerUrl: (name) => workerUrl(files, name),
-    threads: { password: 2, report: 2 },
-  })
-  const { counters, fleet, hub } = composed.ctx
-  const doubts = new CommitDoubts({
-    ...{ db: pool, timers: systemTimers, log, counters, fleet },
-    tellBrowsers: () => hub.announce({ type: 'resync' }),
-  })
-  pool.onCommitInDoubt = () => doubts.note()
-  return { ...composed, ctx: Object.freeze(composed.ctx), doubts }
-}
-
 async function drain(listener: Listener, untilMs: number, clock: Clock): Promise<void> {
   while (listener.inFlight() > 0 && clock.monotonicMs() < untilMs)
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -157,22 +118,18 @@ async function serve(
   clock: Clock,
 ): Promise<RunningService> {
   const { config, log } = options
-  const parts = composeService(options, functions, pool, lock, clock)
-  const { ctx, passwords, workers, closeWorkers, doubts } = parts
-  const closers: (() => Promise<unknown> | unknown)[] = [
-    () => lock.release(),
-    closeWorkers,
-    () => doubts.stop(),
-  ]
+  const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release()]
   const unwind = async () => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    if (config.seedAdmin !== null) await seedAdministrator(config.seedAdmin, { ...ctx, db: pool, passwords })
-    await ctx.counters.load(pool)
-    await ctx.recommendedVersion.load(pool)
-    await ctx.fleet.start()
-    closers.push(() => ctx.fleet.stop())
+    const fence = { checkEpoch: (tx: Db) => lock.checkEpoch(tx), mayOffer: () => lock.isHeld() }
+    const owner = await startOwner({ options, functions, pool, lock, clock, fence })
+    const { ctx, workers } = owner
+    closers.push(
+      () => owner.close(),
+      () => owner.halt(),
+    )
     const proxies = createProxyPolicy(config.trustedProxies, (entry) =>
       log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
     )
@@ -215,14 +172,13 @@ async function serve(
         await drain(api, untilMs, clock)
         ctx.hub.flush()
         for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
-        await ctx.fleet.stop()
-        doubts.stop()
+        await owner.halt()
         // Agents are cut without a Close frame, which would strand some of them.
         for (const socket of opamp.sockets()) socket.drop()
         api.destroy()
         opamp.destroy()
         metrics?.stop()
-        await closeWorkers()
+        await owner.close()
         await lock.release()
         await pool.close()
       },

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type ClientRequest, get } from 'node:http'
+import { get as getOverTls } from 'node:https'
 import type { HttpResponse } from './uws-library.ts'
 
 const AGAIN_MS = 1_000
@@ -21,16 +22,18 @@ export class Anchor {
   #isClosed = false
 
   /** Open the connection; `host` is what the listener is bound to, '' for everything. */
-  connect(host: string, port: number): void {
+  connect(host: string, port: number, isTls: boolean): void {
     const isEverywhere = host === '' || host === '0.0.0.0'
     const target = isEverywhere ? '127.0.0.1' : host === '::' ? '::1' : host
     const again = () => {
       this.#response = null
-      if (!this.#isClosed) setTimeout(() => this.connect(host, port), AGAIN_MS).unref()
+      if (!this.#isClosed) setTimeout(() => this.connect(host, port, isTls), AGAIN_MS).unref()
     }
     // Kept alive, or the connection would be one that is to be closed after its answer.
     const headers = { connection: 'keep-alive' }
-    this.#request = get({ host: target, port, path: this.#path, headers, agent: false })
+    const where = { host: target, port, path: this.#path, headers, agent: false }
+    // It is the listener that we have just bound, whatever name its certificate has; and nothing is said to it.
+    this.#request = isTls ? getOverTls({ ...where, rejectUnauthorized: false }) : get(where)
     this.#request.on('socket', (socket) => socket.unref())
     this.#request.on('response', (response) => response.resume())
     this.#request.on('error', () => undefined)

@@ -4,7 +4,10 @@ import type * as Uws from 'uws-node-20-22'
 export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from 'uws-node-20-22'
 
 /** What this service uses of uWebSockets.js. */
-export type UwsLibrary = Pick<typeof Uws, 'App' | 'us_listen_socket_close' | 'us_socket_local_port'>
+export type UwsLibrary = Pick<
+  typeof Uws,
+  'App' | 'SSLApp' | 'us_listen_socket_close' | 'us_socket_local_port'
+>
 
 /**
  * A checkout has the library as packages. A bundle has it beside itself and looks nowhere else: the folders above the

@@ -26,9 +26,13 @@ export interface RawRequest {
   peerAddress: string
   /** One header, lower-case name: the first line of it, or all lines of what proxies add to; '' when absent. */
   header(name: string): string
+  /** All of them, as `header` tells each. */
+  headers(): Iterable<readonly [name: string, value: string]>
   /** The whole body, or 'too-large' as soon as that is known, or 'aborted' when the peer left. */
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
   isAborted(): boolean
+  /** Run this when the peer leaves before it has its answer. */
+  onAborted(listener: () => void): void
   /** True when the listener's budget was used up before the body was whole; `body()` says 'aborted' then. */
   isOverBudget(): boolean
   /** Throw away what came of the body and what still comes: the request is refused without it. */
@@ -196,7 +200,9 @@ export function formatAddress(raw: ArrayBuffer): string {
 /** Lists to which each proxy may add a line of its own: who reads the first line alone believes the client. */
 const JOINED_HEADERS = new Set(['x-forwarded-for', 'x-forwarded-proto'])
 
-function copyHeaders(request: HttpRequest): (name: string) => string {
+type Headers = Pick<RawRequest, 'header' | 'headers'>
+
+function copyHeaders(request: HttpRequest): Headers {
   const headers = new Map<string, string>()
   request.forEach((key, value) => {
     const before = headers.get(key)
@@ -204,7 +210,7 @@ function copyHeaders(request: HttpRequest): (name: string) => string {
     if (before === undefined) headers.set(key, value)
     else if (JOINED_HEADERS.has(key)) headers.set(key, `${before}, ${value}`)
   })
-  return (name) => headers.get(name) ?? ''
+  return { header: (name) => headers.get(name) ?? '', headers: () => headers }
 }
 
 interface RequestState {
@@ -212,6 +218,8 @@ interface RequestState {
   isOverBudget: boolean
   /** Called when the peer leaves, for an answer that waits until it may go on. */
   onAborted: () => void
+  /** Called then as well, for work that nobody waits for any more. */
+  abortListeners: (() => void)[]
 }
 
 /** A body on its way in. */
@@ -245,6 +253,7 @@ function collectBody(
     state.isAborted = true
     giveUp('aborted')
     state.onAborted()
+    for (const listener of state.abortListeners) listener()
   })
   response.onData((chunk, isLast) => {
     if (chunks === null) return
@@ -345,7 +354,7 @@ function registerSocket(
         query: request.getQuery() ?? '',
         remoteAddress: peerAddress,
         isSecure: false,
-        header: copyHeaders(request),
+        ...copyHeaders(request),
       }
       const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) =>
         void writeReply(
@@ -411,12 +420,23 @@ function registerSocket(
   })
 }
 
+/** Where a listener's certificate and its key lie. */
+export interface ListenerTls {
+  certFile: string
+  keyFile: string
+}
+
 /** Bind one listener. Throws when the address is malformed or taken. */
-export function listen(address: string, handlers: ListenerHandlers): Listener {
+export function listen(
+  address: string,
+  handlers: ListenerHandlers,
+  tls: ListenerTls | null = null,
+): Listener {
   const parsed = parseListenAddress(address)
   if (parsed === null) throw new Error(`Cannot listen on "${address}": expected host:port`)
   const uws = loadUwsLibrary()
-  const app = uws.App()
+  const app =
+    tls === null ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
   let inFlight = 0
   let cutForQuiet = 0
   let lastSocketId = 0
@@ -425,7 +445,9 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
   for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
   app.any('/*', (response, request) => {
     if (anchor.keep(request.getUrl(), response)) return
-    const state: RequestState = { isAborted: false, isOverBudget: false, onAborted: () => undefined }
+    const state: RequestState = {
+      ...{ isAborted: false, isOverBudget: false, onAborted: () => undefined, abortListeners: [] },
+    }
     const method = request.getMethod().toUpperCase()
     const path = request.getUrl()
     const body = collectBody(response, handlers.bodyBytesMax(method, path), handlers.bodyBudget, state)
@@ -434,9 +456,10 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
       path,
       query: request.getQuery() ?? '',
       peerAddress: formatAddress(response.getRemoteAddress()),
-      header: copyHeaders(request),
+      ...copyHeaders(request),
       body: () => body.done,
       isAborted: () => state.isAborted,
+      onAborted: (listener) => void state.abortListeners.push(listener),
       isOverBudget: () => state.isOverBudget,
       discardBody: body.discard,
     }
@@ -464,7 +487,7 @@ export function listen(address: string, handlers: ListenerHandlers): Listener {
     throw new Error(`Cannot listen on "${address}": address already in use or not available`)
   }
   const bound: us_listen_socket = listenSocket
-  if (handlers.sockets.length > 0) anchor.connect(parsed.host, uws.us_socket_local_port(bound))
+  if (handlers.sockets.length > 0) anchor.connect(parsed.host, uws.us_socket_local_port(bound), tls !== null)
   let isListening = true
   return {
     port: uws.us_socket_local_port(bound),

@@ -298,6 +298,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'maxQueued of each room',
     reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
   },
+  'runtime/fronts/browser-pipes.ts createBrowserPipes().pipes': perSocket,
+  'runtime/fronts/owner-door.ts OwnerDoor.#asked': {
+    bound: 'the requests that are being answered, each for two minutes at most',
+    reachedBy: [
+      'runtime/fronts/members.test.ts',
+      'a change that was delivered and not answered is said to be unknown and done once; a read is asked again',
+    ],
+  },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/uws.ts SocketsOfListener.open': perSocket,
   'runtime/uws.ts SocketsOfListener.behind': perSocket,

@@ -48,6 +48,7 @@ export interface Owner {
 }
 
 const HOUSEKEEPING_MS = 30_000
+const REFRESH_MS = 200
 
 /**
  * This process among the members: it renews its row each second, reads everybody's, and knows who owns. As the owner
@@ -65,6 +66,7 @@ export class Membership {
   /** Monotonic: when the last renewal that was answered began, and the last that failed ended. */
   #renewedMs = Number.NEGATIVE_INFINITY
   #failedMs = Number.NEGATIVE_INFINITY
+  #askedMs = Number.NEGATIVE_INFINITY
   #tickMs: number
   #housekeptMs: number
   #skewMs = 0
@@ -120,6 +122,11 @@ export class Membership {
     await this.#renew()
   }
 
+  /** Look at once at how the others stand, where a second is too long. */
+  refresh(): void {
+    if (this.#parts.clock.monotonicMs() - this.#askedMs >= REFRESH_MS) void this.#renew()
+  }
+
   /** Say which owner's epoch this process has a link to; null for none. */
   link(epoch: number | null): void {
     this.#linkedEpoch = epoch
@@ -137,7 +144,7 @@ export class Membership {
     }
     this.#freeSinceMs ??= nowMs
     const rank = this.members
-      .filter(({ silentMs }) => silentMs < OWNER_SILENT_MS)
+      .filter(({ id, silentMs }) => id !== this.owner?.id && silentMs < OWNER_SILENT_MS)
       .findIndex(({ id }) => id === this.#parts.self.id)
     return nowMs - this.#freeSinceMs >= Math.max(0, rank) * RANK_PATIENCE_MS
   }
@@ -184,6 +191,7 @@ export class Membership {
   async #renewOnce(): Promise<void> {
     const { clock, timers, log } = this.#parts
     const startedMs = clock.monotonicMs()
+    this.#askedMs = startedMs
     // Of a database that does not answer nothing is expected: the next renewal finds its own way to it.
     const cancel = timers.after(OWNER_FRESH_MS, () => void this.#connection?.close())
     try {

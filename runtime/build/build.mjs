@@ -27,7 +27,10 @@ const BANNER = [
 const absentPackages = {
   name: 'absent-packages',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^pg-native$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+    onResolve({ filter: /^(pg-native|bufferutil|utf-8-validate)$/ }, ({ path }) => ({
+      path,
+      namespace: 'absent',
+    }))
     onLoad({ filter: /.*/, namespace: 'absent' }, ({ path }) => ({
       contents: `throw Object.assign(new Error("${path} is no part of muster"), { code: 'MODULE_NOT_FOUND' })`,
     }))

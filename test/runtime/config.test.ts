@@ -205,3 +205,33 @@ describe('secrets in files', () => {
     )
   })
 })
+
+describe('a process', () => {
+  it('is one of several only where it can be reached, over TLS or on one machine', () => {
+    const clusterOf = (more: Record<string, string>) => {
+      const read = readConfig({ ...NEEDED, ...more })
+      return read.ok ? read.config.cluster : read.error
+    }
+    const TLS = {
+      MUSTER_INTERNAL_TLS_CERT: 'a.pem',
+      MUSTER_INTERNAL_TLS_KEY: 'a.key',
+      MUSTER_INTERNAL_TLS_CA: 'ca.pem',
+    }
+    expect(clusterOf({})).toBeNull()
+    expect(clusterOf({ MUSTER_INTERNAL_ADDR: '127.0.0.1:4330' })).toEqual({
+      internalAddress: '127.0.0.1:4330',
+      advertiseAddress: '127.0.0.1:4330',
+      tls: null,
+    })
+    expect(clusterOf({ MUSTER_INTERNAL_ADDR: 'nowhere' })).toContain('must be host:port')
+    expect(clusterOf({ ...TLS, MUSTER_INTERNAL_ADDR: ':4330' })).toContain('MUSTER_ADVERTISE_ADDR must say')
+    const apart = { MUSTER_INTERNAL_ADDR: ':4330', MUSTER_ADVERTISE_ADDR: 'muster-1:4330' }
+    expect(clusterOf(apart)).toContain('off loopback needs MUSTER_INTERNAL_TLS_CERT')
+    expect(clusterOf({ ...apart, MUSTER_INTERNAL_TLS_CERT: 'a.pem' })).toContain('go together')
+    expect(clusterOf({ ...apart, ...TLS })).toEqual({
+      internalAddress: ':4330',
+      advertiseAddress: 'muster-1:4330',
+      tls: { certFile: 'a.pem', keyFile: 'a.key', caFile: 'ca.pem' },
+    })
+  })
+})

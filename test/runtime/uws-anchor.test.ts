@@ -39,7 +39,7 @@ let port = 0
 app.listen('127.0.0.1', 0, (socket) => {
   if (socket) port = uws.us_socket_local_port(socket)
 })
-anchor.connect('127.0.0.1', port)
+anchor.connect('127.0.0.1', port, false)
 afterAll(() => {
   anchor.close()
   app.close()

@@ -58,6 +58,7 @@ export const TEST_CONFIG: Config = {
   policy: { otlpAllowlist: [], criticalExporters: [], requiredResourceAttributes: [] },
   metricsAddress: '',
   trustedProxies: [],
+  cluster: null,
   edition: 'community',
 }
 

@@ -11,8 +11,12 @@ export interface Standby {
   statusOf(path: string): Promise<number>
 }
 
-/** Start it. Agents get to it on `opampPort` once it has taken over. */
-export async function startStandby(dsn: string, opampPort: number): Promise<Standby> {
+/** Start it, with these variables over its own. Agents get to it on `opampPort` once it has taken over. */
+export async function startStandby(
+  dsn: string,
+  opampPort: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Standby> {
   const apiPort = await findFreePort('127.0.0.1')
   const url = `http://127.0.0.1:${apiPort}`
   const process_ = startProgram(process.execPath, [BUNDLE], {
@@ -23,6 +27,7 @@ export async function startStandby(dsn: string, opampPort: number): Promise<Stan
       LISTEN_ADDR: `127.0.0.1:${apiPort}`,
       OPAMP_ADDR: `127.0.0.1:${opampPort}`,
       WORKLOAD_DISCONNECT_GRACE_SECONDS: '20',
+      ...env,
     },
   })
   return {

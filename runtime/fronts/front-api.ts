@@ -1,0 +1,64 @@
+import { createByteBudget } from '../../lib/byte-budget.ts'
+import type { LoadedFunctions } from '../loader.ts'
+import type { ProxyPolicy } from '../proxies.ts'
+import { problem, type Reply, text } from '../reply.ts'
+import { createRouter } from '../router.ts'
+import { securityHeaders } from '../security-headers.ts'
+import { API_BODIES_BYTES_MAX, createBodyLimits, type StaticFiles } from '../server.ts'
+import type { SocketRoom } from '../socket-room.ts'
+import type { ListenerHandlers, RawRequest, SocketRoute } from '../uws.ts'
+import type { OwnerDoor } from './owner-door.ts'
+
+export interface FrontApiParts {
+  functions: LoadedFunctions
+  staticFiles: StaticFiles
+  proxies: ProxyPolicy
+  room: SocketRoom
+  /** The browsers' route. */
+  browsers: SocketRoute
+  door: OwnerDoor
+  /** What answers in this process itself while it owns. */
+  owned(): ListenerHandlers | null
+  isReady(): boolean
+}
+
+/** What every process answers to those who come to it: files and health itself, the rest as whoever owns says. */
+export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
+  const { functions, staticFiles, proxies, room, browsers, door, owned, isReady } = parts
+  const route = createRouter(functions.http)
+  const isForOwner = ({ method, path }: RawRequest) =>
+    path.startsWith('/api/') || path === '/api' || path === browsers.path || method === 'OPTIONS'
+
+  const answerSelf = (request: RawRequest): Reply => {
+    const match = route(request.method, request.path)
+    if (match.kind === 'method-not-allowed')
+      return problem('method-not-allowed', {}, { Allow: match.allow.join(', ') })
+    if (request.path === '/healthz') return text('ok')
+    if (request.path === '/readyz') return isReady() ? text('ready') : text('not ready\n', 503)
+    return staticFiles(request) ?? problem('not-found')
+  }
+
+  return {
+    sockets: [browsers],
+    room,
+    bodyBytesMax: createBodyLimits(functions),
+    bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
+    async handle(request) {
+      const client = proxies.clientOf(request.peerAddress, request.header)
+      if (!isForOwner(request)) return withSecurity(answerSelf(request), request, client.isSecure)
+      const handlers = owned()
+      // A plain request to the sockets' path finds no such route here.
+      if (handlers !== null && request.path !== browsers.path) return handlers.handle(request)
+      const reply = await door.forward(request, client)
+      return withSecurity(reply, request, client.isSecure)
+    },
+  }
+}
+
+/** An answer of the owner has them already, as it sees them. */
+function withSecurity(reply: Reply, { path }: RawRequest, isSecure: boolean): Reply {
+  const own = Object.entries(securityHeaders(path, isSecure))
+  const named = new Set(Object.keys(reply.headers).map((name) => name.toLowerCase()))
+  const added = own.filter(([name]) => !named.has(name.toLowerCase()))
+  return { ...reply, headers: { ...Object.fromEntries(added), ...reply.headers } }
+}

@@ -1,0 +1,86 @@
+import { createByteBudget } from '../../lib/byte-budget.ts'
+import type { ClusterConfig } from '../config.ts'
+import type { HandshakeVerdict } from '../define.ts'
+import type { LoadedFunctions } from '../loader.ts'
+import { text } from '../reply.ts'
+import { API_BODIES_BYTES_MAX, createBodyLimits } from '../server.ts'
+import { type Listener, type ListenerHandlers, listen, type SocketRoute } from '../uws.ts'
+import { memberOf, type Self } from './member-headers.ts'
+
+const NOT_THE_OWNER = { status: 421, body: 'another process decides\n' } as const
+const NOT_A_MEMBER = { status: 401, body: 'members of this fleet only\n' } as const
+
+/** What a browser's socket may send and hold; the owner's own route says the same. */
+const BROWSER_SOCKET = {
+  messageBytesMax: 4_096,
+  backpressureBytesMax: 1_048_576,
+  idleSeconds: 60,
+  closeOnBackpressure: true,
+} as const
+
+/**
+ * Bind the listener for the other processes. Whoever does not prove to be a member gets nothing; requests and browsers'
+ * sockets that members pass on are answered while this process owns, and sent away while it does not.
+ */
+export function startInternalListener(parts: {
+  cluster: ClusterConfig
+  functions: LoadedFunctions
+  self: Self
+  /** What answers while this process owns. */
+  owned(): ListenerHandlers | null
+  /** Further routes, for members only. */
+  routes: readonly SocketRoute[]
+}): Listener {
+  const { cluster, functions, self, owned } = parts
+  const isMember = (header: (name: string) => string) => memberOf(header, self) !== null
+  return listen(
+    cluster.internalAddress,
+    {
+      sockets: [passedBrowsers(owned), ...parts.routes].map((route) => forMembers(route, isMember)),
+      room: null,
+      bodyBytesMax: createBodyLimits(functions),
+      bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
+      async handle(request) {
+        const handlers = owned()
+        const refusal = !isMember(request.header) ? NOT_A_MEMBER : handlers === null ? NOT_THE_OWNER : null
+        if (refusal === null) return handlers!.handle(request)
+        request.discardBody()
+        return text(refusal.body, refusal.status)
+      },
+    },
+    cluster.tls,
+  )
+}
+
+function forMembers(
+  route: SocketRoute,
+  isMember: (header: (name: string) => string) => boolean,
+): SocketRoute {
+  return {
+    ...route,
+    admit: async (handshake) =>
+      isMember(handshake.header) ? route.admit(handshake) : { accept: false, ...NOT_A_MEMBER },
+  }
+}
+
+/** The browsers' route of whoever owns: what was accepted stays with the route that accepted it. */
+function passedBrowsers(owned: () => ListenerHandlers | null): SocketRoute {
+  type State = { route: SocketRoute; own: unknown }
+  const of = (state: unknown) => state as State
+  return {
+    ...BROWSER_SOCKET,
+    path: '/ws',
+    async admit(handshake): Promise<HandshakeVerdict<unknown>> {
+      const route = owned()?.sockets.find(({ path }) => path === '/ws')
+      if (route === undefined) return { accept: false, ...NOT_THE_OWNER }
+      const verdict = await route.admit(handshake)
+      return verdict.accept ? { accept: true, state: { route, own: verdict.state } satisfies State } : verdict
+    },
+    refuseForRoom: (state) => of(state).route.refuseForRoom(of(state).own),
+    open: (socket, state) => of(state).route.open(socket, of(state).own),
+    message: (socket, state, data, isBinary) =>
+      of(state).route.message(socket, of(state).own, data, isBinary),
+    drain: (socket, state) => of(state).route.drain(socket, of(state).own),
+    close: (socket, state) => of(state).route.close(socket, of(state).own),
+  }
+}

@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs'
+import { Agent, type ClientRequest, type IncomingMessage, request as requestInTheClear } from 'node:http'
+import { request as requestOverTls, Agent as TlsAgent } from 'node:https'
+import { WebSocket } from 'ws'
+import type { Clock } from '../../lib/clock.ts'
+import type { Owner } from '../../lib/cluster/membership.ts'
+import type { ClusterConfig } from '../config.ts'
+import type { Handshake } from '../define.ts'
+import type { ProxyPolicy } from '../proxies.ts'
+import { problem, type Reply, text } from '../reply.ts'
+import type { RawRequest } from '../uws.ts'
+import { provingHeaders, type Self, toForwardedHeaders } from './member-headers.ts'
+
+/** How long a request waits for somebody who owns. */
+export const OWNER_WAIT_MS = 3_000
+const ASK_AGAIN_MS = 50
+/** A request that has no answer by then gets none: the longest honest one, an evidence pack, takes a minute. */
+const ANSWER_MS = 120_000
+const CONNECT_MS = 2_000
+/** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
+const KEEP_ALIVE_MS = 4_000
+/** Answers up to this size go on in one piece. */
+const WHOLE_BYTES_MAX = 65_536
+const NOT_THE_OWNER = 421
+const NOT_COPIED = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'date',
+  'uwebsockets',
+  'set-cookie',
+])
+/** Asking again cannot do anything twice. */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export interface OwnerDoorParts {
+  owner(): Owner | null
+  /** Look at once who owns. */
+  lookAgain(): void
+  self: Self
+  tls: ClusterConfig['tls']
+  clock: Clock
+}
+
+/** How one attempt to pass a request on ended. `not-delivered`: nobody who owns has seen it. */
+type Attempt = { kind: 'answered'; reply: Reply } | { kind: 'not-delivered' } | { kind: 'unanswered' }
+
+/** What an owner said to a handshake that was passed on. */
+export type PassedHandshake =
+  | { accepted: true; socket: WebSocket; epoch: number }
+  | { accepted: false; status: number; body: string; headers: Record<string, string> }
+
+/** The way to whoever owns, for requests and sockets that came to this process. */
+export class OwnerDoor {
+  readonly #parts: OwnerDoorParts
+  readonly #ca: Buffer | undefined
+  readonly #agent: Agent
+  /** Requests that have no answer yet, with the epoch of whom they were asked of. */
+  readonly #asked = new Map<ClientRequest, number>()
+
+  constructor(parts: OwnerDoorParts) {
+    this.#parts = parts
+    this.#ca = parts.tls === null ? undefined : readFileSync(parts.tls.caFile)
+    const keeping = { keepAlive: true, maxFreeSockets: 64, timeout: KEEP_ALIVE_MS }
+    this.#agent = parts.tls === null ? new Agent(keeping) : new TlsAgent({ ...keeping, ca: this.#ca })
+  }
+
+  /**
+   * Pass a request on and give back the answer as it comes. What was never delivered, or cannot do harm twice, is tried
+   * again until somebody owns; a change that was delivered and got no answer may stand.
+   */
+  async forward(request: RawRequest, client: ReturnType<ProxyPolicy['clientOf']>): Promise<Reply> {
+    const body = await request.body()
+    if (request.isOverBudget()) return problem('server-busy', {}, { 'Retry-After': '1' })
+    if (body === 'aborted') return text('', 400)
+    if (body === 'too-large') return problem('body-too-large')
+    const isSafe = SAFE_METHODS.has(request.method)
+    const found = await this.#untilOwned(
+      async (owner) => {
+        const attempt = await this.#attempt(owner, request, body, client)
+        if (attempt.kind === 'answered') return attempt.reply
+        return attempt.kind === 'unanswered' && !isSafe ? problem('outcome-unknown') : null
+      },
+      () => request.isAborted(),
+    )
+    return found ?? problem('no-owner', {}, { 'Retry-After': '3' })
+  }
+
+  /** Pass a browser's handshake on. */
+  async connect(
+    handshake: Pick<Handshake, 'path' | 'query' | 'headers' | 'remoteAddress' | 'isSecure'>,
+    isGone: () => boolean,
+  ): Promise<PassedHandshake> {
+    const { path, query } = handshake
+    const found = await this.#untilOwned((owner) => {
+      const headers = toForwardedHeaders(handshake.headers(), handshake, this.#parts.self)
+      return this.#dial(owner, query === '' ? path : `${path}?${query}`, headers)
+    }, isGone)
+    const { status, body, headers } = problem('no-owner', {}, { 'Retry-After': '3' })
+    return found ?? { accepted: false, status, body: String(body), headers: { ...headers } }
+  }
+
+  /** A socket of this process's own to this owner; null while it does not answer as one. */
+  async open(owner: Owner, path: string): Promise<WebSocket | null> {
+    const dialled = await this.#dial(owner, path, provingHeaders(this.#parts.self))
+    return dialled?.accepted === true ? dialled.socket : null
+  }
+
+  /** Another process owns by now: what the one before has not answered, it may never answer. */
+  ownerChanged(epoch: number): void {
+    for (const [request, askedEpoch] of this.#asked) if (askedEpoch < epoch) request.destroy()
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  async #untilOwned<T>(ask: (owner: Owner) => Promise<T | null>, isGone: () => boolean): Promise<T | null> {
+    const { clock } = this.#parts
+    const untilMs = clock.monotonicMs() + OWNER_WAIT_MS
+    for (;;) {
+      const owner = this.#parts.owner()
+      const found = owner === null ? null : await ask(owner)
+      if (found !== null) return found
+      // What the one before did not answer is asked of its successor, however long that took.
+      const isReplaced = owner !== null && (this.#parts.owner()?.epoch ?? 0) > owner.epoch
+      if (isReplaced && !isGone()) continue
+      if (isGone() || clock.monotonicMs() >= untilMs) return null
+      this.#parts.lookAgain()
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+    }
+  }
+
+  #attempt(
+    owner: Owner,
+    request: RawRequest,
+    body: Uint8Array,
+    client: ReturnType<ProxyPolicy['clientOf']>,
+  ): Promise<Attempt> {
+    return new Promise((resolve) => {
+      let isDelivered = false
+      let isAnswered = false
+      const outgoing = this.#begin(owner, request, client)
+      if (outgoing === null) {
+        resolve({ kind: 'answered', reply: text('Bad Request\n', 400) })
+        return
+      }
+      this.#asked.set(outgoing, owner.epoch)
+      const giveUp = setTimeout(() => outgoing.destroy(), ANSWER_MS)
+      const fail = () => {
+        clearTimeout(giveUp)
+        this.#asked.delete(outgoing)
+        if (!isAnswered) resolve({ kind: isDelivered ? 'unanswered' : 'not-delivered' })
+      }
+      // A caller that goes away ends the work.
+      request.onAborted(() => outgoing.destroy())
+      outgoing.on('socket', (socket) => {
+        const delivers = () => {
+          isDelivered = true
+        }
+        if (!socket.connecting) delivers()
+        else socket.once(this.#parts.tls === null ? 'connect' : 'secureConnect', delivers)
+        // A host that has vanished neither takes nor refuses.
+        const connecting = setTimeout(() => isDelivered || outgoing.destroy(), CONNECT_MS)
+        socket.once('connect', () => clearTimeout(connecting))
+        socket.once('close', () => clearTimeout(connecting))
+      })
+      outgoing.on('error', fail)
+      outgoing.on('close', fail)
+      outgoing.on('response', (response) => {
+        clearTimeout(giveUp)
+        isAnswered = true
+        if (response.statusCode === NOT_THE_OWNER) {
+          response.resume()
+          resolve({ kind: 'not-delivered' })
+        } else
+          toReply(request.method, response).then(
+            (reply) => resolve({ kind: 'answered', reply }),
+            () => resolve({ kind: 'unanswered' }),
+          )
+      })
+      outgoing.end(body.length > 0 ? body : undefined)
+    })
+  }
+
+  /** Null where the request's line cannot be said again. */
+  #begin(
+    { address }: Owner,
+    request: RawRequest,
+    client: ReturnType<ProxyPolicy['clientOf']>,
+  ): ClientRequest | null {
+    const { hostname, port } = new URL(`http://${address}`)
+    const { method, path, query } = request
+    const options = {
+      ...{ host: hostname.replace(/^\[|\]$/g, ''), port, method },
+      path: query === '' ? path : `${path}?${query}`,
+      headers: toForwardedHeaders(request.headers(), client, this.#parts.self),
+      // On a connection of its own a change is known not to have been delivered.
+      agent: SAFE_METHODS.has(method) ? this.#agent : false,
+      ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+    } as const
+    try {
+      return this.#ca === undefined ? requestInTheClear(options) : requestOverTls(options)
+    } catch {
+      return null
+    }
+  }
+
+  #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<PassedHandshake | null> {
+    return new Promise((resolve) => {
+      const scheme = this.#ca === undefined ? 'ws' : 'wss'
+      const socket = new WebSocket(`${scheme}://${owner.address}${path}`, {
+        headers,
+        perMessageDeflate: false,
+        handshakeTimeout: CONNECT_MS,
+        maxPayload: 16 * 1_048_576,
+        ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+      })
+      // Nothing may be lost between the opening and whoever listens.
+      socket.once('open', () => {
+        socket.pause()
+        resolve({ accepted: true, socket, epoch: owner.epoch })
+      })
+      socket.on('error', () => resolve(null))
+      socket.once('unexpected-response', (_request, response) => {
+        if (response.statusCode === NOT_THE_OWNER) {
+          response.resume()
+          socket.terminate()
+          resolve(null)
+          return
+        }
+        toReply('GET', response).then(
+          (reply) => {
+            const body = reply.body instanceof Uint8Array ? Buffer.from(reply.body).toString() : ''
+            resolve({ accepted: false, status: reply.status, body, headers: { ...reply.headers } })
+            socket.terminate()
+          },
+          () => resolve(null),
+        )
+      })
+    })
+  }
+}
+
+async function toReply(method: string, response: IncomingMessage): Promise<Reply> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (NOT_COPIED.has(name) || typeof value !== 'string') continue
+    // The listener counts what it sends; of a HEAD it sends nothing, and the number is what was asked for.
+    if (name === 'content-length' && method !== 'HEAD') continue
+    headers[name] = value
+  }
+  const cookies = response.headers['set-cookie'] ?? []
+  const status = response.statusCode ?? 502
+  const length = Number(response.headers['content-length'] ?? Number.NaN)
+  if (method === 'HEAD' || status === 204 || status === 304 || length <= WHOLE_BYTES_MAX) {
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk as Buffer)
+    const whole = Buffer.concat(chunks)
+    return { status, headers, cookies, body: method === 'HEAD' || status === 204 ? null : whole }
+  }
+  return { status, headers, cookies, body: response }
+}

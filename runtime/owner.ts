@@ -1,0 +1,86 @@
+import { systemWebhookNetwork } from '../lib/alerts/webhook-client.ts'
+import type { Clock } from '../lib/clock.ts'
+import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
+import type { FleetDeps } from '../lib/fleet/state/deps.ts'
+import { systemTimers } from '../lib/fleet/state/timers.ts'
+import { seedAdministrator } from '../lib/identity/bootstrap.ts'
+import { systemRandom } from '../lib/ids.ts'
+import type { Pool } from '../lib/store/pool.ts'
+import type { ProcessLock } from '../lib/store/process-lock.ts'
+import { type Composed, compose } from './compose.ts'
+import type { Context } from './context.ts'
+import { createCommunityEdition, createCompleteEdition } from './editions.ts'
+import { workerUrl } from './files.ts'
+import type { LoadedFunctions } from './loader.ts'
+import { buildOpenApi } from './openapi.ts'
+import type { ServiceOptions } from './service.ts'
+import { VERSION } from './version.ts'
+
+/** What a process that decides stands on. */
+export interface OwnerGround {
+  options: ServiceOptions
+  functions: LoadedFunctions
+  pool: Pool
+  lock: ProcessLock
+  clock: Clock
+  /** Whether the process may decide, by what it knows besides its lock. */
+  fence: Pick<FleetDeps, 'checkEpoch' | 'mayOffer'>
+}
+
+/** The part of a process that decides: the fleet over what is stored, without listeners and schedules. */
+export interface Owner {
+  ctx: Context
+  workers: Composed['workers']
+  /** Decide no more, and write down what waits. */
+  halt(): Promise<void>
+  /** End what is left. */
+  close(): Promise<void>
+}
+
+/** Compose a process that holds the lock, load what is stored and begin to decide; closed again when that fails. */
+export async function startOwner(ground: OwnerGround): Promise<Owner> {
+  const { pool, options } = ground
+  const { ctx, passwords, workers, closeWorkers, doubts } = composeOwner(ground)
+  const halt = async () => {
+    await ctx.fleet.stop()
+    doubts.stop()
+  }
+  try {
+    const { seedAdmin } = options.config
+    if (seedAdmin !== null) await seedAdministrator(seedAdmin, { ...ctx, db: pool, passwords })
+    await ctx.counters.load(pool)
+    await ctx.recommendedVersion.load(pool)
+    await ctx.fleet.start()
+  } catch (error) {
+    doubts.stop()
+    await closeWorkers()
+    throw error
+  }
+  return { ctx, workers, halt, close: closeWorkers }
+}
+
+/** The parts of this process, over its lock and the machine's clock, timers and network. */
+function composeOwner({ options, functions, pool, lock, clock, fence }: OwnerGround) {
+  const { config, files, log } = options
+  // Made when somebody asks: the start need not wait for it.
+  let openApiText: string | null = null
+  const composed = compose({
+    ...{ config, clock, log, db: pool, timers: systemTimers, random: systemRandom },
+    edition: config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition(),
+    running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
+    readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },
+    databaseStatistics: () => pool.statistics(),
+    network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
+    ...fence,
+    openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
+    workerUrl: (name) => workerUrl(files, name),
+    threads: { password: 2, report: 2 },
+  })
+  const { counters, fleet, hub } = composed.ctx
+  const doubts = new CommitDoubts({
+    ...{ db: pool, timers: systemTimers, log, counters, fleet },
+    tellBrowsers: () => hub.announce({ type: 'resync' }),
+  })
+  pool.onCommitInDoubt = () => doubts.note()
+  return { ...composed, ctx: Object.freeze(composed.ctx), doubts }
+}

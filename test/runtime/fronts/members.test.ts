@@ -1,0 +1,233 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import type { Config } from '../../../runtime/config.ts'
+import { selfSignedCertificate } from '../../support/certificates.ts'
+import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
+import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
+import { eventually } from '../../support/service.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  return database
+}
+
+async function startOne(database: TestDatabase, config: Partial<Config> = {}): Promise<TestMember> {
+  const member = await startTestMember(database, config)
+  cleanups.push(() => member.stop())
+  return member
+}
+
+/** The owner, and a process that is none. */
+async function startTwo(): Promise<{ owner: TestMember; front: TestMember; token: string }> {
+  const database = await freshDatabase()
+  const owner = await startOne(database)
+  await untilOwner(owner)
+  const front = await startOne(database)
+  return { owner, front, token: await owner.token() }
+}
+
+async function openBrowser({ url }: TestMember, token: string) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const frames: { type: string }[] = []
+  let closed: number | null = null
+  socket.on('message', (data) => frames.push(JSON.parse(String(data))))
+  socket.on('close', (code) => {
+    closed = code
+  })
+  cleanups.push(() => socket.terminate())
+  await new Promise((resolve, reject) => {
+    socket.on('open', resolve)
+    socket.on('error', reject)
+  })
+  return { socket, frames, closed: () => closed }
+}
+
+describe('a process that does not own', () => {
+  it('answers as the owner does, whatever it is asked', async () => {
+    const { owner, front, token } = await startTwo()
+    expect(front.member.owner()).toBeNull()
+    for (const [method, path, options] of [
+      ['GET', '/api/workloads', { as: token }],
+      ['GET', '/api/workloads', {}],
+      ['HEAD', '/api/openapi.json', {}],
+      ['GET', '/api/openapi.json', {}],
+      ['GET', '/api/nothing-there', { as: token }],
+      ['POST', '/api/push-groups', { as: token, body: { nonsense: true } }],
+      ['DELETE', '/api/workloads', { as: token }],
+      ['GET', '/api/workloads/%E4%F6/../x', { as: token }],
+      ['GET', '/ws', {}],
+    ] as const) {
+      const [said, expected] = await Promise.all([
+        front.call(method, path, options),
+        owner.call(method, path, options),
+      ])
+      expect([path, said.status, await said.text()]).toEqual([path, expected.status, await expected.text()])
+      for (const name of ['content-type', 'content-security-policy', 'vary', 'allow'])
+        expect([name, said.headers.get(name)]).toEqual([name, expected.headers.get(name)])
+    }
+  })
+
+  it('takes changes, with the address of whoever asked for them', async () => {
+    const { owner, front } = await startTwo()
+    const login = { email: 'nobody@example.com', password: 'not the right one' }
+    expect((await front.call('POST', '/api/auth/login', { body: login })).status).toBe(401)
+    const line = owner.log.lines.find(({ fields }) => 'path' in fields && fields.path === '/api/auth/login')
+    expect(line?.fields).toMatchObject({ remote_address: '127.0.0.1', status: 401 })
+  })
+
+  it('says itself that it is healthy and ready, and gives out the pages', async () => {
+    const { front } = await startTwo()
+    expect(await (await front.call('GET', '/healthz')).text()).toBe('ok')
+    await eventually(
+      async () => (await front.call('GET', '/readyz')).status,
+      (status) => status === 200,
+    )
+  })
+
+  it('has no other member believed: one with another secret, or none, is sent away', async () => {
+    const { owner } = await startTwo()
+    const asked = await fetch(`http://${owner.internalAddress}/api/openapi.json`)
+    expect(asked.status).toBe(401)
+    const forged = { 'x-muster-member': `m.${Date.now()}.${'0'.repeat(64)}`, 'x-muster-client': '10.0.0.1' }
+    const forgedAnswer = await fetch(`http://${owner.internalAddress}/api/openapi.json`, { headers: forged })
+    expect(forgedAnswer.status).toBe(401)
+  })
+})
+
+describe('a browser', () => {
+  it('keeps its socket when the owner changes, is told to fetch again, and hears the new one', async () => {
+    const { owner, front, token } = await startTwo()
+    const { socket, frames, closed } = await openBrowser(front, token)
+    await owner.stop()
+    await untilOwner(front)
+    await eventually(
+      () => frames.map(({ type }) => type),
+      (types) => types.includes('resync'),
+    )
+    expect(closed()).toBeNull()
+    socket.send(JSON.stringify({ type: 'ping', seen: [] }))
+    await eventually(
+      () => frames.map(({ type }) => type),
+      (types) => types.includes('pong'),
+    )
+  })
+
+  it('is turned away where its session is none, and its socket ends with its session', async () => {
+    const { front, token } = await startTwo()
+    await expect(openBrowser(front, 'no token')).rejects.toThrow('401')
+    const { closed } = await openBrowser(front, token)
+    expect((await front.call('POST', '/api/auth/logout', { as: token })).status).toBe(204)
+    await eventually(closed, (code) => code === 1008)
+  })
+})
+
+describe('without an owner', () => {
+  /** Somebody who holds the lock and is written down as the owner. */
+  async function holdWith(database: TestDatabase, server: Server | null): Promise<void> {
+    const holder = await openTestConnection(database.dsn)
+    cleanups.push(() => holder.close())
+    await holder.query(`select pg_advisory_lock(${0x6d757374}, 1)`)
+    if (server === null) return
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    cleanups.push(() => server.close())
+    await holder.query(`create table if not exists process_epoch (
+      id integer primary key, epoch bigint not null, raised_at timestamptz(3) not null)`)
+    await holder.query(`insert into process_epoch values (1, 1, now()) on conflict (id) do nothing`)
+    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    await holder.query(
+      `insert into members values ('other', $1, '1', 1, now(), now() + interval '1 hour',
+         (select epoch from process_epoch), now(), null)`,
+      [address],
+    )
+  }
+
+  it('a request is told so after three seconds, and when to come again', async () => {
+    const database = await freshDatabase()
+    await holdWith(database, null)
+    const front = await startOne(database)
+    const answer = await front.call('GET', '/api/workloads')
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('3')
+    expect(await answer.json()).toMatchObject({ code: 'no_owner' })
+    expect((await front.call('GET', '/readyz')).status).toBe(503)
+    expect((await front.call('GET', '/healthz')).status).toBe(200)
+  })
+
+  it('a change that was delivered and not answered is said to be unknown and done once; a read is asked again', async () => {
+    const database = await freshDatabase()
+    const asked: string[] = []
+    const server = createServer((request) => {
+      asked.push(request.method!)
+      request.socket.destroy()
+    })
+    await holdWith(database, server)
+    const front = await startOne(database)
+    const change = await front.call('POST', '/api/push-groups', { body: {} })
+    expect(change.status).toBe(503)
+    expect(await change.json()).toMatchObject({ code: 'outcome_unknown' })
+    expect(asked).toEqual(['POST'])
+    const read = await front.call('GET', '/api/workloads')
+    expect(await read.json()).toMatchObject({ code: 'no_owner' })
+    expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(1)
+  })
+})
+
+describe('when the owner stops', () => {
+  it('the one that started last follows, and what is asked meanwhile waits and is answered', async () => {
+    const { owner, front, token } = await startTwo()
+    const stopping = owner.stop()
+    const answers = await Promise.all(
+      [0, 50, 100, 200, 400].map(async (delayMs) => {
+        await new Promise((resolve) => setTimeout(resolve, delayMs))
+        return (await front.call('GET', '/api/workloads', { as: token })).status
+      }),
+    )
+    expect(answers).toEqual([200, 200, 200, 200, 200])
+    await stopping
+    await untilOwner(front)
+    expect(front.fatal()).toBeNull()
+  })
+})
+
+describe('over TLS', () => {
+  it('members reach each other where their certificate is by the authority that they know, and only there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'muster-members-'))
+    cleanups.push(() => rm(folder, { recursive: true }))
+    const write = async (name: string) => {
+      const { key, cert } = selfSignedCertificate(['127.0.0.1'])
+      await writeFile(join(folder, `${name}.key`), key)
+      await writeFile(join(folder, `${name}.pem`), cert)
+      return { certFile: join(folder, `${name}.pem`), keyFile: join(folder, `${name}.key`) }
+    }
+    const known = await write('known')
+    const stranger = await write('stranger')
+    const database = await freshDatabase()
+    const tls = { ...known, caFile: known.certFile }
+    const owner = await startOne(database, { cluster: { tls } as never })
+    await untilOwner(owner)
+    const front = await startOne(database, { cluster: { tls } as never })
+    const lost = await startOne(database, {
+      cluster: { tls: { ...stranger, caFile: stranger.certFile } } as never,
+    })
+    const token = await owner.token()
+    expect((await front.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+    const { closed } = await openBrowser(front, token)
+    expect(closed()).toBeNull()
+    expect(await (await lost.call('GET', '/api/workloads', { as: token })).json()).toMatchObject({
+      code: 'no_owner',
+    })
+  })
+})

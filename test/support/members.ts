@@ -1,0 +1,80 @@
+import { fileURLToPath } from 'node:url'
+import { inject } from 'vitest'
+import type { Config } from '../../runtime/config.ts'
+import { type RunningMember, startMember } from '../../runtime/fronts/member.ts'
+import { type RecordingLog, recordingLog } from './fakes.ts'
+import { signIn, TEST_CONFIG } from './invoke.ts'
+import type { TestDatabase } from './postgres.ts'
+import { eventually, findFreePort } from './service.ts'
+
+/** One of several processes on a test database, within the test's own. */
+export interface TestMember {
+  member: RunningMember
+  log: RecordingLog
+  url: string
+  /** Where the others reach it. */
+  internalAddress: string
+  /** Why it gave up by itself; null while it has not. */
+  fatal(): string | null
+  call(method: string, path: string, options?: { as?: string; body?: unknown }): Promise<Response>
+  /** A token of a new administrator, of the one that owns. */
+  token(): Promise<string>
+  stop(): Promise<void>
+}
+
+const ROOT = new URL('../../', import.meta.url)
+
+/** Start a process that is one of several. The caller stops it; twice does no harm. */
+export async function startTestMember(
+  database: TestDatabase,
+  config: Partial<Config> = {},
+): Promise<TestMember> {
+  const log = recordingLog()
+  const internalAddress = `127.0.0.1:${await findFreePort()}`
+  let fatal: string | null = null
+  const cluster = { internalAddress, advertiseAddress: internalAddress, tls: null, ...config.cluster }
+  const member = await startMember(
+    {
+      config: { ...TEST_CONFIG, databaseDsn: database.dsn, ...config, cluster },
+      files: {
+        migrations: fileURLToPath(new URL('migrations', ROOT)),
+        ui: fileURLToPath(new URL('dist/ui', ROOT)),
+        workers: fileURLToPath(inject('workersUrl')),
+      },
+      log,
+      onFatal(reason) {
+        fatal = reason
+      },
+    },
+    cluster,
+  )
+  const url = `http://127.0.0.1:${member.apiPort}`
+  let stopped: Promise<void> | null = null
+  return {
+    ...{ member, log, url, internalAddress: cluster.internalAddress },
+    fatal: () => fatal,
+    call: (method, path, { as, body } = {}) =>
+      fetch(url + path, {
+        method,
+        redirect: 'manual',
+        headers: as === undefined ? {} : { authorization: `Bearer ${as}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    async token() {
+      const owner = await eventually(
+        () => member.owner(),
+        (found) => found !== null,
+      )
+      return (await signIn(owner!.ctx as never)).token
+    },
+    stop: () => (stopped ??= member.stop()),
+  }
+}
+
+/** Wait until this process owns. */
+export async function untilOwner({ member }: TestMember): Promise<void> {
+  await eventually(
+    () => member.owner() !== null,
+    (isOwner) => isOwner,
+  )
+}
