@@ -9,20 +9,20 @@ import type { Config } from './config.ts'
 /** The alert engine and its webhook over a fleet, as the settings want them. */
 export function openAlerting(
   config: Pick<Config, 'disconnectGraceMs' | 'minAgentVersion' | 'webhookUrl'>,
-  parts: Pick<FleetDeps, 'checkEpoch' | 'clock' | 'db' | 'log' | 'random'> & {
+  parts: Pick<FleetDeps, 'clock' | 'db' | 'log' | 'random'> & {
     fleet: Fleet
     notices: AlertNotices
     network: WebhookNetwork
     recommendedVersion: { readonly version: string }
   },
 ): { alerts: AlertEngine; webhooks: WebhookDeliveries } {
-  const { db, clock, random, log, fleet, notices, network, checkEpoch } = parts
+  const { db, clock, random, log, fleet, notices, network } = parts
   const { minAgentVersion } = config
   const problem = minAgentVersionProblem(minAgentVersion)
   if (problem !== null) log.warn({}, problem)
   const webhooks = new WebhookDeliveries({ db, clock, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
-    ...{ db, clock, random, log, fleet, notices, checkEpoch },
+    ...{ db, clock, random, log, fleet, notices },
     settings: {
       // Administrators may recommend another one while the engine runs.
       get minAgentVersion() {

@@ -1,4 +1,4 @@
-import type { AuditFailure } from '../lib/audit/trail.ts'
+import type { AuditFailure } from '../lib/audit/delivery.ts'
 import { problem, type Reply } from './reply.ts'
 
 /** The 503 of a failed audit, with what became of the change itself. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { noAuditSink, openAuditTrail } from '../lib/audit/trail.ts'
+import { openAuditedDatabase } from '../lib/audit/database.ts'
+import { noAuditSink } from '../lib/audit/delivery.ts'
 import { type AuditVerification, formatHead, verifyAuditChain } from '../lib/audit/verify.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
@@ -176,7 +177,13 @@ async function createUser(
   const common = { db: pool, clock: systemClock, random: systemRandom, log }
   const users = openUserAdministration({
     ...common,
-    audit: openAuditTrail({ ...common, sink: noAuditSink, checkEpoch: async () => {} }),
+    // No fleet runs in this process, and nobody is left to ask what became of a commit.
+    db: openAuditedDatabase({
+      ...common,
+      sink: noAuditSink,
+      writeReports: async () => {},
+      commitInDoubt: () => {},
+    }),
     passwords: openPasswords(workers, systemRandom),
     ends: { announce: () => undefined },
     seedAdminEmail: null,

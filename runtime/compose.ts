@@ -1,11 +1,11 @@
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
-import { deliverAfterCommit } from '../lib/audit/after-commit.ts'
-import { type AuditTrail, openAuditTrail } from '../lib/audit/trail.ts'
+import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
 import { CONFIG_ROOMS, CONFIG_THREADS, type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
 import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
+import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../lib/fleet/state/agent-limits.ts'
 import { FleetCounters } from '../lib/fleet/state/counters.ts'
@@ -46,22 +46,19 @@ export interface Ground {
   timers: Timers
   random: Random
   log: Log
+  /** Of the active process: it refuses every transaction once another one is. */
   db: Database
   running: Context['running']
   readiness: Readiness
   databaseStatistics: (() => PoolStatistics) | null
   /** The outside, for the alert webhook. */
   network: WebhookNetwork
-  /** Throws, and so takes a transaction back, when another process has become the active one. */
-  checkEpoch: FleetDeps['checkEpoch']
   mayOffer: FleetDeps['mayOffer']
   openApi: Context['openApi']
   /** The bundled entry of a worker thread. */
   workerUrl(name: string): URL
   /** Threads for passwords and for reports; configs have a number of their own. */
   threads: { password: number; report: number }
-  /** In place of the trail over `db`. */
-  audit?: AuditTrail
   /** In place of the config workers, for a test that wants no thread in between. */
   readConfigs?: { normalise: FleetDeps['normalise']; compare: CompareConfigs }
   agentLimits?: AgentLimits
@@ -71,6 +68,7 @@ export interface Ground {
 export interface Composed {
   ctx: Context
   passwords: Passwords
+  doubts: CommitDoubts
   workers: Readonly<Record<'password' | 'config' | 'report', WorkerPool<never, unknown>>>
   closeWorkers(): Promise<void>
 }
@@ -81,13 +79,17 @@ export interface Composed {
  * whoever changes how parts meet looks there as well.
  */
 export function compose(ground: Ground): Composed {
-  const { config, edition, clock, timers, random, log, db, checkEpoch } = ground
+  const { config, edition, clock, timers, random, log } = ground
   const { password, configs: configWorkers, report } = openWorkers(ground)
   const passwords = openPasswords(password, random)
-  const audit =
-    ground.audit ?? openAuditTrail({ db, clock, random, log, sink: edition.auditSink, checkEpoch })
+  // The fleet writes through it what agents report, and it lets the fleet write that before anybody's change.
+  const db: AuditedDatabase = openAuditedDatabase({
+    ...{ db: ground.db, clock, random, log, sink: edition.auditSink },
+    writeReports: () => fleet.writer.flush(),
+    commitInDoubt: () => doubts.note(),
+  })
   const identity = openIdentity({
-    ...{ db, clock, random, log, audit, passwords },
+    ...{ db, clock, random, log, passwords },
     jwtSecret: config.jwtSecret,
     seedAdminEmail: config.seedAdmin?.email ?? null,
   })
@@ -98,14 +100,18 @@ export function compose(ground: Ground): Composed {
   const hub = new Hub({ clock, timers })
   identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
   const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
-  const { fleet, views, counters, notices } = openFleet(ground, audit, configs, hub, recommendedVersion)
+  const { fleet, views, counters, notices } = openFleet(ground, db, configs, hub, recommendedVersion)
+  const doubts = new CommitDoubts({
+    ...{ db, timers, log, counters, fleet },
+    tellBrowsers: () => hub.announce({ type: 'resync' }),
+  })
   const { alerts, webhooks } = openAlerting(config, {
     recommendedVersion,
-    ...{ db, clock, random, log, fleet, notices, checkEpoch },
+    ...{ db, clock, random, log, fleet, notices },
     network: ground.network,
   })
   const ctx: Context = {
-    ...{ config, edition, clock, random, log, db, identity, audit, fleet, views, hub, counters, configs },
+    ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
     ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
     keptReports: new KeptPacks(clock),
     ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
@@ -115,7 +121,7 @@ export function compose(ground: Ground): Composed {
   }
   const workers = { password, config: configWorkers, report }
   return {
-    ...{ ctx, passwords, workers },
+    ...{ ctx, passwords, doubts, workers },
     closeWorkers: async () => {
       await Promise.all(Object.values(workers).map((pool) => pool.close()))
     },
@@ -157,25 +163,22 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
 /** The fleet, what is counted of it, and how it is shown and told. */
 function openFleet(
   ground: Ground,
-  audit: AuditTrail,
+  db: AuditedDatabase,
   configs: ConfigEngine,
   hub: Hub,
   recommendedVersion: RecommendedVersion,
 ) {
-  const { config, clock, timers, random, log, db } = ground
+  const { config, clock, timers, random, log } = ground
   // These three tell of each other: whoever is told later is asked for when something is told.
   const counters = new FleetCounters((workloadId) => {
     const workload = fleet.workload(workloadId)
     if (workload !== null) notices.workloadChanged(workload)
   })
   const notices: HubNotices = new HubNotices(hub, counters, () => views)
-  const audited = deliverAfterCommit(db, audit)
   const read = ground.readConfigs ?? readingWith(configs)
   const fleet: Fleet = new Fleet({
-    ...{ db: audited.db, clock, log, random, timers, notices, isCompatible },
+    ...{ db, clock, log, random, timers, notices, isCompatible },
     mayOffer: ground.mayOffer,
-    checkEpoch: ground.checkEpoch,
-    recordAudit: audited.record,
     classifyError: classifyForFleet,
     normalise: read.normalise,
     graceMs: config.disconnectGraceMs,

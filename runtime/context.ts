@@ -1,6 +1,6 @@
 import type { AlertEngine } from '../lib/alerts/engine.ts'
 import type { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
-import type { AuditTrail } from '../lib/audit/trail.ts'
+import type { AuditedDatabase } from '../lib/audit/database.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConfigTargets } from '../lib/configs/check/target.ts'
 import type { ConfigEngine } from '../lib/configs/engine.ts'
@@ -16,7 +16,6 @@ import type { RecommendedVersion } from '../lib/posture/recommended-version.ts'
 import type { KeptPacks } from '../lib/reports/kept-packs.ts'
 import type { ReportWorkers } from '../lib/reports/produce.ts'
 import type { ReportTurns } from '../lib/reports/turns.ts'
-import type { Database } from '../lib/store/db.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { Config } from './config.ts'
 import type { Edition } from './editions.ts'
@@ -35,12 +34,11 @@ export interface Context {
   clock: Clock
   random: Random
   log: Log
-  db: Database
+  db: AuditedDatabase
   /** Null where the store counts nothing. */
   databaseStatistics: (() => PoolStatistics) | null
   readiness: Readiness
   identity: Identity
-  audit: AuditTrail
   opamp: OpampExchange
   /** Threads that make evidence packs. */
   reportWorkers: ReportWorkers

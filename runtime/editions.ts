@@ -1,4 +1,4 @@
-import { type AuditSink, noAuditSink } from '../lib/audit/trail.ts'
+import { type AuditSink, noAuditSink } from '../lib/audit/delivery.ts'
 import { GATES, type Gate } from '../lib/model/gates.ts'
 import type { ReportParts } from '../lib/reports/produce.ts'
 import { communitySigner } from '../lib/reports/signer.ts'

@@ -1,10 +1,11 @@
 import { systemWebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import type { Clock } from '../lib/clock.ts'
-import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import type { FleetDeps } from '../lib/fleet/state/deps.ts'
 import { systemTimers } from '../lib/fleet/state/timers.ts'
 import { seedAdministrator } from '../lib/identity/bootstrap.ts'
 import { systemRandom } from '../lib/ids.ts'
+import type { Db } from '../lib/store/db.ts'
+import { fenced } from '../lib/store/fenced.ts'
 import type { Pool } from '../lib/store/pool.ts'
 import type { ProcessLock } from '../lib/store/process-lock.ts'
 import { type Composed, compose } from './compose.ts'
@@ -24,7 +25,11 @@ export interface OwnerGround {
   lock: ProcessLock
   clock: Clock
   /** Whether the process may decide, by what it knows besides its lock. */
-  fence: Pick<FleetDeps, 'checkEpoch' | 'mayOffer'>
+  fence: {
+    /** Throws, and so takes every transaction back, when another process has become the active one. */
+    checkEpoch(tx: Db): Promise<void>
+    mayOffer: FleetDeps['mayOffer']
+  }
 }
 
 /** The part of a process that decides: the fleet over what is stored, without listeners and schedules. */
@@ -47,7 +52,7 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
   }
   try {
     const { seedAdmin } = options.config
-    if (seedAdmin !== null) await seedAdministrator(seedAdmin, { ...ctx, db: pool, passwords })
+    if (seedAdmin !== null) await seedAdministrator(seedAdmin, { ...ctx, passwords })
     await ctx.counters.load(pool)
     await ctx.recommendedVersion.load(pool)
     await ctx.fleet.start()
@@ -65,22 +70,17 @@ function composeOwner({ options, functions, pool, lock, clock, fence }: OwnerGro
   // Made when somebody asks: the start need not wait for it.
   let openApiText: string | null = null
   const composed = compose({
-    ...{ config, clock, log, db: pool, timers: systemTimers, random: systemRandom },
+    ...{ config, clock, log, timers: systemTimers, random: systemRandom },
     edition: config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition(),
     running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
     readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },
     databaseStatistics: () => pool.statistics(),
     network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
-    ...fence,
+    db: fenced(pool, (tx) => fence.checkEpoch(tx)),
+    mayOffer: () => fence.mayOffer(),
     openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
     workerUrl: (name) => workerUrl(files, name),
     threads: { password: 2, report: 2 },
   })
-  const { counters, fleet, hub } = composed.ctx
-  const doubts = new CommitDoubts({
-    ...{ db: pool, timers: systemTimers, log, counters, fleet },
-    tellBrowsers: () => hub.announce({ type: 'resync' }),
-  })
-  pool.onCommitInDoubt = () => doubts.note()
-  return { ...composed, ctx: Object.freeze(composed.ctx), doubts }
+  return { ...composed, ctx: Object.freeze(composed.ctx) }
 }

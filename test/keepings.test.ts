@@ -60,6 +60,10 @@ const perPush: Keeping = {
 const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/alerts/workload-facts.ts AssignmentTimes.#known': perAgent,
   'lib/alerts/workload-facts.ts AssignmentTimes.#seen': perAgent,
+  'lib/audit/delivery.ts AuditDelivery.#doubted': {
+    bound: '1,000 records',
+    reachedBy: ['lib/audit/database.test.ts', 'of so many records as wait for the word of the database'],
+  },
   'lib/configs/engine.ts openConfigEngine().kept': {
     bound: '5,000 outlines',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many outlines'],
@@ -314,6 +318,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
 
 /** What lives for one call, one job or one document, within the limits of what it is given, or is made at the start. */
 const SHORT_LIVED: readonly string[] = [
+  'lib/audit/database.ts OpenAct.#records',
+  'lib/audit/database.ts OpenAct.#tells',
   'lib/configs/check/pipeline-structure.ts PipelineCheck.#findings',
   'lib/configs/check/structure.ts StructureCheck.#findings',
   'lib/configs/diff/model.ts ComparedConfig.parts',

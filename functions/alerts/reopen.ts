@@ -1,5 +1,5 @@
 import { REOPEN_MS, toAlertRecord } from '../../lib/alerts/alert-record.ts'
-import { type Alert, findAlert, reopenAlert } from '../../lib/store/alerts.ts'
+import { findAlert, reopenAlert } from '../../lib/store/alerts.ts'
 import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -23,26 +23,23 @@ export default defineHttp({
   async handle({ params, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
     const now = ctx.clock.now()
-    let reopened: Alert | null = null
-    const outcome = await ctx.audit.change(async (tx, record) => {
-      reopened = await reopenAlert(tx, params.id, new Date(now.getTime() - REOPEN_MS))
-      if (reopened === null) return findAlert(tx, params.id)
-      await record({
+    const outcome = await ctx.db.change('alert.reopen', actor, async (tx) => {
+      const reopened = await reopenAlert(tx, params.id, new Date(now.getTime() - REOPEN_MS))
+      if (reopened === null) return { ok: true, alert: await findAlert(tx, params.id) }
+      await tx.record({
         action: 'alert.reopen',
-        actor,
         resource: 'alert',
         resourceId: reopened.id,
         workloadId: reopened.workloadId,
         detail: JSON.stringify({ rule: reopened.rule }),
       })
-      return reopened
+      // The webhook was told when it fired; that it goes on concerns only those who look at it.
+      tx.afterCommit(() => ctx.alerts.notices.fired(reopened))
+      return { ok: true, alert: reopened }
     })
-    const isApplied = outcome.ok || outcome.sideEffect === 'applied'
-    // The webhook was told when it fired; that it goes on concerns only those who look at it.
-    if (isApplied && reopened !== null) ctx.alerts.notices.fired(reopened)
     if (!outcome.ok) return auditUnavailable(outcome)
-    if (outcome.value === null) return problem('alert-not-found')
-    if (outcome.value.resolvedAt !== null) return problem('alert-not-reopenable')
-    return json(toAlertRecord(outcome.value, now))
+    if (outcome.alert === null) return problem('alert-not-found')
+    if (outcome.alert.resolvedAt !== null) return problem('alert-not-reopenable')
+    return json(toAlertRecord(outcome.alert, now))
   },
 })

@@ -1,4 +1,4 @@
-import { type Alert, findAlert, resolveByOperator } from '../../lib/store/alerts.ts'
+import { findAlert, resolveByOperator } from '../../lib/store/alerts.ts'
 import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -32,23 +32,20 @@ export default defineHttp({
     if (!isAlertId(params.id)) return problem('alert-not-found')
     const reason = readReason(body.reason)
     if (reason === null) return problem('reason-invalid', { max: REASON_LENGTH_MAX })
-    let resolved: Alert | null = null
-    const outcome = await ctx.audit.change(async (tx, record) => {
-      resolved = await resolveByOperator(tx, params.id, ctx.clock.now(), reason)
-      if (resolved === null) return { isKnown: (await findAlert(tx, params.id)) !== null }
-      await record({
+    const outcome = await ctx.db.change('alert.resolve', actor, async (tx) => {
+      const resolved = await resolveByOperator(tx, params.id, ctx.clock.now(), reason)
+      if (resolved === null) return { ok: true, isKnown: (await findAlert(tx, params.id)) !== null }
+      await tx.record({
         action: 'alert.resolve',
-        actor,
         resource: 'alert',
         resourceId: resolved.id,
         workloadId: resolved.workloadId,
         detail: JSON.stringify({ rule: resolved.rule, ...(reason === '' ? {} : { reason }) }),
       })
-      return { isKnown: true }
+      tx.afterCommit(() => ctx.alerts.notices.resolved(resolved))
+      return { ok: true, isKnown: true }
     })
-    const isApplied = outcome.ok || outcome.sideEffect === 'applied'
-    if (isApplied && resolved !== null) ctx.alerts.notices.resolved(resolved)
     if (!outcome.ok) return auditUnavailable(outcome)
-    return outcome.value.isKnown ? json(RESOLVED) : problem('alert-not-found')
+    return outcome.isKnown ? json(RESOLVED) : problem('alert-not-found')
   },
 })

@@ -20,19 +20,18 @@ export default defineHttp({
     const read = readPushGroup(body)
     if (!read.ok) return problem(read.code, read.details)
     const { group } = read
-    const stored = await ctx.audit.change(async (tx, record) => {
-      if (!(await insertPushGroup(tx, group))) return false
+    const stored = await ctx.db.change('push-group.create', actor, async (tx) => {
+      if (!(await insertPushGroup(tx, group))) return { ok: false, code: 'push-group-taken' }
       const detail = JSON.stringify({ name: group.name, selector: group.selector })
-      await record({
+      await tx.record({
         action: 'push_group.create',
-        actor,
         resource: 'push_group',
         resourceId: group.id,
         detail,
       })
-      return true
+      return { ok: true }
     })
-    if (!stored.ok) return auditUnavailable(stored)
-    return stored.value ? created(toPushGroup(group)) : problem('push-group-taken')
+    if (stored.ok) return created(toPushGroup(group))
+    return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
   },
 })

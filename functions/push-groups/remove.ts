@@ -17,12 +17,12 @@ export default defineHttp({
   errors: ['push-group-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const { id } = params
-    const removed = await ctx.audit.change(async (tx, record) => {
-      if (!(await deletePushGroup(tx, id))) return false
-      await record({ action: 'push_group.delete', actor, resource: 'push_group', resourceId: id })
-      return true
+    const removed = await ctx.db.change('push-group.delete', actor, async (tx) => {
+      if (!(await deletePushGroup(tx, id))) return { ok: false, code: 'push-group-not-found' }
+      await tx.record({ action: 'push_group.delete', resource: 'push_group', resourceId: id })
+      return { ok: true }
     })
-    if (!removed.ok) return auditUnavailable(removed)
-    return removed.value ? noContent() : problem('push-group-not-found')
+    if (removed.ok) return noContent()
+    return removed.code === 'audit-unavailable' ? auditUnavailable(removed) : problem(removed.code)
   },
 })

@@ -22,19 +22,18 @@ export default defineHttp({
     const read = readPushGroup({ ...body, id: 'any' })
     if (!read.ok) return problem(read.code, read.details)
     const group = { ...read.group, id: params.id }
-    const stored = await ctx.audit.change(async (tx, record) => {
-      if (!(await updatePushGroup(tx, group))) return false
+    const stored = await ctx.db.change('push-group.update', actor, async (tx) => {
+      if (!(await updatePushGroup(tx, group))) return { ok: false, code: 'push-group-not-found' }
       const detail = JSON.stringify({ name: group.name, selector: group.selector })
-      await record({
+      await tx.record({
         action: 'push_group.update',
-        actor,
         resource: 'push_group',
         resourceId: group.id,
         detail,
       })
-      return true
+      return { ok: true }
     })
-    if (!stored.ok) return auditUnavailable(stored)
-    return stored.value ? json(toPushGroup(group)) : problem('push-group-not-found')
+    if (stored.ok) return json(toPushGroup(group))
+    return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
   },
 })

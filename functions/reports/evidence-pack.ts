@@ -28,7 +28,7 @@ export default defineHttp({
     const produced = await producePack(await reportDeps(ctx), read.request, 'json')
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack
-    const recorded = await ctx.audit.observe({
+    const recorded = await ctx.db.observe({
       action: 'report.preview',
       actor,
       resource: 'report',

@@ -60,7 +60,7 @@ export default defineHttp({
       kept === null ? await producePack(deps, read.request, output.format) : { ok: true as const, pack: kept }
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack
-    const recorded = await ctx.audit.observe({
+    const recorded = await ctx.db.observe({
       action: 'report.export',
       actor,
       resource: 'report',

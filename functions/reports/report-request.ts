@@ -1,4 +1,4 @@
-import type { AuditFailure } from '../../lib/audit/trail.ts'
+import type { AuditFailure } from '../../lib/audit/delivery.ts'
 import type { ReportDeps, ReportFault } from '../../lib/reports/produce.ts'
 import { parseReportRequest, type RequestOutcome } from '../../lib/reports/request.ts'
 import { ReportExportRequest } from '../../lib/wire/reports.ts'
@@ -39,9 +39,8 @@ export function readRequest(body: string): (RequestOutcome & { ok: true }) | { o
 
 /** What reports are made with. What agents said a moment ago is written down first: reports read the database. */
 export async function reportDeps(ctx: Context): Promise<ReportDeps> {
-  await ctx.fleet.writer.flush()
   return {
-    ...{ db: ctx.db, clock: ctx.clock, log: ctx.log },
+    ...{ db: await ctx.db.upToDate(), clock: ctx.clock, log: ctx.log },
     workers: ctx.reportWorkers,
     turns: ctx.reportTurns,
     parts: ctx.edition.reports,

@@ -13,7 +13,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 200, description: 'The rollout as it is now.', json: RolloutRecord }],
-  errors: ['rollout-not-found', 'rollout-ended'],
+  errors: ['rollout-not-found', 'rollout-ended', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.fleet.rollouts.abort(params.id, params.canary_id, actor)
     return replyToOutcome(ctx, params, outcome, { status: 200, sight: sightOf(actor.permissions) })

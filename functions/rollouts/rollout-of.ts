@@ -1,4 +1,5 @@
 import { string, type } from 'superstruct'
+import type { AuditFailure } from '../../lib/audit/delivery.ts'
 import type { RolloutOutcome } from '../../lib/fleet/rollouts/rollout-engine.ts'
 import type { Workload } from '../../lib/fleet/state/model.ts'
 import type { Sight } from '../../lib/fleet/views/errors.ts'
@@ -6,6 +7,7 @@ import { toRolloutRecord } from '../../lib/fleet/views/rollout.ts'
 import { findPush, findRollbackOf } from '../../lib/store/pushes.ts'
 import { findRollout, listRolloutMembers, type StoredRollout } from '../../lib/store/rollouts.ts'
 import type { RolloutRecord } from '../../lib/wire/rollouts.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { currentStateOf, targetsOf } from '../workloads/push-targets-of.ts'
@@ -70,9 +72,10 @@ async function readStored(
 export async function replyToOutcome(
   ctx: Context,
   params: { id: string; canary_id: string },
-  outcome: RolloutOutcome,
+  outcome: RolloutOutcome | AuditFailure,
   { status, sight }: { status: number; sight: Sight },
 ): Promise<Reply> {
+  if (!outcome.ok && outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   const record = await readRollout(ctx, params, sight)
   if (outcome.ok) return record === null ? problem('rollout-not-found') : json(record, status)
   // One that has ended is known, but no longer assigned: that is not the same as one that never was.

@@ -27,16 +27,16 @@ export default defineHttp({
     if (value.length > VERSION_LENGTH_MAX || (value !== '' && !isComparable(value)))
       return problem('version-invalid')
     const { recommendedVersion } = ctx
-    const stored = await ctx.audit.change(async (tx, record) => {
+    const stored = await ctx.db.change('settings.recommend-version', actor, async (tx) => {
       const updatedBy = actor.email
       await storeRecommendedVersion(tx, { value, updatedAt: ctx.clock.now(), updatedBy })
-      await record({
+      await tx.record({
         action: 'settings.recommended_version',
-        actor,
         resource: 'settings',
         resourceId: 'recommended_version',
         detail: JSON.stringify({ from: recommendedVersion.version, to: value }),
       })
+      return { ok: true }
     })
     if (!stored.ok) return auditUnavailable(stored)
     await recommendedVersion.load(ctx.db)

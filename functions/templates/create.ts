@@ -44,16 +44,16 @@ export default defineHttp({
       createdBy: actor.userId,
       createdAt: now,
     }
-    const stored = await ctx.audit.change(async (tx, record) => {
+    const stored = await ctx.db.change('template.create', actor, async (tx) => {
       await insertTemplate(tx, template)
-      await record({
+      await tx.record({
         action: 'config.create',
-        actor,
         resource: 'config',
         resourceId: template.id,
         configHash: configHash(template.content),
         detail: JSON.stringify({ name: template.name.slice(0, 200), kind: template.kind }),
       })
+      return { ok: true }
     })
     return stored.ok ? created(toTemplateRecord(template)) : auditUnavailable(stored)
   },

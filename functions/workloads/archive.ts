@@ -1,4 +1,3 @@
-import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
@@ -16,10 +15,8 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The workload is archived.' }],
   errors: ['workload-not-found', 'workload-not-disconnected', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    const outcome = await recordAlongside(ctx.audit, (record) =>
-      ctx.fleet.archive(params.id, (tx) =>
-        record(tx, { action: 'workload.archive', actor, resource: 'workload', resourceId: params.id }),
-      ),
+    const outcome = await ctx.fleet.archive(params.id, actor, (tx) =>
+      tx.record({ action: 'workload.archive', resource: 'workload', resourceId: params.id }),
     )
     if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)

@@ -34,17 +34,17 @@ export default defineHttp({
     const workload = findWorkload(ctx, params.id)
     if (workload === null) return problem('workload-not-found')
     // What waits to be written is part of the history as well.
-    await ctx.fleet.writer.flush()
+    const db = await ctx.db.upToDate()
     const { activeHash } = workload
     const [current, previous] =
       activeHash === null
         ? [null, null]
         : [
-            await findNewestPushOfHash(ctx.db, workload.id, activeHash),
-            await findNewestAppliedExcept(ctx.db, workload.id, activeHash),
+            await findNewestPushOfHash(db, workload.id, activeHash),
+            await findNewestAppliedExcept(db, workload.id, activeHash),
           ]
     const rollouts = new Map(
-      (await listRollouts(ctx.db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout]),
+      (await listRollouts(db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout]),
     )
     const sight = sightOf(actor.permissions)
     return listReply<{ push: Push; groups: StoredErrorGroup[]; answer: Push | null }>(query, target, {
@@ -52,11 +52,11 @@ export default defineHttp({
       key: ['number'],
       async fetch({ after, limit }) {
         const beforeSeq = after === null ? null : Math.trunc(Number(after[0]))
-        const pushes = await listPushes(ctx.db, workload.id, { beforeSeq, limit })
+        const pushes = await listPushes(db, workload.id, { beforeSeq, limit })
         const ids = pushes.map((push) => push.pushId)
-        const groups = await listErrorGroups(ctx.db, ids, GROUP_INSTANCES_MAX)
+        const groups = await listErrorGroups(db, ids, GROUP_INSTANCES_MAX)
         const failed = pushes.filter(({ status }) => status === 'failed').map(({ pushId }) => pushId)
-        const answers = failed.length === 0 ? new Map<string, Push>() : await listRollbacksOf(ctx.db, failed)
+        const answers = failed.length === 0 ? new Map<string, Push>() : await listRollbacksOf(db, failed)
         return pushes.map((push) => ({
           push,
           answer: answers.get(push.pushId) ?? null,

@@ -1,4 +1,3 @@
-import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
@@ -16,10 +15,8 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The workload is gone.' }],
   errors: ['workload-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    const outcome = await recordAlongside(ctx.audit, (record) =>
-      ctx.fleet.remove(params.id, (tx) =>
-        record(tx, { action: 'workload.delete', actor, resource: 'workload', resourceId: params.id }),
-      ),
+    const outcome = await ctx.fleet.remove(params.id, actor, (tx) =>
+      tx.record({ action: 'workload.delete', resource: 'workload', resourceId: params.id }),
     )
     if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)

@@ -23,9 +23,9 @@ export default defineHttp({
     const window = EVENT_STATS_WINDOWS.find((known) => known === (query.window ?? '24h'))
     if (window === undefined)
       return problem('unsupported-window', { windows: EVENT_STATS_WINDOWS.join(', ') })
-    await ctx.fleet.writer.flush()
+    const db = await ctx.db.upToDate()
     const { seconds, bucketSeconds } = WINDOWS[window]
     const since = new Date(ctx.clock.now().getTime() - seconds * 1_000)
-    return json(toEventStats(window, since, await countEvents(ctx.db, params.id, since, bucketSeconds)))
+    return json(toEventStats(window, since, await countEvents(db, params.id, since, bucketSeconds)))
   },
 })

@@ -43,8 +43,8 @@ export default defineHttp({
     if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const limit = readEventLimit(query.limit)
     // Whoever sees a workload come sees its event as well.
-    await ctx.fleet.writer.flush()
-    const rows = await listEvents(ctx.db, params.id, {
+    const db = await ctx.db.upToDate()
+    const rows = await listEvents(db, params.id, {
       since: readSince(query.since),
       before:
         after === null ? null : { occurredAt: new Date(Number(after[0])), id: Math.trunc(Number(after[1])) },

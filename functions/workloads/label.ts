@@ -1,4 +1,3 @@
-import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { labelRevision } from '../../lib/changes/label-revision.ts'
 import { LabelRequest, RevisionLabel } from '../../lib/wire/revisions.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -26,7 +25,7 @@ export default defineHttp({
     if (label.includes('\0')) return problem('invalid-body', { error: INVALID })
     if (findWorkload(ctx, params.id) === null) return problem('workload-not-found')
     const request = { workloadId: params.id, hash: params.hash, label, actor }
-    const outcome = await recordAlongside(ctx.audit, (record) => labelRevision(ctx, request, record))
+    const outcome = await labelRevision(ctx, request)
     if (outcome.ok) return json({ label })
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

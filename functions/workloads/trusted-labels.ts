@@ -1,5 +1,4 @@
 import { string, type } from 'superstruct'
-import { recordAlongside } from '../../lib/audit/alongside.ts'
 import { LABEL_ERRORS, refuseLabels } from '../../lib/selectors/read-selector.ts'
 import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -21,16 +20,13 @@ export default defineHttp({
     const refusal = refuseLabels(body.labels)
     if (refusal !== null) return problem(refusal.code, refusal.details)
     const labels = Object.fromEntries(Object.entries(body.labels).sort(([a], [b]) => (a < b ? -1 : 1)))
-    const outcome = await recordAlongside(ctx.audit, (record) =>
-      ctx.fleet.setTrustedLabels(params.id, labels, (tx) =>
-        record(tx, {
-          action: 'workload.trusted_labels',
-          actor,
-          resource: 'workload',
-          resourceId: params.id,
-          detail: JSON.stringify(labels),
-        }),
-      ),
+    const outcome = await ctx.fleet.setTrustedLabels(params.id, labels, actor, (tx) =>
+      tx.record({
+        action: 'workload.trusted_labels',
+        resource: 'workload',
+        resourceId: params.id,
+        detail: JSON.stringify(labels),
+      }),
     )
     if (outcome.ok) return json({ workload_id: params.id, labels } satisfies TrustedLabels)
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)

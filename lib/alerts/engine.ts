@@ -10,7 +10,7 @@ import {
   listCurrentAlerts,
   resolveAlerts,
 } from '../store/alerts.ts'
-import type { Database, Db } from '../store/db.ts'
+import type { Database } from '../store/db.ts'
 import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import { nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
@@ -25,6 +25,7 @@ export interface AlertNotices {
 }
 
 export interface AlertEngineParts {
+  /** Of the active process: it stores nothing once another one has taken over. */
   db: Database
   clock: Clock
   random: Random
@@ -37,8 +38,6 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Whether fired alerts are owed to a webhook. */
   hasWebhook: boolean
-  /** Throws when another process has taken over. */
-  checkEpoch(tx: Db): Promise<void>
   notices: AlertNotices
 }
 
@@ -101,7 +100,7 @@ export class AlertEngine {
 
   /** Store some actions in one transaction, with what is owed to the webhook, and tell of them after. */
   async #store(actions: readonly AlertAction[], now: Date): Promise<{ fired: number; resolved: number }> {
-    const { db, random, hasWebhook, checkEpoch, notices } = this.#parts
+    const { db, random, hasWebhook, notices } = this.#parts
     const asked = actions.flatMap((action) =>
       action.kind === 'fire'
         ? {
@@ -119,7 +118,6 @@ export class AlertEngine {
     const idsOf = (kind: 'resolve' | 'end-quiet') =>
       actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
     const { fired, resolved } = await db.transaction('alerts.look', async (tx) => {
-      await checkEpoch(tx)
       const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
       await endQuiet(tx, idsOf('end-quiet'))
       const fired = await insertAlerts(tx, asked)

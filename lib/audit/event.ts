@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { AuditHead, AuditRecord } from '../store/audit.ts'
 
+/** Whoever acts, and with which API token. */
+export interface AuditActor {
+  userId: string
+  email: string
+  apiToken?: string | null
+}
+
 /** What happened, as the code that did it says. Never a password, a token, a secret or config text. */
 export interface AuditEvent {
   /** For example `config.approval.push`. */
   action: string
-  /** Who did it, and with which API token; null for a failed login and for what the service does by itself. */
-  actor: { userId: string; email: string; apiToken?: string | null } | null
+  /** Who did it; null for a failed login and for what the service does by itself. */
+  actor: AuditActor | null
   /** The kind of thing it was done to, with its id: `workload`, `config`, `user`, `report`, … */
   resource: string
   resourceId: string

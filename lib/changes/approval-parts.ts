@@ -1,5 +1,5 @@
-import type { AuditEvent } from '../audit/event.ts'
-import type { AuditTrail } from '../audit/trail.ts'
+import type { ActTransaction, AuditedDatabase } from '../audit/database.ts'
+import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget, ConfigTargets } from '../configs/check/target.ts'
@@ -10,12 +10,12 @@ import type { FleetCounters } from '../fleet/state/counters.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import type { Database } from '../store/db.ts'
+import type { Approval } from '../store/approvals.ts'
 import type { ValidationErrorWire } from '../wire/errors.ts'
 
 /** What approvals work with. */
 export interface ApprovalParts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
   fleet: Fleet
@@ -23,12 +23,22 @@ export interface ApprovalParts {
   hub: Hub
   configs: ConfigEngine
   configTargets: ConfigTargets
-  audit: AuditTrail
   config: { policy: ServerPolicy; runtimeValidation: { minVersion: string } }
 }
 
 /** Whoever acts. */
-export type ApprovalActor = NonNullable<AuditEvent['actor']>
+export type ApprovalActor = AuditActor
+
+/** Record a step of a request: what it was asked for, and which request it is. */
+export const recordStep = (
+  tx: ActTransaction,
+  action: string,
+  { id, workloadId, draftHash }: Pick<Approval, 'id' | 'workloadId' | 'draftHash'>,
+): Promise<void> =>
+  tx.record({
+    ...{ action, resource: 'workload', resourceId: workloadId },
+    ...{ configHash: draftHash, detail: id },
+  })
 
 /** A text that came with a request and cannot be taken. */
 export type TextRefusal = Refusal<'comment-required' | 'text-not-storable' | 'text-too-long'>

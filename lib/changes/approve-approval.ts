@@ -1,5 +1,4 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import { type Approval, findApproval, markApproved } from '../store/approvals.ts'
 import {
   type ApprovalActor,
@@ -7,6 +6,7 @@ import {
   checkDraft,
   type DraftRefusal,
   readComment,
+  recordStep,
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
@@ -33,22 +33,17 @@ export async function approveApproval(
   if (found.status !== 'pending') return { ok: false, code: 'approval-not-pending' }
   const checked = await checkDraft(parts, found.draftYaml, target)
   if (!checked.ok) return checked
-  return recordAlongside(parts.audit, async (record) => {
-    const stored = await parts.db.transaction('approval.approve', async (tx) => {
-      const approval = await markApproved(tx, {
-        ...{ id: approvalId, approver: actor.email, approverId: actor.userId, comment: comment.text },
-        now: parts.clock.now(),
-      })
-      if (approval === null) return null
-      await record(tx, {
-        ...{ action: 'config.approval.approve', actor, resource: 'workload', resourceId: workloadId },
-        ...{ configHash: approval.draftHash, detail: approvalId },
-      })
-      return approval
+  return parts.db.change<ApproveOutcome>('approval.approve', actor, async (tx) => {
+    const approval = await markApproved(tx, {
+      ...{ id: approvalId, approver: actor.email, approverId: actor.userId, comment: comment.text },
+      now: parts.clock.now(),
     })
-    if (stored === null) return { ok: false, code: 'approval-not-pending' } as const
-    parts.hub.broadcast(toApprovalFrame(stored))
-    parts.counters.approvalWaitsNoMore(workloadId, stored.id)
-    return { ok: true, approval: stored } as const
+    if (approval === null) return { ok: false, code: 'approval-not-pending' }
+    await recordStep(tx, 'config.approval.approve', approval)
+    tx.afterCommit(() => {
+      parts.hub.broadcast(toApprovalFrame(approval))
+      parts.counters.approvalWaitsNoMore(workloadId, approvalId)
+    })
+    return { ok: true, approval }
   })
 }

@@ -1,7 +1,12 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import { type Approval, closeApproval, findApproval } from '../store/approvals.ts'
-import { type ApprovalActor, type ApprovalParts, readComment, type TextRefusal } from './approval-parts.ts'
+import {
+  type ApprovalActor,
+  type ApprovalParts,
+  readComment,
+  recordStep,
+  type TextRefusal,
+} from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 
 export type CloseOutcome =
@@ -29,22 +34,17 @@ export async function endApproval(
   if (!comment.ok) return comment
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
-  return recordAlongside(parts.audit, async (record) => {
-    const closed = await parts.db.transaction(NAMES[status], async (tx) => {
-      const approval = await closeApproval(tx, {
-        ...{ id: approvalId, status, actor: actor.email, actorId: actor.userId },
-        ...{ comment: comment.text === '' ? null : comment.text, now: parts.clock.now() },
-      })
-      if (approval === null) return null
-      await record(tx, {
-        ...{ action: ACTIONS[status], actor, resource: 'workload', resourceId: workloadId },
-        ...{ configHash: approval.draftHash, detail: approvalId },
-      })
-      return approval
+  return parts.db.change<CloseOutcome>(NAMES[status], actor, async (tx) => {
+    const approval = await closeApproval(tx, {
+      ...{ id: approvalId, status, actor: actor.email, actorId: actor.userId },
+      ...{ comment: comment.text === '' ? null : comment.text, now: parts.clock.now() },
     })
-    if (closed === null) return { ok: false, code: 'approval-not-pending' } as const
-    parts.hub.broadcast(toApprovalFrame(closed))
-    parts.counters.approvalWaitsNoMore(workloadId, closed.id)
-    return { ok: true, approval: closed } as const
+    if (approval === null) return { ok: false, code: 'approval-not-pending' }
+    await recordStep(tx, ACTIONS[status], approval)
+    tx.afterCommit(() => {
+      parts.hub.broadcast(toApprovalFrame(approval))
+      parts.counters.approvalWaitsNoMore(workloadId, approvalId)
+    })
+    return { ok: true, approval }
   })
 }

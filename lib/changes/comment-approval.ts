@@ -1,4 +1,3 @@
-import { recordAlongside } from '../audit/alongside.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   countApprovalComments,
@@ -6,7 +5,7 @@ import {
   insertApprovalComment,
   lockApprovalStatus,
 } from '../store/approvals.ts'
-import { type ApprovalActor, type ApprovalParts, readComment } from './approval-parts.ts'
+import { type ApprovalActor, type ApprovalParts, readComment, recordStep } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 import type { CloseOutcome } from './close-approval.ts'
 
@@ -25,24 +24,17 @@ export async function commentApproval(
   if (!comment.ok) return comment
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
-  return recordAlongside(parts.audit, async (record) => {
-    const outcome = await parts.db.transaction('approval.comment', async (tx) => {
-      const status = await lockApprovalStatus(tx, approvalId)
-      if (status !== 'pending' && status !== 'approved') return 'ended' as const
-      if ((await countApprovalComments(tx, approvalId)) >= COMMENTS_MAX) return 'full' as const
-      const approval = await insertApprovalComment(tx, {
-        ...{ approvalId, author: actor.email, authorId: actor.userId, body: comment.text },
-        now: parts.clock.now(),
-      })
-      await record(tx, {
-        ...{ action: 'config.approval.comment', actor, resource: 'workload', resourceId: workloadId },
-        ...{ configHash: approval.draftHash, detail: approvalId },
-      })
-      return approval
+  return parts.db.change<CommentOutcome>('approval.comment', actor, async (tx) => {
+    const status = await lockApprovalStatus(tx, approvalId)
+    if (status !== 'pending' && status !== 'approved') return { ok: false, code: 'approval-not-pending' }
+    if ((await countApprovalComments(tx, approvalId)) >= COMMENTS_MAX)
+      return refuse('comments-full', { max: COMMENTS_MAX })
+    const approval = await insertApprovalComment(tx, {
+      ...{ approvalId, author: actor.email, authorId: actor.userId, body: comment.text },
+      now: parts.clock.now(),
     })
-    if (outcome === 'ended') return { ok: false, code: 'approval-not-pending' } as const
-    if (outcome === 'full') return refuse('comments-full', { max: COMMENTS_MAX })
-    parts.hub.broadcast(toApprovalFrame(outcome))
-    return { ok: true, approval: outcome } as const
+    await recordStep(tx, 'config.approval.comment', approval)
+    tx.afterCommit(() => parts.hub.broadcast(toApprovalFrame(approval)))
+    return { ok: true, approval }
   })
 }

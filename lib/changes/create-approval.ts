@@ -1,5 +1,4 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import { randomHex } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
@@ -83,32 +82,26 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
 }
 
 /** The row, the retirement of the former one and the audit entry in one transaction; then the frames. */
-async function store(
-  parts: ApprovalParts,
-  actor: ApprovalActor,
-  wanted: NewApproval,
-): Promise<CreateOutcome> {
-  // A workload of a moment ago may have no row yet.
-  await parts.fleet.writer.flush()
-  return recordAlongside(parts.audit, async (record) => {
-    const stored = await parts.db.transaction('approval.request', async (tx) => {
-      if ((await lockWorkload(tx, wanted.workloadId)) === null) return null
-      const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
-      const retired = await retirePendingApproval(tx, wanted.workloadId, wanted.targetGroup, by)
-      const approval = await insertApproval(tx, wanted)
-      await record(tx, {
-        ...{ action: 'config.approval.request', actor, resource: 'workload', resourceId: wanted.workloadId },
-        ...{ configHash: wanted.draftHash, detail: `${approval.id}:${approval.targetGroup}` },
-      })
-      return { retired, approval }
+function store(parts: ApprovalParts, actor: ApprovalActor, wanted: NewApproval): Promise<CreateOutcome> {
+  const { hub, counters } = parts
+  const { workloadId, draftHash } = wanted
+  return parts.db.change<CreateOutcome>('approval.request', actor, async (tx) => {
+    if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
+    const retired = await retirePendingApproval(tx, workloadId, wanted.targetGroup, by)
+    const approval = await insertApproval(tx, wanted)
+    await tx.record({
+      ...{ action: 'config.approval.request', resource: 'workload', resourceId: workloadId },
+      ...{ configHash: draftHash, detail: `${approval.id}:${approval.targetGroup}` },
     })
-    if (stored === null) return { ok: false, code: 'workload-not-found' } as const
-    if (stored.retired !== null) {
-      parts.hub.broadcast(toApprovalFrame(stored.retired))
-      parts.counters.approvalWaitsNoMore(wanted.workloadId, stored.retired.id)
-    }
-    parts.hub.broadcast(toApprovalFrame(stored.approval))
-    parts.counters.approvalWaits(wanted.workloadId, stored.approval.id)
-    return { ok: true, approval: stored.approval } as const
+    tx.afterCommit(() => {
+      if (retired !== null) {
+        hub.broadcast(toApprovalFrame(retired))
+        counters.approvalWaitsNoMore(workloadId, retired.id)
+      }
+      hub.broadcast(toApprovalFrame(approval))
+      counters.approvalWaits(workloadId, approval.id)
+    })
+    return { ok: true, approval }
   })
 }

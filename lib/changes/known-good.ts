@@ -1,5 +1,4 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import { findContent } from '../store/config-contents.ts'
 import { clearKnownGood, findKnownGood, type KnownGood, setKnownGood } from '../store/known-good.ts'
 import { findNewestPushOfHash, wasEverApplied } from '../store/pushes.ts'
@@ -47,20 +46,20 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
   const workload = parts.fleet.workload(workloadId)
   if (target === null || workload === null) return { ok: false, code: 'workload-not-found' }
   if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
-  await parts.fleet.writer.flush()
-  const newest = await findNewestPushOfHash(parts.db, workloadId, hash)
+  const db = await parts.db.upToDate()
+  const newest = await findNewestPushOfHash(db, workloadId, hash)
   if (newest === null) return { ok: false, code: 'revision-not-found' }
   // One that was applied and failed later is what nobody wants to go back to.
-  if (newest.status === 'failed' || !(await wasEverApplied(parts.db, workloadId, hash)))
+  if (newest.status === 'failed' || !(await wasEverApplied(db, workloadId, hash)))
     return { ok: false, code: 'config-not-applied' }
-  const content = await findContent(parts.db, hash)
+  const content = await findContent(db, hash)
   if (content === null) return { ok: false, code: 'config-content-unavailable' }
   const checked = await checkDraft(parts, content.body, target)
   if (!checked.ok) return checked
   const appliedAt = newest.appliedAt ?? newest.submittedAt
   const outcome = await pin(parts, request, appliedAt)
   if (!outcome.ok && outcome.code === 'known-good-conflict') {
-    const recorded = await parts.audit.observe({
+    const recorded = await parts.db.observe({
       ...{ action: 'config.known_good.conflict', actor: request.actor },
       ...{ resource: 'workload', resourceId: workloadId, configHash: hash },
       detail: JSON.stringify({
@@ -81,38 +80,36 @@ const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => 
 })
 
 /** The precondition is looked at again under the workload's row lock. */
-async function pin(parts: ApprovalParts, request: PinRequest, sourceAppliedAt: Date): Promise<PinOutcome> {
+function pin(parts: ApprovalParts, request: PinRequest, sourceAppliedAt: Date): Promise<PinOutcome> {
   const { workloadId, hash, actor } = request
-  return recordAlongside<PinOutcome>(parts.audit, (record) =>
-    parts.fleet.pinKnownGood(workloadId, hash, async (tx): Promise<PinOutcome> => {
-      if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
-      const current = await findKnownGood(tx, workloadId)
-      if (!isExpected(current, request))
-        return { ok: false, code: 'known-good-conflict', currentHash: current?.hash ?? '' }
-      const hasChanged = current?.hash !== hash
-      const next: KnownGood = hasChanged
-        ? {
-            ...{ workloadId, hash, markedAt: parts.clock.now(), markedBy: actor.email, sourceAppliedAt },
-            replacedHash: current?.hash ?? null,
-            replaceReason: request.replaceReason === '' ? null : request.replaceReason,
-          }
-        : current
-      if (hasChanged) await setKnownGood(tx, next)
-      await record(tx, {
-        ...{ action: 'config.known_good.mark', actor, resource: 'workload', resourceId: workloadId },
-        configHash: hash,
-        detail: JSON.stringify({
-          result: hasChanged ? 'marked' : 'unchanged',
-          ...{ changed: hasChanged, target_hash: hash, previous_known_good: current?.hash ?? '' },
-          replaced_config_id: hasChanged ? (next.replacedHash ?? '') : '',
-          source_applied_at: next.sourceAppliedAt?.toISOString() ?? '',
-          ...preconditionsOf(request),
-          side_effect: hasChanged ? 'known_good_set' : 'none',
-        }),
-      })
-      return { ok: true, isFirst: current === null, hasChanged, pin: next }
-    }),
-  )
+  return parts.fleet.pinKnownGood<PinOutcome>(workloadId, hash, actor, async (tx) => {
+    if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    const current = await findKnownGood(tx, workloadId)
+    if (!isExpected(current, request))
+      return { ok: false, code: 'known-good-conflict', currentHash: current?.hash ?? '' }
+    const hasChanged = current?.hash !== hash
+    const next: KnownGood = hasChanged
+      ? {
+          ...{ workloadId, hash, markedAt: parts.clock.now(), markedBy: actor.email, sourceAppliedAt },
+          replacedHash: current?.hash ?? null,
+          replaceReason: request.replaceReason === '' ? null : request.replaceReason,
+        }
+      : current
+    if (hasChanged) await setKnownGood(tx, next)
+    await tx.record({
+      ...{ action: 'config.known_good.mark', resource: 'workload', resourceId: workloadId },
+      configHash: hash,
+      detail: JSON.stringify({
+        result: hasChanged ? 'marked' : 'unchanged',
+        ...{ changed: hasChanged, target_hash: hash, previous_known_good: current?.hash ?? '' },
+        replaced_config_id: hasChanged ? (next.replacedHash ?? '') : '',
+        source_applied_at: next.sourceAppliedAt?.toISOString() ?? '',
+        ...preconditionsOf(request),
+        side_effect: hasChanged ? 'known_good_set' : 'none',
+      }),
+    })
+    return { ok: true, isFirst: current === null, hasChanged, pin: next }
+  })
 }
 
 export type UnpinOutcome =
@@ -129,19 +126,17 @@ export async function clearPin(
   const workload = parts.fleet.workload(workloadId)
   if (workload === null) return { ok: false, code: 'workload-not-found' }
   if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
-  return recordAlongside<UnpinOutcome>(parts.audit, (record) =>
-    parts.fleet.pinKnownGood(workloadId, null, async (tx): Promise<UnpinOutcome> => {
-      if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
-      const former = await findKnownGood(tx, workloadId)
-      await clearKnownGood(tx, workloadId)
-      await record(tx, {
-        ...{ action: 'config.known_good.clear', actor, resource: 'workload', resourceId: workloadId },
-        ...(former === null ? {} : { configHash: former.hash }),
-        detail: JSON.stringify({ result: former === null ? 'unchanged' : 'cleared' }),
-      })
-      return { ok: true }
-    }),
-  )
+  return parts.fleet.pinKnownGood<UnpinOutcome>(workloadId, null, actor, async (tx) => {
+    if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    const former = await findKnownGood(tx, workloadId)
+    await clearKnownGood(tx, workloadId)
+    await tx.record({
+      ...{ action: 'config.known_good.clear', resource: 'workload', resourceId: workloadId },
+      ...(former === null ? {} : { configHash: former.hash }),
+      detail: JSON.stringify({ result: former === null ? 'unchanged' : 'cleared' }),
+    })
+    return { ok: true }
+  })
 }
 
 /** A pin as the wire shows it. */

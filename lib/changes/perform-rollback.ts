@@ -1,5 +1,4 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { type ConfigContent, findContent } from '../store/config-contents.ts'
 import { findNewestPushOfHash, type Push, wasEverApplied } from '../store/pushes.ts'
@@ -34,12 +33,12 @@ export async function rollBackToHash(
 ): Promise<RollbackOutcome> {
   const target = await parts.configTargets.find(request.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
-  await parts.fleet.writer.flush()
-  const newest = await findNewestPushOfHash(parts.db, request.workloadId, request.hash)
+  const db = await parts.db.upToDate()
+  const newest = await findNewestPushOfHash(db, request.workloadId, request.hash)
   if (newest === null) return { ok: false, code: 'target-not-found' }
-  if (!(await wasEverApplied(parts.db, request.workloadId, request.hash)))
+  if (!(await wasEverApplied(db, request.workloadId, request.hash)))
     return { ok: false, code: 'target-not-applied', targetStatus: newest.status }
-  const content = await findContent(parts.db, request.hash)
+  const content = await findContent(db, request.hash)
   if (content === null) return { ok: false, code: 'target-content-unavailable' }
   return perform(parts, target, content, 'hash', request.actor)
 }
@@ -71,33 +70,31 @@ async function perform(
   const checked = await checkRollback(parts, target, content.body)
   if (!checked.ok) return checked
   const { workloadId } = target
-  return recordAlongside<RollbackOutcome>(parts.audit, async (record) => {
-    let requestId = ''
-    const outcome = await parts.fleet.push<never>(
-      {
-        ...{ workloadId, hash: content.hash, body: content.body, used: checked.required },
-        ...{ kind: 'rollback', pushedBy: actor.email, approvalId: null, rollbackTargetKind: targetKind },
-      },
-      async (tx, push) => {
-        requestId = encodeRequestId({
-          ...{ workloadId, targetHash: content.hash, pushId: push.pushId, startedAt: push.submittedAt },
-        })
-        await record(tx, {
-          ...{ action: 'config.rollback', actor, resource: 'workload', resourceId: workloadId },
-          configHash: content.hash,
-          detail: JSON.stringify({
-            target_kind: targetKind,
-            request_id: requestId,
-            push_id: push.pushId,
-            current_hash: target.activeConfigHash ?? '',
-            target_hash: content.hash,
-            policy_rules: [...new Set(checked.findings.map((finding) => finding.rule_id))],
-          }),
-        })
-        return { ok: true }
-      },
-    )
-    if (!outcome.ok) return { ok: false, code: outcome.code }
-    return { ok: true, push: outcome.push, targetKind, requestId, policyFindings: checked.findings }
-  })
+  let requestId = ''
+  const outcome = await parts.fleet.push<never>(
+    {
+      ...{ workloadId, hash: content.hash, body: content.body, used: checked.required },
+      ...{ kind: 'rollback', actor, approvalId: null, rollbackTargetKind: targetKind },
+    },
+    async (tx, push) => {
+      requestId = encodeRequestId({
+        ...{ workloadId, targetHash: content.hash, pushId: push.pushId, startedAt: push.submittedAt },
+      })
+      await tx.record({
+        ...{ action: 'config.rollback', resource: 'workload', resourceId: workloadId },
+        configHash: content.hash,
+        detail: JSON.stringify({
+          target_kind: targetKind,
+          request_id: requestId,
+          push_id: push.pushId,
+          current_hash: target.activeConfigHash ?? '',
+          target_hash: content.hash,
+          policy_rules: [...new Set(checked.findings.map((finding) => finding.rule_id))],
+        }),
+      })
+      return { ok: true }
+    },
+  )
+  if (!outcome.ok) return outcome
+  return { ok: true, push: outcome.push, targetKind, requestId, policyFindings: checked.findings }
 }

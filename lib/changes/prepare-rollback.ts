@@ -46,10 +46,10 @@ export async function prepareRollback(
   const pin = await findKnownGood(parts.db, workload.id)
   if (request.hash === null && pin === null) return { ok: false, code: 'known-good-not-found' }
   const hash = request.hash ?? pin!.hash
-  await parts.fleet.writer.flush()
-  const newest = await findNewestPushOfHash(parts.db, workload.id, hash)
+  const db = await parts.db.upToDate()
+  const newest = await findNewestPushOfHash(db, workload.id, hash)
   if (newest === null) return { ok: false, code: 'target-not-found' }
-  if (!(await wasEverApplied(parts.db, workload.id, hash)))
+  if (!(await wasEverApplied(db, workload.id, hash)))
     return { ok: false, code: 'target-not-applied', targetStatus: newest.status }
   const pinnedHash = pin?.hash ?? null
   const wanted = await describeConfig(parts, workload, newest, hash, pinnedHash, 'history')

@@ -1,5 +1,4 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
@@ -119,7 +118,7 @@ async function judgePolicy(
   if (!found.ok) return found
   const { evaluation } = found
   if (evaluation.decision !== 'block') return null
-  const recorded = await parts.audit.observe({
+  const recorded = await parts.db.observe({
     ...{
       action: 'config.policy.block',
       actor: push.actor,
@@ -152,39 +151,38 @@ async function commit(
 ): Promise<PushApprovalOutcome> {
   const { actor, breakGlass, workloadId } = push
   let pushed: Approval | null = null
-  return recordAlongside<PushApprovalOutcome>(parts.audit, async (record) => {
-    let refusal: PushRefusal | null = null
-    const outcome = await parts.fleet.push<'refused' | 'stage-empty'>(
-      {
-        ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
-        ...{ kind: 'approval', pushedBy: actor.email, approvalId: approval.id, rollbackTargetKind: null },
-        stages: push.stages,
-      },
-      async (tx, { pushId }) => {
-        const status = await lockApprovalStatus(tx, approval.id)
-        refusal =
-          status === null ? { ok: false, code: 'approval-not-found' } : refuseStatus(status, breakGlass)
-        if (refusal !== null) return { ok: false, code: 'refused' }
-        pushed = await markPushed(tx, {
-          ...{ id: approval.id, pushId, configHash: approval.draftHash, comment: push.comment, prodTarget },
-          ...{ prodDoubleConfirmed: push.prodDoubleConfirmed, breakGlass },
-          breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
-          now: parts.clock.now(),
-        })
-        const detail = breakGlass
-          ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
-          : `${approval.id}:${approval.draftHash}`
-        await record(tx, {
-          action: breakGlass ? 'config.approval.break_glass_push' : 'config.approval.push',
-          ...{ actor, resource: 'workload', resourceId: workloadId },
-          ...{ configHash: approval.draftHash, detail },
-        })
-        return { ok: true }
-      },
-    )
-    if (!outcome.ok) return outcome.code === 'refused' ? refusal! : { ok: false, code: outcome.code }
-    parts.hub.broadcast(toApprovalFrame(pushed!))
-    parts.counters.approvalWaitsNoMore(workloadId, pushed!.id)
-    return { ok: true, approval: pushed! }
-  })
+  const outcome = await parts.fleet.push<PushRefusal>(
+    {
+      ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
+      ...{ kind: 'approval', actor, approvalId: approval.id, rollbackTargetKind: null },
+      stages: push.stages,
+    },
+    async (tx, { pushId }) => {
+      const status = await lockApprovalStatus(tx, approval.id)
+      if (status === null) return { ok: false, code: 'approval-not-found' }
+      const refusal = refuseStatus(status, breakGlass)
+      if (refusal !== null) return refusal
+      pushed = await markPushed(tx, {
+        ...{ id: approval.id, pushId, configHash: approval.draftHash, comment: push.comment, prodTarget },
+        ...{ prodDoubleConfirmed: push.prodDoubleConfirmed, breakGlass },
+        breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
+        now: parts.clock.now(),
+      })
+      const detail = breakGlass
+        ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
+        : `${approval.id}:${approval.draftHash}`
+      await tx.record({
+        action: breakGlass ? 'config.approval.break_glass_push' : 'config.approval.push',
+        ...{ resource: 'workload', resourceId: workloadId },
+        ...{ configHash: approval.draftHash, detail },
+      })
+      const frame = toApprovalFrame(pushed)
+      tx.afterCommit(() => {
+        parts.hub.broadcast(frame)
+        parts.counters.approvalWaitsNoMore(workloadId, approval.id)
+      })
+      return { ok: true }
+    },
+  )
+  return outcome.ok ? { ok: true, approval: pushed! } : outcome
 }

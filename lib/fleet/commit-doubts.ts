@@ -1,3 +1,4 @@
+import type { AuditedDatabase } from '../audit/database.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/db.ts'
 import type { Fleet } from './fleet.ts'
@@ -8,7 +9,7 @@ import type { Timers } from './state/timers.ts'
 const ASK_AFTER_MS = 500
 
 export interface CommitDoubtsParts {
-  db: Database
+  db: Pick<AuditedDatabase, 'settleDoubts'> & Database
   timers: Timers
   log: Log
   counters: Pick<FleetCounters, 'load'>
@@ -20,7 +21,7 @@ export interface CommitDoubtsParts {
 /**
  * A connection that is lost after COMMIT was sent leaves a change that may stand although its caller was told of a
  * failure: nobody moved what is kept in memory of it, and no browser was told. This asks the database what it holds
- * until it answers, and takes that over. Pushes and rollouts do so themselves, as offers depend on it.
+ * until it answers, takes that over, and lets the outside audit sink hear of what stands. Pushes and rollouts do so themselves, as offers depend on it.
  */
 export class CommitDoubts {
   readonly #parts: CommitDoubtsParts
@@ -61,6 +62,7 @@ export class CommitDoubts {
         log.warn({ count: adopted.length }, TAKEN_OVER)
         tellBrowsers()
       }
+      await db.settleDoubts()
       if (looks.some((look) => look.passedOver.length > 0)) this.note()
     } catch (error) {
       log.warn({ err: error }, 'the fate of a commit is not known yet')

@@ -1,7 +1,9 @@
+import type { ActTransaction } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditActor } from '../audit/event.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
-import type { Db } from '../store/db.ts'
 import type { Push } from '../store/pushes.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs } from './intake/effective-configs.ts'
@@ -258,10 +260,10 @@ export class Fleet implements FleetPort {
   }
 
   /** Make a config a workload's assignment; see `PushEngine.push`. */
-  push<Code extends string>(
+  push<Refused extends { ok: false; code: string } = never>(
     request: PushRequest,
-    alongside: (tx: Db, push: Push) => Promise<{ ok: true } | { ok: false; code: Code }>,
-  ): Promise<PushOutcome<Code>> {
+    alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
+  ): Promise<PushOutcome<Refused>> {
     return this.#pushes.push(request, alongside)
   }
 
@@ -285,11 +287,6 @@ export class Fleet implements FleetPort {
     this.#leaving.forgetAgents(agents)
   }
 
-  /** Throws where another process has become the active one: asked in each transaction that writes. */
-  checkEpoch(tx: Db): Promise<void> {
-    return this.#deps.checkEpoch(tx)
-  }
-
   /** Take over what operators have set or deleted where only the database holds it; see `WorkloadSettings.adopt`. */
   adoptSettings(): ReturnType<WorkloadSettings['adopt']> {
     return this.#settings.adopt()
@@ -306,9 +303,10 @@ export class Fleet implements FleetPort {
   pinKnownGood<Outcome extends { ok: boolean }>(
     id: string,
     hash: string | null,
-    work: (tx: Db) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    return this.#settings.pinKnownGood(id, hash, work)
+    actor: AuditActor,
+    work: (tx: ActTransaction) => Promise<Outcome>,
+  ): Promise<Outcome | AuditFailure> {
+    return this.#settings.pinKnownGood(id, hash, actor, work)
   }
 
   /** Can at least one live instance run a config of these components, or does none live? */
@@ -321,9 +319,9 @@ export class Fleet implements FleetPort {
   async findRollbackTarget(id: string): Promise<FoundRollback | null> {
     const workload = this.state.workloads.get(id)
     if (workload === undefined) return null
-    await this.writer.flush()
+    const db = await this.#deps.db.upToDate()
     const live = this.state.liveInstances(workload)
-    return findRollback(this.#deps.db, this.#deps, workload, live, workload.activeHash ?? '')
+    return findRollback(db, this.#deps, workload, live, workload.activeHash ?? '')
   }
 
   /** What the members of a workload's open rollout would go back to; null when there is nothing. */

@@ -34,10 +34,11 @@ const ROOMY = 0.8
 const UNTOUCHED_KEPT_MS = DAY_MS
 
 export interface JanitorParts {
+  /** Of the active process: where another one has taken over, it refuses what is to be written. */
   db: Database
   clock: Clock
   log: Log
-  fleet: Pick<Fleet, 'archive' | 'checkEpoch' | 'discard' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
+  fleet: Pick<Fleet, 'archive' | 'discard' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
   /** Days after which a disconnected workload is archived, and an archived one removed. */
   retentionDays: number
   archiveDays: number
@@ -64,13 +65,9 @@ export interface SweepResult {
 
 const daysAgo = ({ clock }: JanitorParts, days: number) => new Date(clock.now().getTime() - days * DAY_MS)
 
-/** Write what stands only while no other process has become the active one: that one knows who runs what, not we. */
-function write<T>({ db, fleet }: JanitorParts, work: (tx: Db) => Promise<T>): Promise<T> {
-  return db.transaction('janitor.trim', async (tx) => {
-    await fleet.checkEpoch(tx)
-    return work(tx)
-  })
-}
+/** Write what only the active process may: another one knows who runs what, not we. */
+const write = <T>({ db }: JanitorParts, work: (tx: Db) => Promise<T>): Promise<T> =>
+  db.transaction('janitor.trim', work)
 
 /** The workloads in which nobody lives that fit, looked through in turns. */
 async function absentWorkloads(
@@ -117,7 +114,7 @@ async function archiveExpired(parts: JanitorParts, signal: AbortSignal): Promise
   )
   return withEach(parts, expired, signal, async ({ id }) => {
     // Judged once more under the workload's own lock and in the statement: it may come back at any time.
-    const outcome = await fleet.archive(id, async () => {})
+    const outcome = await fleet.archive(id, null, async () => {})
     return outcome.ok
   })
 }

@@ -1,9 +1,8 @@
-import type { AuditTrail } from '../audit/trail.ts'
+import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
-import type { Database } from '../store/db.ts'
 import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
 import { type Authentication, openAuthority } from './authority.ts'
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
@@ -37,11 +36,10 @@ export interface Identity {
 
 /** What the parts of identity share. */
 export interface IdentityParts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
   log: Log
-  audit: AuditTrail
   passwords: Passwords
   /** JWT_SECRET as it is. */
   jwtSecret: string

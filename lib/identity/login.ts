@@ -1,7 +1,7 @@
-import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
-import type { Database } from '../store/db.ts'
 import { listUserGroups } from '../store/groups.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findCredentials, noteLogin } from '../store/users.ts'
@@ -26,10 +26,9 @@ export type LoginOutcome =
   | AuditFailure
 
 interface Parts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
-  audit: AuditTrail
   passwords: Passwords
   tokens: Tokens
   limit: LoginLimit
@@ -60,12 +59,11 @@ async function judge(parts: Parts, { email, password }: LoginRequest): Promise<L
   if (!checked.ok) return checked
   if (!user || !checked.fits) return refuse(parts, email)
   const opened = await openSession(parts, user)
-  if (!opened.ok) return opened
-  return opened.value ? { ok: true, ...opened.value } : refuse(parts, email)
+  return opened ?? refuse(parts, email)
 }
 
-async function refuse({ audit }: Parts, email: string): Promise<LoginOutcome> {
-  const observed = await audit.observe({
+async function refuse({ db }: Parts, email: string): Promise<LoginOutcome> {
+  const observed = await db.observe({
     action: 'auth.login.failure',
     actor: null,
     resource: 'user',
@@ -78,13 +76,17 @@ async function refuse({ audit }: Parts, email: string): Promise<LoginOutcome> {
 
 /** Null when the user was removed or got another password while this one was checked. */
 async function openSession(
-  { clock, random, audit, tokens }: Parts,
+  { db, clock, random, tokens }: Parts,
   user: { id: string; email: string; passwordHash: string },
-): Promise<{ ok: true; value: { token: string; expiresAt: Date } | null } | AuditFailure> {
-  return audit.change(
-    async (tx, record) => {
+): Promise<{ ok: true; token: string; expiresAt: Date } | AuditFailure | null> {
+  const opened = await db.change<
+    { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' }
+  >(
+    'session.open',
+    { userId: user.id, email: user.email },
+    async (tx) => {
       const now = clock.now()
-      if (!(await noteLogin(tx, user.id, user.passwordHash, now))) return null
+      if (!(await noteLogin(tx, user.id, user.passwordHash, now))) return { ok: false, code: 'changed' }
       const groups = (await listUserGroups(tx, user.id)).map((group) => group.name)
       const sessionId = uuidv7(now, random)
       const login = { userId: user.id, email: user.email, groups, sessionId, issuedAt: now }
@@ -95,11 +97,11 @@ async function openSession(
         createdAt: now,
         expiresAt: signed.expiresAt,
       })
-      const actor = { userId: user.id, email: user.email }
-      await record({ action: 'auth.login.success', actor, resource: 'user', resourceId: user.id })
-      return signed
+      await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: user.id })
+      return { ok: true, ...signed }
     },
-    // Nobody may be signed in without a record of it.
-    { sink: 'before-commit' },
+    // Nobody may be signed in without a record of it, and nobody waits for what agents say.
+    { sink: 'before-commit', waitsForReports: false },
   )
+  return !opened.ok && opened.code === 'changed' ? null : opened
 }

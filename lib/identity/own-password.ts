@@ -1,6 +1,6 @@
-import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import type { Database } from '../store/db.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { findPasswordHash, updatePassword } from '../store/users.ts'
 import { toEmailKey } from './emails.ts'
@@ -25,8 +25,7 @@ export type PasswordChangeOutcome =
   | AuditFailure
 
 interface Parts {
-  db: Database
-  audit: AuditTrail
+  db: AuditedDatabase
   passwords: Passwords
   limit: LoginLimit
   ends: SessionEnds
@@ -53,7 +52,7 @@ export function openOwnPassword(parts: Parts): (change: PasswordChange) => Promi
 }
 
 async function replace(
-  { db, audit, passwords, ends }: Parts,
+  { db, passwords, ends }: Parts,
   { actor, currentPassword, newPassword }: PasswordChange,
 ): Promise<PasswordChangeOutcome> {
   const currentHash = await findPasswordHash(db, actor.userId)
@@ -63,22 +62,14 @@ async function replace(
   if (!checked.fits) return { ok: false, code: 'password-mismatch' }
   const hashed = await passwords.hash(newPassword)
   if (!hashed.ok) return hashed
-  let ended: string[] = []
-  const changed = await audit.change(async (tx, record) => {
+  return db.change<PasswordChangeOutcome>('password.change', actor, async (tx) => {
+    const { userId, sessionId } = actor
     // Another change may have come first; then the current password is no longer the one that was checked.
-    if (!(await updatePassword(tx, actor.userId, hashed.hash, currentHash))) return false
-    ended = await deleteUserSessions(tx, actor.userId, actor.sessionId)
-    const { userId, email } = actor
-    await record({
-      action: 'auth.password.change',
-      actor: { userId, email },
-      resource: 'user',
-      resourceId: userId,
-    })
-    return true
+    if (!(await updatePassword(tx, userId, hashed.hash, currentHash)))
+      return { ok: false, code: 'password-mismatch' }
+    const ended = await deleteUserSessions(tx, userId, sessionId)
+    tx.afterCommit(() => ends.announce(ended))
+    await tx.record({ action: 'auth.password.change', resource: 'user', resourceId: userId })
+    return { ok: true }
   })
-  const isApplied = changed.ok ? changed.value : changed.sideEffect === 'applied'
-  if (isApplied) ends.announce(ended)
-  if (!changed.ok) return changed
-  return changed.value ? { ok: true } : { ok: false, code: 'password-mismatch' }
 }

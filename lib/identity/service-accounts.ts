@@ -1,9 +1,10 @@
-import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
-import type { Database, Db } from '../store/db.ts'
+import type { Db } from '../store/db.ts'
 import { findGroups, type Group, replaceUserGroups } from '../store/groups.ts'
 import {
   countServiceAccounts,
@@ -47,10 +48,9 @@ export interface ServiceAccounts {
 }
 
 interface Parts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
-  audit: AuditTrail
   ends: SessionEnds
 }
 
@@ -83,13 +83,13 @@ const USER_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const findOwner = async (tx: Db, id: string) => (USER_ID.test(id) ? findUser(tx, id) : undefined)
 
 async function createAccount(
-  { clock, random, audit }: Parts,
+  { db, clock, random }: Parts,
   by: Administrator,
   asked: { name: string; ownerId: string; groups: readonly string[] },
 ): Promise<ServiceAccountOutcome> {
   const name = asked.name.trim()
   if (!NAME.test(name)) return refuse('service-account-name-invalid')
-  const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
+  return db.change<ServiceAccountOutcome>('service-account.create', by, async (tx) => {
     await lockIdentity(tx)
     const groups = await findGroups(tx, asked.groups)
     const unknown = refuseUnknownGroup(asked.groups, groups)
@@ -104,22 +104,21 @@ async function createAccount(
       return { ok: false, code: 'service-account-taken' }
     await replaceUserGroups(tx, id, idsOf(groups))
     const detail = JSON.stringify({ name, owner: owner.email, groups: namesOf(groups) })
-    await record({
-      ...{ action: 'service_account.create', actor: by, resource: 'service_account', resourceId: id, detail },
+    await tx.record({
+      ...{ action: 'service_account.create', resource: 'service_account', resourceId: id, detail },
     })
     const account = { id, name, owner: { id: owner.id, email: owner.email }, groups: namesOf(groups) }
     return { ok: true, account: { ...account, createdAt: now } }
   })
-  return outcome.ok ? outcome.value : outcome
 }
 
-async function updateAccount(
-  { audit, ends }: Parts,
+function updateAccount(
+  { db, ends }: Parts,
   by: Administrator,
   id: string,
   change: { ownerId?: string; groups?: readonly string[] },
 ): Promise<ServiceAccountOutcome> {
-  const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
+  return db.change<ServiceAccountOutcome>('service-account.update', by, async (tx) => {
     await lockIdentity(tx)
     const before = await findServiceAccount(tx, id)
     if (!before) return { ok: false, code: 'service-account-not-found' }
@@ -137,38 +136,29 @@ async function updateAccount(
     }
     const detail = JSON.stringify({ name: before.name, ...changes })
     if (Object.keys(changes).length > 0)
-      await record({
-        ...{ action: 'service_account.update', actor: by, resource: 'service_account', resourceId: id },
+      await tx.record({
+        ...{ action: 'service_account.update', resource: 'service_account', resourceId: id },
         detail,
       })
+    // What is remembered of its rights is forgotten.
+    tx.afterCommit(() => ends.announce([]))
     return { ok: true, account }
   })
-  if (isApplied(outcome)) ends.announce([])
-  return outcome.ok ? outcome.value : outcome
 }
 
-async function removeAccount(
-  { audit, ends }: Parts,
-  by: Administrator,
-  id: string,
-): Promise<ServiceAccountOutcome> {
-  let ended: string[] = []
-  const outcome = await audit.change<ServiceAccountOutcome>(async (tx, record) => {
+function removeAccount({ db, ends }: Parts, by: Administrator, id: string): Promise<ServiceAccountOutcome> {
+  return db.change<ServiceAccountOutcome>('service-account.delete', by, async (tx) => {
     await lockIdentity(tx)
     const account = await findServiceAccount(tx, id)
     if (!account) return { ok: false, code: 'service-account-not-found' }
     const tokens = (await listApiTokens(tx, id)).map(({ name }) => name)
-    ended = await deleteUserApiTokens(tx, id)
+    const ended = await deleteUserApiTokens(tx, id)
+    tx.afterCommit(() => ends.announce(ended))
     await deleteUser(tx, id)
     const detail = JSON.stringify({ name: account.name, groups: account.groups, tokens })
-    await record({
-      ...{ action: 'service_account.delete', actor: by, resource: 'service_account', resourceId: id, detail },
+    await tx.record({
+      ...{ action: 'service_account.delete', resource: 'service_account', resourceId: id, detail },
     })
     return { ok: true, account }
   })
-  if (isApplied(outcome)) ends.announce(ended)
-  return outcome.ok ? outcome.value : outcome
 }
-
-const isApplied = (outcome: { ok: true; value: ServiceAccountOutcome } | AuditFailure): boolean =>
-  outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'

@@ -1,10 +1,11 @@
-import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { type ApiToken, deleteApiToken, insertApiToken, listApiTokens } from '../store/api-tokens.ts'
-import type { Database, Db } from '../store/db.ts'
+import type { Db } from '../store/db.ts'
 import { listUserGroups } from '../store/groups.ts'
 import { findServiceAccount } from '../store/service-accounts.ts'
 import { findUser, lockIdentity } from '../store/users.ts'
@@ -41,10 +42,9 @@ export interface TokenAdministration {
 }
 
 interface Parts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
-  audit: AuditTrail
   ends: SessionEnds
 }
 
@@ -88,7 +88,7 @@ async function readHolder(
 }
 
 async function createToken(
-  { clock, random, audit }: Parts,
+  { db, clock, random }: Parts,
   by: Administrator,
   holderId: string,
   asked: NewApiToken,
@@ -97,7 +97,7 @@ async function createToken(
   const refused = refuseRequest(name, asked, clock.now())
   if (refused) return refused
   const secret = formatApiToken(random.bytes(32))
-  const outcome = await audit.change<TokenOutcome>(async (tx, record) => {
+  return db.change<TokenOutcome>('token.create', by, async (tx) => {
     await lockIdentity(tx)
     const holder = await readHolder(tx, holderId)
     if (!holder) return { ok: false, code: 'user-not-found' }
@@ -111,32 +111,29 @@ async function createToken(
     const token = { id: uuidv7(now, random), userId: holderId, name, permissions }
     const times = { createdAt: now, expiresAt: asked.expiresAt }
     await insertApiToken(tx, { ...token, ...times, hash: hashApiToken(secret) })
-    await record({
-      ...{ action: 'token.create', actor: by, resource: 'token', resourceId: token.id },
+    await tx.record({
+      ...{ action: 'token.create', resource: 'token', resourceId: token.id },
       detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: asked.expiresAt }),
     })
     return { ok: true, token: { ...token, ...times, lastUsedAt: null }, secret }
   })
-  return outcome.ok ? outcome.value : outcome
 }
 
-async function revokeToken(
-  { audit, ends }: Parts,
+function revokeToken(
+  { db, ends }: Parts,
   by: Administrator,
   holderId: string,
   id: string,
 ): Promise<RevokeOutcome> {
-  const outcome = await audit.change<RevokeOutcome>(async (tx, record) => {
+  return db.change<RevokeOutcome>('token.revoke', by, async (tx) => {
     const token = await deleteApiToken(tx, holderId, id)
     if (!token) return { ok: false, code: 'token-not-found' }
     const holder = await readHolder(tx, holderId)
-    await record({
-      ...{ action: 'token.revoke', actor: by, resource: 'token', resourceId: id },
+    await tx.record({
+      ...{ action: 'token.revoke', resource: 'token', resourceId: id },
       detail: JSON.stringify({ name: token.name, holder: holder?.name ?? holderId }),
     })
+    tx.afterCommit(() => ends.announce([id]))
     return { ok: true }
   })
-  const isApplied = outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'
-  if (isApplied) ends.announce([id])
-  return outcome.ok ? outcome.value : outcome
 }

@@ -1,9 +1,10 @@
-import type { AuditFailure, AuditTrail } from '../audit/trail.ts'
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
-import type { Database, Db } from '../store/db.ts'
+import type { Db } from '../store/db.ts'
 import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
@@ -50,10 +51,9 @@ export interface UserAdministration {
 }
 
 interface Parts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
-  audit: AuditTrail
   passwords: Passwords
   ends: SessionEnds
   seedAdminEmail: string | null
@@ -69,7 +69,7 @@ export function openUserAdministration(parts: Parts): UserAdministration {
 }
 
 async function createUser(
-  { clock, random, audit, passwords }: Parts,
+  { db, clock, random, passwords }: Parts,
   by: Administrator,
   asked: { email: string; password: string; groups: readonly string[] },
 ): Promise<UserOutcome> {
@@ -79,7 +79,7 @@ async function createUser(
   if (refused) return refused
   const hashed = await passwords.hash(asked.password)
   if (!hashed.ok) return hashed
-  const outcome = await audit.change<UserOutcome>(async (tx, record) => {
+  return db.change<UserOutcome>('user.create', by, async (tx) => {
     await lockIdentity(tx)
     const groups = await findGroups(tx, asked.groups)
     const unknown = refuseUnknownGroup(asked.groups, groups)
@@ -90,10 +90,9 @@ async function createUser(
     if (!(await insertUser(tx, row))) return { ok: false, code: 'email-taken' }
     await replaceUserGroups(tx, id, idsOf(groups))
     const detail = JSON.stringify({ email, groups: namesOf(groups) })
-    await record({ action: 'user.create', actor: by, resource: 'user', resourceId: id, detail })
+    await tx.record({ action: 'user.create', resource: 'user', resourceId: id, detail })
     return { ok: true, user: { id, email, groups: namesOf(groups), createdAt: now, lastLoginAt: null } }
   })
-  return outcome.ok ? outcome.value : outcome
 }
 
 async function updateUser(
@@ -110,14 +109,14 @@ async function updateUser(
     if (!hashed.ok) return hashed
     passwordHash = hashed.hash
   }
-  let ended: string[] = []
-  const outcome = await parts.audit.change<UserOutcome>(async (tx, record) => {
+  return parts.db.change<UserOutcome>('user.update', by, async (tx) => {
     await lockIdentity(tx)
     const user = await findUser(tx, id)
     if (!user) return { ok: false, code: 'user-not-found' }
     const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
     const unknown = groups && refuseUnknownGroup(change.groups ?? [], groups)
     if (unknown) return unknown
+    let ended: string[] = []
     const refusal = groups && !isAdministrator(groups) ? await refuseLoss(tx, parts, user) : null
     if (refusal) return refusal
     if (groups) await replaceUserGroups(tx, id, idsOf(groups))
@@ -126,34 +125,32 @@ async function updateUser(
       // Whoever is locked out is locked out with every key.
       ended = [...(await deleteUserSessions(tx, id, null)), ...(await deleteUserApiTokens(tx, id))]
     }
+    // Also for other groups alone: what is remembered of the user's rights is forgotten.
+    tx.afterCommit(() => parts.ends.announce(ended))
     const after = { ...user, groups: groups ? namesOf(groups) : user.groups }
     const changes = describeChange(user, after, passwordHash !== null)
     if (changes) {
       const detail = JSON.stringify(changes)
-      await record({ action: 'user.update', actor: by, resource: 'user', resourceId: id, detail })
+      await tx.record({ action: 'user.update', resource: 'user', resourceId: id, detail })
     }
     return { ok: true, user: after }
   })
-  if (isApplied(outcome)) parts.ends.announce(ended)
-  return outcome.ok ? outcome.value : outcome
 }
 
-async function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOutcome> {
-  let ended: string[] = []
-  const outcome = await parts.audit.change<UserOutcome>(async (tx, record) => {
+function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOutcome> {
+  return parts.db.change<UserOutcome>('user.delete', by, async (tx) => {
     await lockIdentity(tx)
     const user = await findUser(tx, id)
     if (!user) return { ok: false, code: 'user-not-found' }
     const refusal = await refuseLoss(tx, parts, user)
     if (refusal) return refusal
-    ended = [...(await deleteUserSessions(tx, id, null)), ...(await listTokensAnsweredFor(tx, id))]
+    const ended = [...(await deleteUserSessions(tx, id, null)), ...(await listTokensAnsweredFor(tx, id))]
+    tx.afterCommit(() => parts.ends.announce(ended))
     await deleteUser(tx, id)
     const detail = JSON.stringify({ email: user.email, groups: user.groups })
-    await record({ action: 'user.delete', actor: by, resource: 'user', resourceId: id, detail })
+    await tx.record({ action: 'user.delete', resource: 'user', resourceId: id, detail })
     return { ok: true, user }
   })
-  if (isApplied(outcome)) parts.ends.announce(ended)
-  return outcome.ok ? outcome.value : outcome
 }
 
 /** Why a user cannot stop being an administrator; null when it can, or is none. */
@@ -168,9 +165,6 @@ async function refuseLoss(tx: Db, { seedAdminEmail }: Parts, user: User): Promis
 const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
 const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
 const isAdministrator = (groups: readonly Group[]) => groups.some((group) => group.role === 'administrator')
-
-const isApplied = (outcome: { ok: true; value: UserOutcome } | AuditFailure): boolean =>
-  outcome.ok ? outcome.value.ok : outcome.sideEffect === 'applied'
 
 function refuseUnknownGroup(asked: readonly string[], found: readonly Group[]): UserRefusal | null {
   const names = new Set(namesOf(found))

@@ -141,6 +141,15 @@ export async function listAuditRecords(
   return rows.map(toRecord)
 }
 
+/** Those of the records with these ids that are there, in the chain's order. */
+export async function findAuditRecords(db: Db, ids: readonly string[]): Promise<AuditRecord[]> {
+  const rows = await db.query<Row>(
+    `SELECT ${COLUMNS} FROM audit_events WHERE id = any($1::uuid[]) ORDER BY seq`,
+    [ids],
+  )
+  return rows.map(toRecord)
+}
+
 /** How many records fit. */
 export async function countAuditRecords(db: Db, filter: AuditFilter): Promise<number> {
   const { where, params } = whereOf(filter)

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db.ts'
+import { type Database, DatabaseUnavailable, type Db } from './db.ts'
 
 /** Limits of the process's sessions; see `openPool`. */
 export interface PoolOptions {
@@ -39,8 +39,6 @@ export interface PoolStatistics {
 
 /** The pooled database. */
 export interface Pool extends Database {
-  /** Called when it is not known whether a transaction was committed, before its caller is told. */
-  onCommitInDoubt: () => void
   statistics(): PoolStatistics
   /** A session outside the pool's share, for control; counted as in use until it closes. */
   openReserved(purpose: string): Promise<Connection>
@@ -82,7 +80,6 @@ interface Waiter {
 
 class SessionPool implements Pool {
   readonly #options: PoolOptions
-  onCommitInDoubt = () => {}
   /** Most recently used last, so that the oldest go idle long enough to be closed. */
   readonly #idle: Idle[] = []
   readonly #waiters: Waiter[] = []
@@ -104,13 +101,8 @@ class SessionPool implements Pool {
     return this.#borrow((connection) => connection.execute(text, params))
   }
 
-  async transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
-    try {
-      return await this.#borrow((connection) => connection.transaction(name, work))
-    } catch (error) {
-      if (error instanceof CommitInDoubt) this.onCommitInDoubt()
-      throw error
-    }
+  transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#borrow((connection) => connection.transaction(name, work))
   }
 
   snapshot<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {

@@ -12,6 +12,8 @@ export const through = (db: Database): Database => ({
 export interface FaultyDatabase extends Database {
   /** The answer to the next commit is lost: the change stands, and whoever made it hears of a fault. */
   loseAnswer(name: string): void
+  /** The next commit is lost on its way: nothing stands, and whoever made it hears of the same fault. */
+  loseCommit(name: string): void
   /** Do something when the next one has said all but its last word. */
   beforeEnd(name: string, act: () => void): void
   /** The names of those that have not come yet. */
@@ -19,7 +21,8 @@ export interface FaultyDatabase extends Database {
 }
 
 export function faultyDatabase(db: Database): FaultyDatabase {
-  const losses = new Set<string>()
+  const lostAnswers = new Set<string>()
+  const lostCommits = new Set<string>()
   const acts = new Map<string, () => void>()
   const acting =
     <T>(name: string, work: (tx: Db) => Promise<T>) =>
@@ -33,13 +36,19 @@ export function faultyDatabase(db: Database): FaultyDatabase {
   return {
     ...through(db),
     async transaction(name, work) {
-      const value = await db.transaction(name, acting(name, work))
-      if (losses.delete(name)) throw new CommitInDoubt('connection lost at commit')
+      const lost = new CommitInDoubt('connection lost at commit')
+      const value = await db.transaction(name, async (tx) => {
+        const value = await acting(name, work)(tx)
+        if (lostCommits.delete(name)) throw lost
+        return value
+      })
+      if (lostAnswers.delete(name)) throw lost
       return value
     },
     snapshot: (name, work) => db.snapshot(name, acting(name, work)),
-    loseAnswer: (name) => void losses.add(name),
+    loseAnswer: (name) => void lostAnswers.add(name),
+    loseCommit: (name) => void lostCommits.add(name),
     beforeEnd: (name, act) => void acts.set(name, act),
-    pending: () => [...losses, ...acts.keys()],
+    pending: () => [...lostAnswers, ...lostCommits, ...acts.keys()],
   }
 }

@@ -18,6 +18,7 @@ import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { createProxyPolicy } from '../../runtime/proxies.ts'
 import { startOpampListener } from '../../runtime/server.ts'
+import { auditedDatabase } from './audited-database.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog, seededRandom } from './fakes.ts'
 import type { TestDatabase } from './postgres.ts'
 
@@ -69,7 +70,7 @@ export async function startFleetServer(
   const notices: FleetServer['notices'] = { rollbacks: [], removed: [], resolved: [] }
   const timers = clockTimers(clock)
   const deps: FleetDeps = {
-    db: database.pool,
+    db: auditedDatabase(database.pool, { clock, fleet: () => fleet }),
     clock,
     random: seededRandom(++servers),
     timers,
@@ -87,8 +88,6 @@ export async function startFleetServer(
       autoRolledBack: (rollback) => void notices.rollbacks.push(rollback),
     },
     mayOffer,
-    checkEpoch: async () => {},
-    recordAudit: async () => {},
     classifyError: classifyAgentError,
     isCompatible,
     normalise: async (text) => normalForm(text),
@@ -123,11 +122,11 @@ export async function startFleetServer(
           body: yaml,
           used: usedComponents(yaml),
           kind: 'approval',
-          pushedBy: 'test@example.com',
+          actor: { userId: 'u1', email: 'test@example.com' },
           approvalId: null,
           rollbackTargetKind: null,
         },
-        async () => ({ ok: true }),
+        async () => ({ ok: true as const }),
       )
       if (!outcome.ok) throw new Error(`push refused: ${outcome.code}`)
       return outcome.push

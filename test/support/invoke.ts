@@ -5,6 +5,7 @@ import { openTokens } from '../../lib/identity/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import type { Role } from '../../lib/model/permissions.ts'
 import { DIRECT } from '../../lib/outbound/proxy.ts'
+import type { Database } from '../../lib/store/db.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import { insertSession } from '../../lib/store/sessions.ts'
 import { insertUser, noteLogin } from '../../lib/store/users.ts'
@@ -72,7 +73,9 @@ export interface TestContext extends Context {
 }
 
 /** What a test replaces. `edition` also decides the gates and the audit sink. */
-export interface TestContextOptions extends Partial<Omit<Context, 'config' | 'clock' | 'log'>> {
+export interface TestContextOptions extends Partial<Omit<Context, 'config' | 'clock' | 'db' | 'log'>> {
+  /** Under the audited database that the context has. */
+  db?: Database
   config?: Partial<Config>
   clock?: FakeClock
 }
@@ -104,15 +107,14 @@ export function createTestContext(
     readiness: { ping: async () => true },
     databaseStatistics: () => database.pool.statistics(),
     network: systemWebhookNetwork,
-    checkEpoch: async () => {},
     mayOffer: () => true,
     openApi: () => OPEN_API_TEXT,
     workerUrl: testWorkerUrl,
     threads: { password: 1, report: 1 },
-    ...(options.audit === undefined ? {} : { audit: options.audit }),
     ...ground,
   })
-  return { ...ctx, ...options, config, clock, log, passwords, close: closeWorkers }
+  const { db: _, ...replaced } = options
+  return { ...ctx, ...replaced, config, clock, log, passwords, close: closeWorkers }
 }
 
 /** What `invoke` got back. */

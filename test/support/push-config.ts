@@ -42,7 +42,7 @@ export async function pushConfig(
       body: yaml,
       used: parsed.ok ? requiredComponents(parsed.document) : [],
       kind: 'approval',
-      pushedBy: 'pusher@example.com',
+      actor: { userId: 'u1', email: 'pusher@example.com' },
       approvalId: null,
       rollbackTargetKind: null,
       stages,

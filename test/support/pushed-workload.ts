@@ -54,7 +54,11 @@ export class PushedWorkload {
     const outcome = await this.ctx.fleet.push(
       {
         ...{ workloadId: this.id, ...config(number), used: [], stages, kind: 'approval' },
-        ...{ pushedBy: 'pusher@example.com', approvalId: null, rollbackTargetKind: null },
+        ...{
+          actor: { userId: 'u1', email: 'pusher@example.com' },
+          approvalId: null,
+          rollbackTargetKind: null,
+        },
       },
       async () => ({ ok: true }),
     )

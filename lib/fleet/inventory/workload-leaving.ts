@@ -1,3 +1,6 @@
+import type { ActTransaction } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import type { AuditActor } from '../../audit/event.ts'
 import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads } from '../../store/alerts.ts'
 import type { Db } from '../../store/db.ts'
 import { archiveIfDisconnected, deleteWorkload } from '../../store/workloads.ts'
@@ -7,8 +10,10 @@ import type { Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
 
-/** Thrown inside a transaction that is to leave nothing behind. */
-class TakenBack extends Error {}
+type ArchiveOutcome =
+  | { ok: true }
+  | { ok: false; code: 'workload-not-found' | 'workload-not-disconnected' }
+  | AuditFailure
 
 /** Takes workloads out of the inventory, with the alerts that are open about them. */
 export class WorkloadLeaving {
@@ -23,88 +28,68 @@ export class WorkloadLeaving {
   /** Put a disconnected workload out of the default inventory; again changes nothing. */
   archive(
     id: string,
-    alongside: (tx: Db) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' | 'workload-not-disconnected' }> {
-    return this.#turns.exclusively(id, async () => {
-      const { deps, state, writer } = this.#parts
+    actor: AuditActor | null,
+    alongside: (tx: ActTransaction) => Promise<void>,
+  ): Promise<ArchiveOutcome> {
+    return this.#turns.act<ArchiveOutcome>('workload.archive', actor, id, async (act) => {
+      const { deps, state } = this.#parts
       const workload = state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       if (workload.status !== 'disconnected') return { ok: false, code: 'workload-not-disconnected' }
       if (workload.archivedAt !== null) return { ok: true }
-      await writer.flush()
       const now = deps.clock.now()
-      let resolved: Alert[] = []
-      const isDone = await this.#inTransaction(workload, async (tx) => {
-        if (!(await archiveIfDisconnected(tx, id, now))) return false
-        resolved = await resolveAlertsOfWorkloads(tx, [id], now)
+      const outcome = await act.commit(async (tx) => {
+        if (!(await archiveIfDisconnected(tx, id, now)))
+          return { ok: false, code: 'workload-not-disconnected' }
+        const resolved = await resolveAlertsOfWorkloads(tx, [id], now)
         await alongside(tx)
-        return true
+        return isAbsent(workload) ? { ok: true, resolved } : { ok: false, code: 'workload-not-disconnected' }
       })
-      if (!isDone) return { ok: false, code: 'workload-not-disconnected' }
+      if (!outcome.ok) return outcome
       // Whoever came between the last look and the commit's answer came to an archived workload, and its next write
       // takes it out of the archive.
-      if (workload.live.count === 0) workload.archivedAt = now
+      if (isAbsent(workload)) workload.archivedAt = now
       deps.notices.workloadChanged(workload)
-      deps.notices.alertsResolved(resolved)
+      deps.notices.alertsResolved(outcome.resolved)
       return { ok: true }
     })
   }
 
   /** Remove a workload whose time is over, where `isRemoved` did so and nobody came meanwhile; whether it is gone. */
-  discard(id: string, isRemoved: (tx: Db) => Promise<boolean>): Promise<boolean> {
-    return this.#turns.exclusively(id, async () => {
+  async discard(id: string, isRemoved: (tx: Db) => Promise<boolean>): Promise<boolean> {
+    const { ok } = await this.#turns.act('workload.discard', null, id, async (act) => {
       const workload = this.#parts.state.workloads.get(id)
-      if (workload === undefined || workload.live.count > 0) return false
-      await this.#parts.writer.flush()
-      let open: Alert[] = []
-      const isGone = await this.#inTransaction(workload, async (tx) => {
-        open = await listOpenAlertsOf(tx, id)
-        return isRemoved(tx)
+      if (workload === undefined || !isAbsent(workload)) return { ok: false }
+      const outcome = await act.commit(async (tx) => {
+        const open = await listOpenAlertsOf(tx, id)
+        return { ok: (await isRemoved(tx)) && isAbsent(workload), open }
       })
-      if (isGone) this.#gone(workload, open)
-      return isGone
+      if (outcome.ok) this.#gone(workload, outcome.open)
+      return outcome
     })
+    return ok
   }
 
   /** Remove a workload. Its live instances are asked for their full state and register as new. */
   remove(
     id: string,
-    alongside: (tx: Db) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' }> {
-    return this.#turns.exclusively(id, async () => {
-      const { deps, state, writer } = this.#parts
+    actor: AuditActor | null,
+    alongside: (tx: ActTransaction) => Promise<void>,
+  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' } | AuditFailure> {
+    return this.#turns.act('workload.delete', actor, id, async (act) => {
+      const { state } = this.#parts
       const workload = state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      await writer.flush()
-      const open = await deps.db.transaction('workload.delete', async (tx) => {
-        await deps.checkEpoch(tx)
+      const { open } = await act.commit(async (tx) => {
         const open = await listOpenAlertsOf(tx, id)
         await deleteWorkload(tx, id)
         await alongside(tx)
-        return open
+        return { ok: true, open }
       })
       this.#gone(workload, open)
       for (const [uid, home] of state.homes) if (home === id) state.homes.delete(uid)
       return { ok: true }
     })
-  }
-
-  /**
-   * Run `work` in a transaction that is about a workload in which nobody lives, and take everything back when `work`
-   * says so or somebody came meanwhile; whether it was committed.
-   */
-  async #inTransaction(workload: Workload, work: (tx: Db) => Promise<boolean>): Promise<boolean> {
-    const { deps } = this.#parts
-    try {
-      await deps.db.transaction('workload.leave', async (tx) => {
-        await deps.checkEpoch(tx)
-        if (!(await work(tx)) || workload.live.count > 0) throw new TakenBack()
-      })
-      return true
-    } catch (error) {
-      if (error instanceof TakenBack) return false
-      throw error
-    }
   }
 
   /** It is gone from the database: from memory as well. Its alerts went with it. */
@@ -133,3 +118,6 @@ export class WorkloadLeaving {
     }
   }
 }
+
+/** Nobody lives in it: also looked at when something is about to be committed that must not find anybody. */
+const isAbsent = (workload: Workload): boolean => workload.live.count === 0

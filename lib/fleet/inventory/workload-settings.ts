@@ -1,4 +1,6 @@
-import type { Db } from '../../store/db.ts'
+import type { ActTransaction } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import type { AuditActor } from '../../audit/event.ts'
 import { listOperatorSettings, type OperatorSettings, setTrustedLabels } from '../../store/workloads.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import type { Workload } from '../state/model.ts'
@@ -18,22 +20,22 @@ export class WorkloadSettings {
   setTrustedLabels(
     id: string,
     labels: Readonly<Record<string, string>>,
-    alongside: (tx: Db) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' }> {
-    return this.#turns.exclusively(id, async () => {
-      const { deps, state, writer } = this.#parts
+    actor: AuditActor | null,
+    alongside: (tx: ActTransaction) => Promise<void>,
+  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' } | AuditFailure> {
+    return this.#turns.act('workload.trusted-labels', actor, id, async (act) => {
+      const { deps, state } = this.#parts
       const workload = state.workloads.get(id)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      await writer.flush()
-      const isThere = await deps.db.transaction('workload.trusted-labels', async (tx) => {
-        if (!(await setTrustedLabels(tx, id, labels))) return false
+      const outcome = await act.commit(async (tx) => {
+        if (!(await setTrustedLabels(tx, id, labels))) return { ok: false, code: 'workload-not-found' }
         await alongside(tx)
-        return true
+        return { ok: true }
       })
-      if (!isThere) return { ok: false, code: 'workload-not-found' }
+      if (!outcome.ok) return outcome
       workload.trustedLabels = labels
       deps.notices.workloadChanged(workload)
-      return { ok: true }
+      return outcome
     })
   }
 
@@ -41,11 +43,13 @@ export class WorkloadSettings {
   pinKnownGood<Outcome extends { ok: boolean }>(
     id: string,
     hash: string | null,
-    work: (tx: Db) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    return this.#turns.exclusively(id, async () => {
+    actor: AuditActor,
+    work: (tx: ActTransaction) => Promise<Outcome>,
+  ): Promise<Outcome | AuditFailure> {
+    const name = hash === null ? 'known-good.clear' : 'known-good.mark'
+    return this.#turns.act<Outcome>(name, actor, id, async (act) => {
       const { deps, state } = this.#parts
-      const outcome = await deps.db.transaction('known-good.pin', work)
+      const outcome = await act.commit(work)
       const workload = state.workloads.get(id)
       if (!outcome.ok || workload === undefined) return outcome
       workload.knownGoodHash = hash
@@ -62,8 +66,7 @@ export class WorkloadSettings {
     const { deps, state, writer } = this.#parts
     const adopted: string[] = []
     const passedOver: string[] = []
-    await writer.flush()
-    const all = await listOperatorSettings(deps.db)
+    const all = await listOperatorSettings(await deps.db.upToDate())
     for (const workload of [...state.workloads.values()]) {
       if (isAsStored(workload, all.get(workload.id))) continue
       const isAdopted = writer.owes(workload) ? null : await this.#adoptOne(workload)
@@ -78,8 +81,7 @@ export class WorkloadSettings {
     return this.#turns.exclusively(workload.id, async () => {
       const { deps, state, writer, tell } = this.#parts
       // Under the lock of the workload nothing of this is being committed: what is read now is how it stands.
-      await writer.flush()
-      const stored = (await listOperatorSettings(deps.db, workload.id)).get(workload.id)
+      const stored = (await listOperatorSettings(await deps.db.upToDate(), workload.id)).get(workload.id)
       if (workload.isDeleted || isAsStored(workload, stored)) return false
       if (writer.owes(workload)) return null
       // One without the push that it was assigned was deleted, and written anew by a report that came after.

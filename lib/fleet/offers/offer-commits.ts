@@ -60,13 +60,12 @@ export class OfferCommits {
     const batch = [...this.#waiting.values()]
     this.#waiting = new Map()
     try {
-      const stored = await deps.db.transaction('offers.store', async (tx) => {
-        await deps.checkEpoch(tx)
-        return insertOffers(
+      const stored = await deps.db.transaction('offers.store', (tx) =>
+        insertOffers(
           tx,
           batch.map(({ followed, target }): TargetOfPush => ({ pushId: followed.push.pushId, target })),
-        )
-      })
+        ),
+      )
       for (const entry of batch) this.#afterCommit(entry, stored)
     } catch (error) {
       deps.log.warn({ err: error, offers: batch.length }, 'offers could not be stored yet')

@@ -1,3 +1,6 @@
+import type { Act } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import type { AuditActor } from '../../audit/event.ts'
 import type { Db } from '../../store/db.ts'
 import type { TargetState } from '../../store/push-targets.ts'
 import { findPush } from '../../store/pushes.ts'
@@ -36,6 +39,19 @@ export class CommitTurns {
     })
   }
 
+  /**
+   * Do something in somebody's name to a workload, apart from its pushes, rollbacks and rollouts. The outside hears of
+   * it when the next may have its turn.
+   */
+  act<const T extends { ok: boolean }>(
+    name: string,
+    actor: AuditActor | null,
+    workloadId: string,
+    work: (act: Act) => Promise<T>,
+  ): Promise<T | AuditFailure> {
+    return this.#parts.deps.db.act(name, actor, (act) => this.exclusively(workloadId, () => work(act)))
+  }
+
   /** Resolves when no push or rollback is under way. */
   idle(): Promise<void> {
     return this.#mutex.idle()
@@ -54,12 +70,12 @@ export class CommitTurns {
   }
 
   async #settleDoubt(workloadId: string): Promise<void> {
-    const { deps, state, writer } = this.#parts
+    const { deps, state } = this.#parts
     const workload = state.workloads.get(workloadId)
     if (workload === undefined || !this.#inDoubt.has(workload)) return
-    // What agents said meanwhile goes first, so that what is read holds it.
-    await writer.flush()
-    const { loaded, formers } = await deps.db.snapshot('push.settle', async (db) => {
+    // What is read holds what agents said meanwhile.
+    const db = await deps.db.upToDate()
+    const { loaded, formers } = await db.snapshot('push.settle', async (db) => {
       const loaded = await loadAssignments(db, workloadId)
       return { loaded, formers: loaded === null ? [] : await readFormers(db, workload, loaded) }
     })

@@ -1,3 +1,6 @@
+import type { ActTransaction } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import type { AuditActor } from '../../audit/event.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import { storeContent } from '../../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../../store/db.ts'
@@ -20,16 +23,18 @@ export interface PushRequest {
   body: string
   used: readonly UsedComponent[]
   kind: 'approval' | 'rollback'
-  pushedBy: string
+  actor: AuditActor
   approvalId: string | null
   rollbackTargetKind: string | null
   /** Absent for a push to everyone at once. */
   stages?: readonly StagePlan[] | null
 }
 
-export type PushOutcome<Code extends string = never> =
+export type PushOutcome<Refused extends { ok: false; code: string } = never> =
   | { ok: true; push: Push }
-  | { ok: false; code: 'workload-not-found' | 'workload-not-connected' | Code }
+  | { ok: false; code: 'workload-not-found' | 'workload-not-connected' }
+  | Refused
+  | AuditFailure
 
 /** Pushes a config in an operator's name: commits it, and makes it what a workload is assigned. */
 export class PushEngine {
@@ -46,30 +51,31 @@ export class PushEngine {
   /**
    * Make a config the workload's assignment and offer it; with stages of which the first has nobody, the code is
    * `stage-empty`. `alongside` runs in the same transaction, last: it
-   * may write its own rows and the audit entry, or take everything back by answering a code.
+   * may write its own rows and the audit entry, or take everything back by answering what is not ok.
    */
-  push<Code extends string>(
+  push<Refused extends { ok: false; code: string } = never>(
     request: PushRequest,
-    alongside: (tx: Db, push: Push) => Promise<{ ok: true } | { ok: false; code: Code }>,
-  ): Promise<PushOutcome<Code>> {
-    return this.#turns.exclusively(request.workloadId, async () => {
+    alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
+  ): Promise<PushOutcome<Refused>> {
+    const name = request.kind === 'rollback' ? 'rollback' : 'push'
+    return this.#turns.act<PushOutcome<Refused>>(name, request.actor, request.workloadId, async (act) => {
       const workload = this.#parts.state.workloads.get(request.workloadId)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
       if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
-      // A workload of a moment ago may have no row yet to lock, and a push that was applied just now must not be
-      // superseded as pending: what waits to be written goes first.
-      await this.#parts.writer.flush()
-      freezeOffers(workload)
       try {
-        const name = request.kind === 'rollback' ? 'rollback' : 'push'
-        const made = await this.#parts.deps.db.transaction(name, async (tx) => {
+        const outcome = await act.commit(async (tx) => {
+          // What agents had reported is written now: a push that was applied just now is not superseded as pending.
+          freezeOffers(workload)
           const made = await this.#insert(tx, workload, request)
           const verdict = await alongside(tx, made.push)
-          if (!verdict.ok) throw new Veto(verdict.code)
-          return made
+          return verdict.ok ? { ok: true as const, made } : verdict
         })
-        this.#assignments.apply(workload, made, Buffer.from(request.body), request.used)
-        return { ok: true, push: made.push }
+        if (!outcome.ok) {
+          this.#assignments.settle(workload)
+          return outcome
+        }
+        this.#assignments.apply(workload, outcome.made, Buffer.from(request.body), request.used)
+        return { ok: true, push: outcome.made.push }
       } catch (error) {
         return this.#takeBack(workload, error)
       }
@@ -77,7 +83,6 @@ export class PushEngine {
   }
 
   async #insert(tx: Db, workload: Workload, request: PushRequest): Promise<NewPush> {
-    await this.#parts.deps.checkEpoch(tx)
     const row = await lockWorkload(tx, workload.id)
     if (row === null) throw new Veto('workload-not-found')
     const content = { hash: request.hash, body: request.body, components: request.used }
@@ -91,19 +96,26 @@ export class PushEngine {
       workload,
       row,
       this.#parts.state.liveInstances(workload),
-      { ...request, stages: request.stages ?? null, scope: null, rollbackOfPushId, failedHash: null },
+      {
+        ...request,
+        pushedBy: request.actor.email,
+        stages: request.stages ?? null,
+        scope: null,
+        rollbackOfPushId,
+        failedHash: null,
+      },
       lifted,
     )
   }
 
-  #takeBack<Code extends string>(workload: Workload, error: unknown): PushOutcome<Code> {
+  #takeBack<Refused extends { ok: false; code: string }>(workload: Workload, error: unknown): Refused {
     if (error instanceof DatabaseUnavailable) {
       // The commit may have gone through: nothing is offered until the database says.
       void this.#turns.resync(workload)
       throw error
     }
     this.#assignments.settle(workload)
-    if (error instanceof Veto) return { ok: false, code: error.code as Code }
+    if (error instanceof Veto) return { ok: false, code: error.code } as unknown as Refused
     throw error
   }
 }

@@ -1,4 +1,6 @@
-import { DatabaseUnavailable, type Db } from '../../store/db.ts'
+import type { Act, ActTransaction } from '../../audit/database.ts'
+import type { AuditActor } from '../../audit/event.ts'
+import { DatabaseUnavailable } from '../../store/db.ts'
 import { updateTargets } from '../../store/push-targets.ts'
 import { type AgentError, closePushes, failPush, updatePushProgress } from '../../store/pushes.ts'
 import { insertQuarantines } from '../../store/quarantines.ts'
@@ -15,14 +17,11 @@ import type { CommitTurns } from './commit-turns.ts'
 import { insertPushRows } from './push-rows.ts'
 import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
 
-/** In whose name, and why, a failed push is undone. */
+/** How, and why, a failed push is undone. */
 interface Undoing {
-  /** Of the transaction. */
-  name: 'rollback.automatic' | 'rollback.rollout'
   kind: 'auto-rollback' | 'rollback'
   pushedBy: string
   action: string
-  actor: { userId: string; email: string } | null
   error: AgentError
   rolloutStatus: RolloutStatus
 }
@@ -48,11 +47,12 @@ export class PushUndoing {
     if (this.#failing.has(followed)) return
     this.#failing.add(followed)
     void this.#turns
-      .exclusively(workload.id, () => this.#fail(workload, followed))
-      .then(() => {
+      .act('rollback.automatic', null, workload.id, async (act) => {
+        await this.#fail(act, workload, followed)
         this.#failing.delete(followed)
         // It may have failed again since it was found not to have.
         if (isAssigned(workload, followed)) this.#parts.tell({ kind: 'target-moved', followed })
+        return { ok: true }
       })
       .catch((error) => {
         const fields = { err: error, workload_id: workload.id }
@@ -63,7 +63,7 @@ export class PushUndoing {
       .finally(() => this.#failing.delete(followed))
   }
 
-  async #fail(workload: Workload, followed: FollowedPush): Promise<void> {
+  async #fail(act: Act, workload: Workload, followed: FollowedPush): Promise<void> {
     if (workload.isDeleted) return
     const isOver = followed.isSuperseded || followed.push.status === 'failed'
     const verdict = judgeNow(this.#parts.deps, this.#parts.state, followed)
@@ -72,54 +72,48 @@ export class PushUndoing {
       this.#assignments.settle(workload)
       return
     }
-    await this.#undo(workload, followed, {
-      name: 'rollback.automatic',
+    await this.#undo(act, workload, followed, {
       kind: 'auto-rollback',
       pushedBy: 'auto-rollback',
       action: 'config.auto_rollback',
-      actor: null,
       error: errorOfPush(followed, verdict.cause),
       rolloutStatus: 'failed',
     })
   }
 
   /** Undo an open rollout in an operator's name: what a failure of it would do. Call it exclusively. */
-  async undoRollout(workload: Workload, actor: { userId: string; email: string }): Promise<void> {
+  async undoRollout(act: Act, workload: Workload, actor: AuditActor): Promise<void> {
     const { rollout } = workload
     if (rollout === null) return
-    await this.#undo(workload, rollout.followed, {
-      name: 'rollback.rollout',
+    await this.#undo(act, workload, rollout.followed, {
       kind: 'rollback',
       pushedBy: actor.email,
       action: 'config.canary.rollback',
-      actor,
       error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
       rolloutStatus: 'rollback_started',
     })
   }
 
   /** The failed status, the quarantine and the rollback: one transaction, then the frames, then the notice. */
-  async #undo(workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
+  async #undo(act: Act, workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
     freezeOffers(workload)
-    await this.#parts.writer.flush()
     const { error } = undoing
     // Who could not be taken back to what others run is kept from it, each alone; the others run it on.
     const isAboutConfig = followed.scope === null
     const now = this.#parts.deps.clock.now()
     try {
-      const rollback = await this.#parts.deps.db.transaction(undoing.name, async (tx) => {
-        await this.#parts.deps.checkEpoch(tx)
+      const { rollback } = await act.commit(async (tx) => {
         const row = await lockWorkload(tx, workload.id)
-        if (row === null) return null
+        if (row === null) return { ok: true, rollback: null }
         const { pushId, hash } = followed.push
         // Who failed it is stored with the failure, not a little later.
         await updatePushProgress(tx, [followed.push])
         const waiting = this.#parts.writer.waitingTargets(pushId)
         if (waiting.length > 0) await updateTargets(tx, waiting)
-        if (!(await failPush(tx, pushId, error, now))) return null
+        if (!(await failPush(tx, pushId, error, now))) return { ok: true, rollback: null }
         if (isAboutConfig)
           await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
-        return this.#rollBack(tx, workload, row, followed, undoing)
+        return { ok: true, rollback: await this.#rollBack(tx, workload, row, followed, undoing) }
       })
       followed.push = {
         ...followed.push,
@@ -158,7 +152,13 @@ export class PushUndoing {
     }
   }
 
-  async #rollBack(tx: Db, workload: Workload, row: StoredWorkload, failed: FollowedPush, undoing: Undoing) {
+  async #rollBack(
+    tx: ActTransaction,
+    workload: Workload,
+    row: StoredWorkload,
+    failed: FollowedPush,
+    undoing: Undoing,
+  ) {
     const { push } = failed
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
     const now = this.#parts.deps.clock.now()
@@ -197,9 +197,8 @@ export class PushUndoing {
       },
       null,
     )
-    await this.#parts.deps.recordAudit(tx, {
+    await tx.record({
       action: undoing.action,
-      actor: undoing.actor,
       resource: 'workload',
       resourceId: workload.id,
       configHash: target.hash,

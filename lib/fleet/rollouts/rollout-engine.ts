@@ -1,4 +1,6 @@
-import type { Db } from '../../store/db.ts'
+import type { Act, ActTransaction } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import type { AuditActor } from '../../audit/event.ts'
 import { abortPush } from '../../store/pushes.ts'
 import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import { decideStage, type StageVerdict } from '../decide/rollout.ts'
@@ -9,12 +11,23 @@ import type { PushUndoing } from '../pushes/push-undoing.ts'
 import type { Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { DwellTimes } from './dwell-times.ts'
-import { type RolloutActor, RolloutSteps } from './rollout-steps.ts'
+import { RolloutSteps } from './rollout-steps.ts'
 import { chooseMembers, startStage, withStage } from './stage-members.ts'
+
+/** Writes the record of an operator's decision, last. */
+type Audit = (tx: ActTransaction) => Promise<void>
 
 export type RolloutOutcome =
   | { ok: true; rollout: StoredRollout }
   | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' }
+
+/** What the steps that a rollout takes by itself are called. */
+const STEPS = {
+  converged: 'rollout.converge',
+  advance: 'rollout.advance',
+  complete: 'rollout.complete',
+  halt: 'rollout.halt',
+} as const
 
 /** Moves staged rollouts on, halts them by their gates, and does what operators decide. */
 export class RolloutEngine {
@@ -53,19 +66,21 @@ export class RolloutEngine {
       }
       if (rollout.stored.status !== 'running' || workload.isFrozen || this.#busy.has(workload)) continue
       const verdict = decideStage(this.#steps.factsOf(workload, rollout))
-      if (verdict.kind !== 'wait') this.#act(workload, rollout, verdict)
+      if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
     }
   }
 
-  #act(workload: Workload, rollout: Rollout, verdict: Exclude<StageVerdict, { kind: 'wait' }>): void {
+  #step(workload: Workload, rollout: Rollout, verdict: Exclude<StageVerdict, { kind: 'wait' }>): void {
     this.#busy.add(workload)
     void this.#turns
-      .exclusively(workload.id, async () => {
-        if (workload.rollout !== rollout || rollout.stored.status !== 'running' || workload.isFrozen) return
-        if (verdict.kind === 'converged') await this.#steps.noteConverged(workload, rollout)
-        else if (verdict.kind === 'advance') await this.#steps.advance(workload, rollout)
-        else if (verdict.kind === 'complete') await this.#steps.complete(workload, rollout)
-        else await this.#steps.halt(workload, rollout, verdict)
+      .act(STEPS[verdict.kind], null, workload.id, async (act) => {
+        const isRunning = workload.rollout === rollout && rollout.stored.status === 'running'
+        if (!isRunning || workload.isFrozen) return { ok: true }
+        if (verdict.kind === 'converged') await this.#steps.noteConverged(act, workload, rollout)
+        else if (verdict.kind === 'advance') await this.#steps.advance(act, workload, rollout)
+        else if (verdict.kind === 'complete') await this.#steps.complete(act, workload, rollout)
+        else await this.#steps.halt(act, workload, rollout, verdict)
+        return { ok: true }
       })
       .catch((error) => {
         this.#parts.deps.log.warn(
@@ -76,17 +91,20 @@ export class RolloutEngine {
       .finally(() => this.#busy.delete(workload))
   }
 
-  #find(
+  /** Do what an operator decided about an open rollout. */
+  #decide(
+    name: string,
+    actor: AuditActor,
     workloadId: string,
     id: string,
-    act: (workload: Workload, rollout: Rollout) => Promise<RolloutOutcome>,
-  ): Promise<RolloutOutcome> {
-    return this.#turns.exclusively(workloadId, async () => {
+    work: (act: Act, workload: Workload, rollout: Rollout) => Promise<RolloutOutcome>,
+  ): Promise<RolloutOutcome | AuditFailure> {
+    return this.#turns.act<RolloutOutcome>(name, actor, workloadId, async (act) => {
       const workload = this.#parts.state.workloads.get(workloadId)
       const rollout = workload?.rollout ?? null
       if (workload === undefined || rollout === null || rollout.stored.id !== id)
         return { ok: false, code: 'rollout-not-found' }
-      return act(workload, rollout)
+      return work(act, workload, rollout)
     })
   }
 
@@ -94,35 +112,35 @@ export class RolloutEngine {
    * Go on after a halt: the instances that were named do not count for this stage any more. One that waits to be
    * promoted goes on to the others.
    */
-  continue(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
-    return this.#find(workloadId, id, async (workload, rollout) => {
+  continue(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
+    return this.#decide('rollout.continue', actor, workloadId, id, async (act, workload, rollout) => {
       const { stored } = rollout
       if (stored.status !== 'halted' && !awaitsPromotion(stored))
         return { ok: false, code: 'rollout-not-halted' }
-      const audit = (tx: Db) => this.#steps.audit(tx, workload, stored, 'config.canary.promote', actor)
+      const audit = (tx: ActTransaction) => this.#steps.audit(tx, workload, stored, 'config.canary.promote')
       const isDone =
         stored.status === 'halted'
-          ? await this.#resume(workload, rollout, audit)
-          : await this.#promote(workload, rollout, audit)
+          ? await this.#resume(act, workload, rollout, audit)
+          : await this.#promote(act, workload, rollout, audit)
       return isDone ? { ok: true, rollout: rollout.stored } : { ok: false, code: 'rollout-ended' }
     })
   }
 
   /** The chosen instances have shown that they can run it: the others follow. */
-  #promote(workload: Workload, rollout: Rollout, audit: (tx: Db) => Promise<void>): Promise<boolean> {
+  #promote(act: Act, workload: Workload, rollout: Rollout, audit: Audit): Promise<boolean> {
     const now = this.#parts.deps.clock.now()
     const promoted = withStage(rollout.stored, now, { promotedAt: now.toISOString() })
-    return this.#steps.addMembers('rollout.promote', workload, rollout, [], promoted, audit)
+    return this.#steps.addMembers(act, workload, rollout, [], promoted, audit)
   }
 
   /** A stage that nobody was left in, or that nobody answered in, goes on with others in their place. */
-  async #resume(workload: Workload, rollout: Rollout, audit: (tx: Db) => Promise<void>): Promise<boolean> {
+  async #resume(act: Act, workload: Workload, rollout: Rollout, audit: Audit): Promise<boolean> {
     const { stored } = rollout
     const now = this.#parts.deps.clock.now()
     const { stageIndex: stage, halt } = stored
     const waived = [...new Set([...stored.waived, ...(halt?.instanceUids ?? [])])]
     const isStalled = halt?.gate === 'no_member' || halt?.gate === 'no_answer'
-    await this.#parts.writer.flush()
+    await this.#parts.deps.db.upToDate()
     const standing = { ...rollout, stored: { ...stored, waived } }
     // Whom an operator chose one by one, nobody else stands in for.
     const hasStandIns = isStalled && stored.stages[stage]!.canary === undefined
@@ -135,20 +153,20 @@ export class RolloutEngine {
     this.#dwells.forget(stored)
     const resumed = withStage(stored, now, change)
     const next: StoredRollout = { ...resumed, status: 'running', halt: null, waived }
-    return this.#steps.addMembers('rollout.resume', workload, rollout, added, next, audit)
+    return this.#steps.addMembers(act, workload, rollout, added, next, audit)
   }
 
   /** Close a rollout as it is: its members keep its config until the next push. */
-  abort(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
-    return this.#find(workloadId, id, async (workload, rollout) => {
+  abort(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
+    return this.#decide('rollout.abort', actor, workloadId, id, async (act, workload, rollout) => {
       const { stored, followed } = rollout
       if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
       const now = this.#parts.deps.clock.now()
       const closed = withStage(stored, now, this.#steps.measured(workload))
       const next: StoredRollout = { ...closed, status: 'aborted', endedAt: now }
-      const isDone = await this.#steps.write('rollout.abort', workload, next, async (tx) => {
+      const isDone = await this.#steps.write(act, workload, next, async (tx) => {
         await abortPush(tx, stored.pushId, now)
-        await this.#steps.audit(tx, workload, stored, 'config.canary.abort', actor)
+        await this.#steps.audit(tx, workload, stored, 'config.canary.abort')
       })
       if (!isDone) return { ok: false, code: 'rollout-ended' }
       followed.isSuperseded = true
@@ -159,10 +177,10 @@ export class RolloutEngine {
   }
 
   /** Take the members back to the active config, in the operator's name. */
-  rollBack(workloadId: string, id: string, actor: RolloutActor): Promise<RolloutOutcome> {
-    return this.#find(workloadId, id, async (workload, rollout) => {
+  rollBack(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
+    return this.#decide('rollback.rollout', actor, workloadId, id, async (act, workload, rollout) => {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
-      await this.#undoing.undoRollout(workload, actor)
+      await this.#undoing.undoRollout(act, workload, actor)
       const now = this.#parts.deps.clock.now()
       return {
         ok: true,

@@ -1,4 +1,4 @@
-import type { Db } from '../../store/db.ts'
+import type { Act, ActTransaction } from '../../audit/database.ts'
 import { insertTargets } from '../../store/push-targets.ts'
 import { closePushes } from '../../store/pushes.ts'
 import {
@@ -18,12 +18,6 @@ import type { FleetParts } from '../state/parts.ts'
 import type { DwellTimes } from './dwell-times.ts'
 import { stageFactsOf } from './stage-facts.ts'
 import { chooseMembers, type NewMembers, startStage, withStage } from './stage-members.ts'
-
-/** Who continues, aborts or rolls back. */
-export interface RolloutActor {
-  userId: string
-  email: string
-}
 
 /** Does what a rollout's stages come to: each step is stored first and settled in memory after. Call them exclusively. */
 export class RolloutSteps {
@@ -60,19 +54,19 @@ export class RolloutSteps {
 
   /** Write a rollout's next state; `more` joins the transaction. False when it had ended meanwhile. */
   async write(
-    name: string,
+    act: Act,
     workload: Workload,
     next: StoredRollout,
-    more: (tx: Db) => Promise<void> = async () => {},
+    more: (tx: ActTransaction) => Promise<void> = async () => {},
   ): Promise<boolean> {
     try {
-      return await this.#parts.deps.db.transaction(name, async (tx) => {
-        await this.#parts.deps.checkEpoch(tx)
-        if ((await lockWorkload(tx, workload.id)) === null) return false
-        if (!(await updateRollout(tx, next))) return false
+      const { ok } = await act.commit(async (tx) => {
+        if ((await lockWorkload(tx, workload.id)) === null) return { ok: false }
+        if (!(await updateRollout(tx, next))) return { ok: false }
         await more(tx)
-        return true
+        return { ok: true }
       })
+      return ok
     } catch (error) {
       // Whether the step was committed is not known.
       void this.#turns.resync(workload)
@@ -87,17 +81,22 @@ export class RolloutSteps {
     this.#parts.deps.notices.workloadChanged(workload)
   }
 
-  async noteConverged(workload: Workload, rollout: Rollout): Promise<void> {
+  async noteConverged(act: Act, workload: Workload, rollout: Rollout): Promise<void> {
     const now = this.#parts.deps.clock.now()
     // A halt before this took nothing from the dwell, which begins now.
     const fresh = { dwelledMs: undefined, resumedAt: undefined }
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
-    if (!(await this.write('rollout.converge', workload, next))) return
+    if (!(await this.write(act, workload, next))) return
     this.#dwells.begin(next)
     this.settle(workload, rollout, next)
   }
 
-  async halt(workload: Workload, rollout: Rollout, verdict: StageVerdict & { kind: 'halt' }): Promise<void> {
+  async halt(
+    act: Act,
+    workload: Workload,
+    rollout: Rollout,
+    verdict: StageVerdict & { kind: 'halt' },
+  ): Promise<void> {
     const { gate, value, limit, instanceUids } = verdict
     const dwelledMs = this.#dwells.convergedForMs(rollout)
     const halted = withStage(rollout.stored, this.#parts.deps.clock.now(), {
@@ -109,18 +108,19 @@ export class RolloutSteps {
       status: 'halted',
       halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
     }
-    if (await this.write('rollout.halt', workload, next)) this.settle(workload, rollout, next)
+    if (await this.write(act, workload, next)) this.settle(workload, rollout, next)
   }
 
   /** Start the next stage: more members, of those that can take the config now. */
-  async advance(workload: Workload, rollout: Rollout): Promise<void> {
+  async advance(act: Act, workload: Workload, rollout: Rollout): Promise<void> {
     const { stored } = rollout
     const now = this.#parts.deps.clock.now()
     const stage = stored.stageIndex + 1
-    await this.#parts.writer.flush()
+    // Whom to choose follows from what agents have reported, and so does what the database holds of them.
+    await this.#parts.deps.db.upToDate()
     const added = chooseMembers(this.#parts, workload, rollout, stage, now)
     const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.measured(workload) })
-    await this.addMembers('rollout.advance', workload, rollout, added, {
+    await this.addMembers(act, workload, rollout, added, {
       ...ended,
       stageIndex: stage,
       waived: [],
@@ -130,17 +130,17 @@ export class RolloutSteps {
 
   /** Write a rollout's next state and give its new members the config; false when it had ended meanwhile. */
   async addMembers(
-    name: string,
+    act: Act,
     workload: Workload,
     rollout: Rollout,
     added: NewMembers,
     next: StoredRollout,
-    more: (tx: Db) => Promise<void> = async () => {},
+    more: (tx: ActTransaction) => Promise<void> = async () => {},
   ): Promise<boolean> {
     const { followed } = rollout
     const { pushId, generation } = followed.push
     const uids = added.map(({ instance }) => instance.uid)
-    const isDone = await this.write(name, workload, next, async (tx) => {
+    const isDone = await this.write(act, workload, next, async (tx) => {
       await insertTargets(
         tx,
         { pushId, generation, offeredAt: next.updatedAt },
@@ -161,14 +161,14 @@ export class RolloutSteps {
   }
 
   /** The last stage is done: what the members run becomes what the workload should run. */
-  async complete(workload: Workload, rollout: Rollout): Promise<void> {
+  async complete(act: Act, workload: Workload, rollout: Rollout): Promise<void> {
     const { followed, stored } = rollout
     const { push } = followed
     const now = this.#parts.deps.clock.now()
     const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.measured(workload) })
     const next: StoredRollout = { ...ended, status: 'succeeded', endedAt: now }
     const former = workload.active
-    const isDone = await this.write('rollout.complete', workload, next, async (tx) => {
+    const isDone = await this.write(act, workload, next, async (tx) => {
       if (former !== null) await closePushes(tx, [former.push.pushId], now)
       await assignPush(tx, {
         workloadId: workload.id,
@@ -178,7 +178,7 @@ export class RolloutSteps {
         seq: workload.pushSeq,
       })
       await assignRollout(tx, workload.id, null)
-      await this.audit(tx, workload, stored, 'config.canary.promote', null)
+      await this.audit(tx, workload, stored, 'config.canary.promote')
     })
     if (!isDone) return
     rollout.stored = next
@@ -190,16 +190,9 @@ export class RolloutSteps {
     this.#parts.tell({ kind: 'rollout-completed', workload, followed })
   }
 
-  audit(
-    tx: Db,
-    workload: Workload,
-    rollout: StoredRollout,
-    action: string,
-    actor: RolloutActor | null,
-  ): Promise<void> {
-    return this.#parts.deps.recordAudit(tx, {
+  audit(tx: ActTransaction, workload: Workload, rollout: StoredRollout, action: string): Promise<void> {
+    return tx.record({
       action,
-      actor,
       resource: 'workload',
       resourceId: workload.id,
       configHash: workload.rollout?.followed.push.hash ?? '',

@@ -1,10 +1,9 @@
-import type { AuditEvent } from '../../audit/event.ts'
+import type { AuditedDatabase } from '../../audit/database.ts'
 import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Alert } from '../../store/alerts.ts'
-import type { Database, Db } from '../../store/db.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
 import type { Offer, OfferCause } from '../decide/offer.ts'
@@ -45,7 +44,7 @@ export interface NormalForm {
 
 /** Everything the fleet needs from outside. */
 export interface FleetDeps {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   random: Random
   timers: Timers
@@ -53,10 +52,6 @@ export interface FleetDeps {
   notices: FleetNotices
   /** False while this process is cut off from its lock: then it sends no offer. */
   mayOffer(): boolean
-  /** Throws when another process has taken over since this one got its lock. */
-  checkEpoch(tx: Db): Promise<void>
-  /** Write an entry of the audit log in the transaction of the change that it records, as its last statement. */
-  recordAudit(tx: Db, event: AuditEvent): Promise<void>
   /** Says in safe words what an agent's raw error text means. */
   classifyError(raw: string): AgentError
   /** Does this component list lack nothing that is used? A list that was never reported lacks nothing. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import type { AuditSink } from '../../../lib/audit/trail.ts'
+import type { AuditSink } from '../../../lib/audit/delivery.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -124,7 +124,7 @@ describe('asking', () => {
     expect(await create({ target_group: 'prod-collectors' })).toMatchObject(refused)
     expect(await create({ target_env: 'production' })).toMatchObject(refused)
     expect(await create({ target_group: 'non-prod' })).toMatchObject({ status: 201 })
-    await ctx.fleet.setTrustedLabels(agent.workloadId, { stage: 'prod' }, async () => {})
+    await ctx.fleet.setTrustedLabels(agent.workloadId, { stage: 'prod' }, null, async () => {})
     expect(await create()).toMatchObject(refused)
     expect(await create({ prod_confirmation: true })).toMatchObject({
       status: 201,
@@ -479,7 +479,7 @@ describe('pushing', () => {
 
   it('wants a comment and a second confirmation for production, also when it became so since', async () => {
     const { id } = await approved({ draft_yaml: productionYaml() })
-    await ctx.fleet.setTrustedLabels(agent.workloadId, { env: 'production' }, async () => {})
+    await ctx.fleet.setTrustedLabels(agent.workloadId, { env: 'production' }, null, async () => {})
     expect(await push(id)).toMatchObject({ status: 400, json: { error: 'comment is required' } })
     expect(await push(id, { comment: 'go' })).toMatchObject({
       status: 400,

@@ -21,19 +21,18 @@ const DETAILS: Readonly<Record<number, string>> = {
 
 beforeAll(async () => {
   const actor = { userId, email }
-  await ctx.audit.change(async (_, record) => {
-    for (let n = 1; n <= COUNT; n++) {
-      const detail = DETAILS[n] ?? `detail ${n}`
-      await record({
-        action: `a.${n % 2}`,
-        actor: n === 4 ? null : actor,
-        resource: 'workload',
-        resourceId: `w${n}`,
-        detail,
-      })
-      ctx.clock.advance(1_000)
-    }
-  })
+  const record = (from: number, to: number, by: typeof actor | null) =>
+    ctx.db.change('test', by, async (tx) => {
+      for (let n = from; n <= to; n++) {
+        const detail = DETAILS[n] ?? `detail ${n}`
+        await tx.record({ action: `a.${n % 2}`, resource: 'workload', resourceId: `w${n}`, detail })
+        ctx.clock.advance(1_000)
+      }
+      return { ok: true }
+    })
+  await record(1, 3, actor)
+  await record(4, 4, null)
+  await record(5, COUNT, actor)
 })
 
 const read = async (query: string) => invoke(ctx, `GET /api/audit/events${query}`, { as: token })

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { AuditSink } from '../../../lib/audit/trail.ts'
+import type { AuditSink } from '../../../lib/audit/delivery.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import { createEdition } from '../../../runtime/editions.ts'
 import { addSession, createTestContext, invoke, signIn, type TestContext } from '../../support/invoke.ts'

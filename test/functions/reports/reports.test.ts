@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { AuditSink } from '../../../lib/audit/trail.ts'
+import type { AuditSink } from '../../../lib/audit/delivery.ts'
 import { REPORTS_AT_ONCE } from '../../../lib/reports/turns.ts'
 import { verifyPack } from '../../../lib/reports/verify.ts'
 import { listAuditRecords, readAuditHead } from '../../../lib/store/audit.ts'
@@ -170,13 +170,13 @@ describe(PREVIEW, () => {
   })
 
   it('verifies the whole audit chain and counts what was done to the workloads in scope', async () => {
-    await ctx.audit.observe({
+    await ctx.db.observe({
       action: 'config.rollback',
       actor: operator,
       resource: 'workload',
       resourceId: 'wl-0001',
     })
-    await ctx.audit.observe({
+    await ctx.db.observe({
       action: 'config.rollback',
       actor: operator,
       resource: 'workload',

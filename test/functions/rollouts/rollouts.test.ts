@@ -48,7 +48,7 @@ async function start(stages: StagePlan[] = STAGES): Promise<string> {
   const outcome = await ctx.fleet.push(
     {
       ...{ workloadId, body, hash: configHash(body), used: [], stages, kind: 'approval' },
-      ...{ pushedBy: editor.email, approvalId: null, rollbackTargetKind: null },
+      ...{ actor: { userId: 'u1', email: editor.email }, approvalId: null, rollbackTargetKind: null },
     },
     async () => ({ ok: true }),
   )

@@ -478,8 +478,8 @@ describe('archive and delete', () => {
     const from = ctx.frames.length
     // The first is told at once, the second waits for its second to pass.
     for (const env of ['a', 'b'])
-      await ctx.fleet.setTrustedLabels(workloadId, { 'muster/env': env }, async () => {})
-    await ctx.fleet.remove(workloadId, async () => {})
+      await ctx.fleet.setTrustedLabels(workloadId, { 'muster/env': env }, null, async () => {})
+    await ctx.fleet.remove(workloadId, null, async () => {})
     await ctx.advance(3_000)
     const types = ctx.frames.slice(from).map((frame) => frame.type)
     expect(types).toContain('workload_removed')

@@ -3,6 +3,7 @@ import { AlertEngine, type AlertEngineParts } from '../../../lib/alerts/engine.t
 import { sweep } from '../../../lib/fleet/janitor.ts'
 import { type Alert, listAlerts, resolveByOperator } from '../../../lib/store/alerts.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { fenced } from '../../../lib/store/fenced.ts'
 import type { AlertRule } from '../../../lib/wire/alerts.ts'
 import { type AgentWire, openWire } from '../../support/agent-wire.ts'
 import { seededRandom } from '../../support/fakes.ts'
@@ -98,7 +99,6 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
     },
     settings: { minAgentVersion: overrides.minAgentVersion ?? '', disconnectGraceSeconds: GRACE_MS / 1000 },
     hasWebhook: false,
-    checkEpoch: async () => {},
     notices: { fired: note('fired'), resolved: note('resolved') },
     ...overrides,
   })
@@ -282,8 +282,8 @@ describe('what is stored', () => {
   it('stores nothing once another process has taken over', async () => {
     await start()
     await join(1, '0.1.0')
-    const checkEpoch = () => Promise.reject(new Error('another process has taken over'))
-    await expect(engineOf({ minAgentVersion: '1.0.0', checkEpoch }).run()).rejects.toThrow('taken over')
+    const db = fenced(dbOf(), () => Promise.reject(new Error('another process has taken over')))
+    await expect(engineOf({ minAgentVersion: '1.0.0', db }).run()).rejects.toThrow('taken over')
     expect(await open()).toEqual([])
   })
 })
@@ -365,8 +365,7 @@ describe('the janitor', () => {
     const { fleet } = server
     const { state, effectiveConfigs } = fleet
     const [discard, forgetAgents] = [fleet.discard.bind(fleet), fleet.forgetAgents.bind(fleet)]
-    const checkEpoch = fleet.checkEpoch.bind(fleet)
-    const failing = parts({ fleet: { state, effectiveConfigs, checkEpoch, discard, forgetAgents, archive } })
+    const failing = parts({ fleet: { state, effectiveConfigs, discard, forgetAgents, archive } })
     expect(await sweep(failing, never)).toMatchObject({ archived: 0, trimmedEvents: 2 })
     expect(log.lines.filter((line) => line.level === 'error').map((line) => line.fields)).toMatchObject([
       { step: 'archive' },

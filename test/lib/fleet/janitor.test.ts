@@ -3,6 +3,7 @@ import { LOOK_CHUNK, REPORTED_SPARE_MAX, type SweepResult, sweep } from '../../.
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { findContent } from '../../../lib/store/config-contents.ts'
 import type { Database, Db } from '../../../lib/store/db.ts'
+import { fenced } from '../../../lib/store/fenced.ts'
 import { through } from '../../support/faulty-database.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
@@ -48,11 +49,9 @@ it('a process that another one has taken over from removes nothing', async () =>
   const before = await kept()
   expect(Math.min(...before)).toBeGreaterThan(0)
   const { archive, discard, state, effectiveConfigs } = ctx.fleet
-  const fleet = {
-    ...{ archive, discard, state, effectiveConfigs, forgetAgents() {} },
-    checkEpoch: () => Promise.reject(new Error('another process is active')),
-  }
-  await clean({ fleet, retentionDays: 500, homesMax: 0 })
+  const fleet = { archive, discard, state, effectiveConfigs, forgetAgents() {} }
+  const db = fenced(database.pool, () => Promise.reject(new Error('another process is active')))
+  await clean({ db, fleet, retentionDays: 500, homesMax: 0 })
   expect(await kept()).toEqual(before)
 })
 
@@ -107,7 +106,7 @@ describe('archiving', () => {
   it('that loses to an arrival leaves nothing behind', async () => {
     const agent = fakeAgent(ctx.fleet, { host: 'back' })
     await gone(agent)
-    const outcome = await ctx.fleet.archive(agent.workloadId, async (tx) => {
+    const outcome = await ctx.fleet.archive(agent.workloadId, null, async (tx) => {
       await tx.execute(`insert into push_groups (id, name, description, selector) values ('x', '', '', '{}')`)
       fakeAgent(ctx.fleet, { host: 'back', uid: agent.uid })
     })
@@ -133,7 +132,7 @@ describe('archiving', () => {
     const agent = fakeAgent(ctx.fleet, { host: 'back' })
     await gone(agent)
     await ctx.fleet.writer.flush()
-    const outcome = await ctx.fleet.archive(agent.workloadId, async () => {
+    const outcome = await ctx.fleet.archive(agent.workloadId, null, async () => {
       arrive = () => {
         arrive = () => {}
         fakeAgent(ctx.fleet, { host: 'back', uid: agent.uid })
@@ -178,7 +177,7 @@ describe('room for workloads', () => {
     await ctx.advance(500)
     await push
     pushed.apply()
-    await ctx.fleet.setTrustedLabels(labelled.workloadId, { 'muster/env': 'test' }, async () => {})
+    await ctx.fleet.setTrustedLabels(labelled.workloadId, { 'muster/env': 'test' }, null, async () => {})
     for (const agent of [pushed, labelled, ...rest]) await gone(agent)
     expect(await clean({ workloadsMax: 10 })).toMatchObject({ displaced: 0 })
     ctx.clock.advance(DAY_MS)
@@ -274,7 +273,7 @@ describe('texts of configs', () => {
     for (const agent of [kept, removed]) await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
     await pushConfig(ctx.fleet, removed.workloadId, configYaml(2))
     await ctx.advance(500)
-    await ctx.fleet.remove(removed.workloadId, async () => {})
+    await ctx.fleet.remove(removed.workloadId, null, async () => {})
     expect(await clean()).toMatchObject({ removedConfigs: 0 })
     ctx.clock.advance(DAY_MS + 1)
     expect(await clean()).toMatchObject({ removedConfigs: 1 })

@@ -27,7 +27,12 @@ it('tells how the newest push reads since its config was pinned', async () => {
   agent.apply()
   await ctx.advance(3_000)
   expect(toldPush()).toMatchObject({ status: 'applied', is_last_known_good: false })
-  await ctx.fleet.pinKnownGood(agent.workloadId, push.hash, async () => ({ ok: true }))
+  await ctx.fleet.pinKnownGood(
+    agent.workloadId,
+    push.hash,
+    { userId: 'u1', email: 'ops@example.com' },
+    async () => ({ ok: true }),
+  )
   await ctx.advance(3_000)
   expect(toldPush()).toMatchObject({ is_last_known_good: true })
 })

@@ -37,16 +37,13 @@ describe('pool', () => {
 
   it('says that a commit is in doubt when its connection was lost, and not when the server refused it', async () => {
     const pool = database.openPool()
-    let doubts = 0
-    pool.onCommitInDoubt = () => doubts++
     await pool.execute('CREATE TABLE t_doubt (n integer UNIQUE DEFERRABLE INITIALLY DEFERRED)')
     const refused = pool.transaction('test', (tx) => tx.execute('INSERT INTO t_doubt VALUES (1), (1)'))
     await expect(refused).rejects.toMatchObject({ code: '23505' })
     const lostBefore = pool.transaction('test', (tx) =>
       tx.query('SELECT pg_terminate_backend(pg_backend_pid())'),
     )
-    await expect(lostBefore).rejects.toThrow(DatabaseUnavailable)
-    expect(doubts).toBe(0)
+    await expect(lostBefore).rejects.toMatchObject({ name: 'DatabaseUnavailable' })
 
     await pool.execute(`CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql
       AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'`)
@@ -54,7 +51,6 @@ describe('pool', () => {
       DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION end_session()`)
     const lost = pool.transaction('test', (tx) => tx.execute('INSERT INTO t_doubt VALUES (2)'))
     await expect(lost).rejects.toThrow(CommitInDoubt)
-    expect(doubts).toBe(1)
   })
 
   it('refuses statements after the end of their transaction', async () => {

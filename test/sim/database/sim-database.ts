@@ -17,8 +17,6 @@ export interface Client extends Mortal {
   controls: Set<ControlSession>
   /** Callers that wait for one of the process's sessions. */
   waiters: (() => void)[]
-  /** Called when it is not known whether a transaction was committed. */
-  onCommitInDoubt(): void
 }
 
 export const newClient = (): Client => ({
@@ -27,7 +25,6 @@ export const newClient = (): Client => ({
   leases: new Set(),
   controls: new Set(),
   waiters: [],
-  onCommitInDoubt() {},
 })
 
 /** Who is told what processes do with the database. */
@@ -199,7 +196,6 @@ export class SimDatabase {
     } catch (error) {
       if (!isCommitted) await this.#rollBack(lease)
       if (!(error instanceof DatabaseUnavailable)) throw error
-      client.onCommitInDoubt()
       throw new CommitInDoubt(error.message)
     }
   }

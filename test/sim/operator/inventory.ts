@@ -1,7 +1,6 @@
-import { recordAlongside } from '../../../lib/audit/alongside.ts'
 import { clearPin, markKnownGood } from '../../../lib/changes/known-good.ts'
 import { labelRevision } from '../../../lib/changes/label-revision.ts'
-import { type Alert, resolveByOperator } from '../../../lib/store/alerts.ts'
+import { resolveByOperator } from '../../../lib/store/alerts.ts'
 import type { SimService } from '../service/sim-service.ts'
 import { AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
 
@@ -16,38 +15,27 @@ export class InventoryOperator {
   }
 
   async archive(id: string): Promise<void> {
-    await ask(this.#world, `archive ${id.slice(0, 4)}`, async ({ fleet, parts }) => {
-      return recordAlongside(parts.audit, (record) =>
-        fleet.archive(id, (tx) =>
-          record(tx, { action: 'workload.archive', actor: AUTHOR, resource: 'workload', resourceId: id }),
-        ),
-      )
-    })
+    await ask(this.#world, `archive ${id.slice(0, 4)}`, ({ fleet }) =>
+      fleet.archive(id, AUTHOR, (tx) =>
+        tx.record({ action: 'workload.archive', resource: 'workload', resourceId: id }),
+      ),
+    )
   }
 
   async remove(id: string): Promise<void> {
     this.deleted.add(id)
-    await ask(this.#world, `delete ${id.slice(0, 4)}`, async ({ fleet, parts }) => {
-      return recordAlongside(parts.audit, (record) =>
-        fleet.remove(id, (tx) =>
-          record(tx, { action: 'workload.delete', actor: AUTHOR, resource: 'workload', resourceId: id }),
-        ),
-      )
-    })
+    await ask(this.#world, `delete ${id.slice(0, 4)}`, ({ fleet }) =>
+      fleet.remove(id, AUTHOR, (tx) =>
+        tx.record({ action: 'workload.delete', resource: 'workload', resourceId: id }),
+      ),
+    )
   }
 
   async setLabels(id: string): Promise<void> {
     const labels = { team: this.#world.dice.pick(['red', 'blue', 'green']) }
-    await ask(this.#world, `label ${id.slice(0, 4)} ${labels.team}`, ({ fleet, parts }) =>
-      recordAlongside(parts.audit, (record) =>
-        fleet.setTrustedLabels(id, labels, (tx) =>
-          record(tx, {
-            action: 'workload.trusted_labels',
-            actor: AUTHOR,
-            resource: 'workload',
-            resourceId: id,
-          }),
-        ),
+    await ask(this.#world, `label ${id.slice(0, 4)} ${labels.team}`, ({ fleet }) =>
+      fleet.setTrustedLabels(id, labels, AUTHOR, (tx) =>
+        tx.record({ action: 'workload.trusted_labels', resource: 'workload', resourceId: id }),
       ),
     )
   }
@@ -55,9 +43,7 @@ export class InventoryOperator {
   async nameRevision(workloadId: string, hash: string): Promise<void> {
     const label = this.#world.dice.pick(['', 'v1', 'v2'])
     await ask(this.#world, `name ${hash.slice(0, 6)} "${label}"`, ({ parts }) =>
-      recordAlongside(parts.audit, (record) =>
-        labelRevision(parts, { workloadId, hash, label, actor: AUTHOR }, record),
-      ),
+      labelRevision(parts, { workloadId, hash, label, actor: AUTHOR }),
     )
   }
 
@@ -80,13 +66,12 @@ export class InventoryOperator {
   }
 }
 
-async function resolveAlert({ parts, alerts }: SimService, alertId: string) {
-  let resolved: Alert | null = null
-  const outcome = await parts.audit.change(async (tx, record) => {
-    resolved = await resolveByOperator(tx, alertId, parts.clock.now())
-    if (resolved === null) return
-    await record({ action: 'alert.resolve', actor: AUTHOR, resource: 'alert', resourceId: alertId })
+function resolveAlert({ parts, alerts }: SimService, alertId: string) {
+  return parts.db.change('alert.resolve', AUTHOR, async (tx) => {
+    const resolved = await resolveByOperator(tx, alertId, parts.clock.now())
+    if (resolved === null) return { ok: true }
+    await tx.record({ action: 'alert.resolve', resource: 'alert', resourceId: alertId })
+    tx.afterCommit(() => alerts.notices.resolved(resolved))
+    return { ok: true }
   })
-  if (outcome.ok && resolved !== null) alerts.notices.resolved(resolved)
-  return outcome
 }

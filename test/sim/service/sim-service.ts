@@ -1,5 +1,5 @@
-import { deliverAfterCommit } from '../../../lib/audit/after-commit.ts'
-import { noAuditSink, openAuditTrail } from '../../../lib/audit/trail.ts'
+import { openAuditedDatabase } from '../../../lib/audit/database.ts'
+import { noAuditSink } from '../../../lib/audit/delivery.ts'
 import type { ApprovalParts } from '../../../lib/changes/approval-parts.ts'
 import { isCompatible } from '../../../lib/configs/check/components.ts'
 import type { ConfigEngine } from '../../../lib/configs/engine.ts'
@@ -18,6 +18,7 @@ import { createOpampExchange, type OpampExchange } from '../../../lib/opamp/exch
 import { openConfigTargets } from '../../../lib/posture/config-targets.ts'
 import { classifyAgentError } from '../../../lib/redact/agent-error.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { fenced } from '../../../lib/store/fenced.ts'
 import { openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
 import type { AgentError } from '../../../lib/store/pushes.ts'
 import { openAlerting } from '../../../runtime/alerting.ts'
@@ -81,7 +82,6 @@ export class SimService {
     const { database, time, dice, configs } = sim
     const { clock } = time
     const timers = time.timersOf(this.client)
-    const db = database.openFor(this.client)
     const log = this.#openLog()
     this.lock = openProcessLock({
       connect: () => database.openControl(this.client),
@@ -91,20 +91,22 @@ export class SimService {
           timers.after(ms, () => (signal.aborted ? reject(signal.reason) : resolve()))
         }),
     })
-    const checkEpoch: FleetDeps['checkEpoch'] = (tx) => this.lock.checkEpoch(tx)
-    const audit = openAuditTrail({ db, clock, random: dice, log, sink: noAuditSink, checkEpoch })
+    const db = openAuditedDatabase({
+      ...{ clock, random: dice, log, sink: noAuditSink },
+      db: fenced(database.openFor(this.client), (tx) => this.lock.checkEpoch(tx)),
+      writeReports: () => this.fleet.writer.flush(),
+      commitInDoubt: () => this.#doubts.note(),
+    })
     this.hub = new Hub({ clock, timers })
     this.counters = new FleetCounters((workloadId) => {
       const workload = this.fleet.workload(workloadId)
       if (workload !== null) notices.workloadChanged(workload)
     })
     const notices = new HubNotices(this.hub, this.counters, () => this.views)
-    const audited = deliverAfterCommit(db, audit)
     this.fleet = new Fleet({
-      ...{ db: audited.db, clock, log, random: dice, timers, isCompatible, checkEpoch },
+      ...{ db, clock, log, random: dice, timers, isCompatible },
       notices: alsoTelling(notices, sim.notices),
       mayOffer: () => this.lock.isHeld(),
-      recordAudit: audited.record,
       classifyError,
       normalise: (text) => this.#normalise(text),
       graceMs: GRACE_MS,
@@ -122,7 +124,7 @@ export class SimService {
     })
     const settings = { ...TEST_CONFIG, disconnectGraceMs: GRACE_MS, minAgentVersion: sim.minAgentVersion }
     this.alerts = openAlerting(settings, {
-      ...{ db, clock, random: dice, log, fleet, notices, checkEpoch },
+      ...{ db, clock, random: dice, log, fleet, notices },
       network: null as never,
       recommendedVersion: { version: sim.minAgentVersion },
     }).alerts
@@ -132,9 +134,8 @@ export class SimService {
       ...doubtParts,
       tellBrowsers: () => hub.announce({ type: 'resync' }),
     })
-    this.client.onCommitInDoubt = () => this.#doubts.note()
     this.parts = {
-      ...{ db, clock, random: dice, fleet, counters, hub, configs, audit },
+      ...{ db, clock, random: dice, fleet, counters, hub, configs },
       configTargets: openConfigTargets(fleet, db),
       config: TEST_CONFIG,
     }

@@ -83,7 +83,7 @@ it('an agent whose socket had no room when its workload was deleted is asked wit
   const { connection } = agent
   const send = connection.send.bind(connection)
   connection.send = () => 'dropped'
-  await ctx.fleet.remove(agent.workloadId, async () => {})
+  await ctx.fleet.remove(agent.workloadId, null, async () => {})
   connection.send = send
   const { sequenceNum } = ctx.fleet.state.instances.get(agent.uid)!
   const { message } = ctx.fleet.receive(

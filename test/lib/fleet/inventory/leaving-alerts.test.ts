@@ -35,14 +35,14 @@ const open = () => database.pool.query('select id from alerts where resolved_at 
 
 describe('the alerts of a workload that leaves the inventory are over with it, whoever takes it out', () => {
   it('as it is archived', async () => {
-    expect(await ctx.fleet.archive(agent.workloadId, async () => {})).toEqual({ ok: true })
+    expect(await ctx.fleet.archive(agent.workloadId, null, async () => {})).toEqual({ ok: true })
     expect(ctx.counters.openAlerts(agent.workloadId)).toBe(0)
     expect(await open()).toEqual([])
     expect(told()).toHaveLength(1)
   })
 
   it('as it is deleted', async () => {
-    expect(await ctx.fleet.remove(agent.workloadId, async () => {})).toEqual({ ok: true })
+    expect(await ctx.fleet.remove(agent.workloadId, null, async () => {})).toEqual({ ok: true })
     expect(ctx.counters.openAlertsInAll()).toBe(0)
     expect(told()).toHaveLength(1)
   })
@@ -57,7 +57,7 @@ describe('the alerts of a workload that leaves the inventory are over with it, w
   it('and stay where it does not leave', async () => {
     expect(await ctx.fleet.discard(agent.workloadId, async () => false)).toBe(false)
     await expect(
-      ctx.fleet.archive(agent.workloadId, () => Promise.reject(new Error('no record'))),
+      ctx.fleet.archive(agent.workloadId, null, () => Promise.reject(new Error('no record'))),
     ).rejects.toThrow('no record')
     expect(ctx.counters.openAlerts(agent.workloadId)).toBe(1)
     expect(await open()).toHaveLength(1)

@@ -152,7 +152,7 @@ it('members that run what they were taken back to while another push is written 
   const { pushId } = workload.live.takenBack!.push
   a!.applying()
   // What waits is written right before a push, and this comes after it was gathered.
-  db.beforeEnd('reports.store', () => a!.apply())
+  db.beforeEnd('outcomes.store', () => a!.apply())
   await workload.push(3)
   expect(await workload.stored(pushId)).toMatchObject({ status: 'applied', phase: 'applied' })
 })

@@ -84,7 +84,13 @@ describe('a target ends', () => {
     const [a, b] = workload.agents
     const outcome = await ctx.fleet.push(
       {
-        ...{ workloadId: workload.id, ...config(1), used: [], kind: 'approval', pushedBy: 'p@example.com' },
+        ...{
+          workloadId: workload.id,
+          ...config(1),
+          used: [],
+          kind: 'approval',
+          actor: { userId: 'u1', email: 'p@example.com' },
+        },
         ...{ approvalId: null, rollbackTargetKind: null },
       },
       async () => {

@@ -235,7 +235,7 @@ describe('a stage', () => {
       const outcome = await ctx.fleet.push(
         {
           ...{ workloadId: workload.id, ...needsMore, stages, kind: 'approval' },
-          ...{ pushedBy: 'p@example.com', approvalId: null, rollbackTargetKind: null },
+          ...{ actor: { userId: 'u1', email: 'p@example.com' }, approvalId: null, rollbackTargetKind: null },
         },
         async () => ({ ok: true }),
       )

@@ -57,7 +57,8 @@ test('a connection carries so many agents, the process holds so many, and those 
 
 test('so many workloads are made up and no more; agents of those that are there go on, and one deleted makes room', async () => {
   const connection = connectionOf(1_003)
-  for (const id of [...ctx.fleet.state.workloads.keys()]) await ctx.fleet.remove(id, async () => undefined)
+  for (const id of [...ctx.fleet.state.workloads.keys()])
+    await ctx.fleet.remove(id, null, async () => undefined)
   const before = ctx.fleet.refusedAgents
   for (const host of ['a', 'b']) expect(say(connection, 7, host)).toBeUndefined()
   expect(say(connection, 7, 'c')).toBe(
@@ -72,6 +73,6 @@ test('so many workloads are made up and no more; agents of those that are there 
   expect(ctx.fleet.state.workloads.size).toBe(2)
 
   const left = [...ctx.fleet.state.workloads.values()].find(({ live }) => live.count === 0)!
-  await ctx.fleet.remove(left.id, async () => undefined)
+  await ctx.fleet.remove(left.id, null, async () => undefined)
   expect(say(connection, 7, 'c')).toBeUndefined()
 })

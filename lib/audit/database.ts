@@ -1,0 +1,273 @@
+import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { type AuditRecord, insertAuditRecord, lockAuditChain, readAuditHead } from '../store/audit.ts'
+import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
+import { AuditDelivery, type AuditFailure, type AuditSink, AuditWriteError } from './delivery.ts'
+import { type AuditActor, type AuditEvent, chainEvent } from './event.ts'
+
+/** What an act comes to; one that is not ok leaves nothing behind in the database. */
+interface Outcome {
+  ok: boolean
+}
+
+/** The one transaction of an act. */
+export interface ActTransaction extends Db {
+  /**
+   * Append a record to the audit log, in the name of whoever acts. It must be the last statement: it holds the chain's
+   * lock until the commit. What changed nothing may go without.
+   */
+  record(event: Omit<AuditEvent, 'actor'>): Promise<void>
+  /** Tell others once the change stands and whoever made it is done with it. The call is cheap and never throws. */
+  afterCommit(tell: () => void): void
+}
+
+/** Something that somebody does, in one transaction. */
+export interface Act {
+  /**
+   * Write it: what agents have reported so far goes first, then the transaction. Taken back, with its records, when
+   * `work` throws or answers what is not ok. Throws `CommitInDoubt` when nobody knows whether it stands. Once only.
+   */
+  commit<const T extends Outcome>(work: (tx: ActTransaction) => Promise<T>): Promise<T>
+}
+
+export interface ChangeOptions {
+  /**
+   * When the outside sink hears of it: after the commit, or before it for what must not stand without its record
+   * outside (a login).
+   */
+  sink?: 'before-commit' | 'after-commit'
+  /** Whether what agents have reported so far is written first: not for what has nothing to do with the fleet. */
+  waitsForReports?: boolean
+}
+
+/**
+ * The database of whoever changes something: a change, its fence, its record in the audit log and what follows from it
+ * are one act with a name.
+ */
+export interface AuditedDatabase extends Database {
+  /**
+   * Do something in somebody's name (null for what the service does by itself), in one transaction of this name. A
+   * record that cannot be written takes the change back (`none`); after a change that stands the outside sink is told
+   * (`applied` when it does not listen).
+   */
+  change<const T extends Outcome>(
+    name: string,
+    actor: AuditActor | null,
+    work: (tx: ActTransaction) => Promise<T>,
+    options?: ChangeOptions,
+  ): Promise<T | AuditFailure>
+  /**
+   * The same for who has more to do than the transaction, as under a lock of its own: the sink is told when `work` is
+   * done, and nobody waits for it under that lock.
+   */
+  act<const T extends Outcome>(
+    name: string,
+    actor: AuditActor | null,
+    work: (act: Act) => Promise<T>,
+  ): Promise<T | AuditFailure>
+  /** Record something that changed nothing: `sideEffect` of a failure is always `none`. */
+  observe(event: AuditEvent): Promise<{ ok: true } | AuditFailure>
+  /** The database once it holds what agents have reported so far, for whoever reads what follows from that. */
+  upToDate(): Promise<Database>
+  /** Tell the sink of the records that stand although their commit got no answer. Throws while that is not known. */
+  settleDoubts(): Promise<void>
+}
+
+export interface AuditedDatabaseParts {
+  /** Of the active process: it refuses every transaction once another one is. */
+  db: Database
+  clock: Clock
+  random: Random
+  log: Log
+  sink: AuditSink
+  /** Write what agents have reported so far. Resolves also while the database is away. */
+  writeReports(): Promise<void>
+  /** Called when it is not known whether a transaction was committed, before its caller is told. */
+  commitInDoubt(): void
+}
+
+/** Open it over the active process's database, with an edition's outside sink. */
+export function openAuditedDatabase(parts: AuditedDatabaseParts): AuditedDatabase {
+  return new ActingDatabase(parts)
+}
+
+class ActingDatabase implements AuditedDatabase {
+  readonly #parts: AuditedDatabaseParts
+  readonly #delivery: AuditDelivery
+
+  constructor(parts: AuditedDatabaseParts) {
+    this.#parts = parts
+    this.#delivery = new AuditDelivery(parts.sink, parts.log)
+  }
+
+  query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> {
+    return this.#parts.db.query<Row>(text, params)
+  }
+
+  execute(text: string, params?: readonly unknown[]): Promise<number> {
+    return this.#parts.db.execute(text, params)
+  }
+
+  snapshot<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#parts.db.snapshot(name, work)
+  }
+
+  async transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    try {
+      return await this.#parts.db.transaction(name, work)
+    } catch (error) {
+      if (error instanceof CommitInDoubt) this.#parts.commitInDoubt()
+      throw error
+    }
+  }
+
+  change<const T extends Outcome>(
+    name: string,
+    actor: AuditActor | null,
+    work: (tx: ActTransaction) => Promise<T>,
+    options: ChangeOptions = {},
+  ): Promise<T | AuditFailure> {
+    return this.#perform(name, actor, (act) => act.commit(work), options)
+  }
+
+  act<const T extends Outcome>(
+    name: string,
+    actor: AuditActor | null,
+    work: (act: Act) => Promise<T>,
+  ): Promise<T | AuditFailure> {
+    return this.#perform(name, actor, work, {})
+  }
+
+  observe({ actor, ...event }: AuditEvent): Promise<{ ok: true } | AuditFailure> {
+    const record = async (tx: ActTransaction): Promise<{ ok: true }> => {
+      await tx.record(event)
+      return { ok: true }
+    }
+    return this.change('audit.observe', actor, record, { sink: 'before-commit', waitsForReports: false })
+  }
+
+  async upToDate(): Promise<Database> {
+    await this.#parts.writeReports()
+    return this
+  }
+
+  settleDoubts(): Promise<void> {
+    return this.#delivery.settle(this)
+  }
+
+  async #perform<T extends Outcome>(
+    name: string,
+    actor: AuditActor | null,
+    work: (act: Act) => Promise<T>,
+    options: ChangeOptions,
+  ): Promise<T | AuditFailure> {
+    const act = new OpenAct(this.#parts, this, this.#delivery, name, actor, options)
+    try {
+      const outcome = await work(act)
+      const told = await act.conclude()
+      return outcome.ok && !told.ok ? told : outcome
+    } catch (error) {
+      // What stands is told of, whatever went wrong after.
+      await act.conclude()
+      if (!(error instanceof AuditWriteError)) throw error
+      this.#parts.log.error({ err: error.cause }, error.message)
+      return { ok: false, code: 'audit-unavailable', sideEffect: 'none' }
+    }
+  }
+}
+
+/** Thrown inside a transaction that is to leave nothing behind, with what it came to. */
+class TakenBack extends Error {
+  readonly outcome: unknown
+
+  constructor(outcome: unknown) {
+    super('taken back')
+    this.outcome = outcome
+  }
+}
+
+class OpenAct implements Act {
+  readonly #parts: AuditedDatabaseParts
+  readonly #db: Database
+  readonly #delivery: AuditDelivery
+  readonly #name: string
+  readonly #actor: AuditActor | null
+  readonly #options: ChangeOptions
+  readonly #records: AuditRecord[] = []
+  readonly #tells: (() => void)[] = []
+  #hasBegun = false
+  /** Committed, and nobody told of it yet. */
+  #stands = false
+
+  constructor(
+    parts: AuditedDatabaseParts,
+    db: Database,
+    delivery: AuditDelivery,
+    name: string,
+    actor: AuditActor | null,
+    options: ChangeOptions,
+  ) {
+    this.#parts = parts
+    this.#db = db
+    this.#delivery = delivery
+    this.#name = name
+    this.#actor = actor
+    this.#options = options
+  }
+
+  async commit<const T extends Outcome>(work: (tx: ActTransaction) => Promise<T>): Promise<T> {
+    if (this.#hasBegun) throw new Error(`Cannot begin a second transaction in the act "${this.#name}"`)
+    this.#hasBegun = true
+    if (this.#options.waitsForReports !== false) await this.#parts.writeReports()
+    try {
+      const outcome = await this.#db.transaction(this.#name, async (tx) => {
+        const outcome = await work(this.#join(tx))
+        if (!outcome.ok) throw new TakenBack(outcome)
+        if (this.#options.sink === 'before-commit') await this.#delivery.tell(this.#records)
+        return outcome
+      })
+      this.#stands = true
+      return outcome
+    } catch (error) {
+      if (error instanceof TakenBack) return error.outcome as T
+      if (error instanceof CommitInDoubt && this.#options.sink !== 'before-commit')
+        this.#delivery.doubt(this.#records)
+      throw error
+    }
+  }
+
+  #join(tx: Db): ActTransaction {
+    return {
+      query: (text, params) => tx.query(text, params),
+      execute: (text, params) => tx.execute(text, params),
+      record: (event) => this.#record(tx, event),
+      afterCommit: (tell) => void this.#tells.push(tell),
+    }
+  }
+
+  async #record(tx: Db, event: Omit<AuditEvent, 'actor'>): Promise<void> {
+    const { clock, random } = this.#parts
+    try {
+      await lockAuditChain(tx)
+      // The time is read under the lock as well, so that the chain's order is the order of its times.
+      const now = clock.now()
+      const head = await readAuditHead(tx)
+      const record = chainEvent({ ...event, actor: this.#actor }, head, uuidv7(now, random), now)
+      await insertAuditRecord(tx, record)
+      this.#records.push(record)
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
+      throw new AuditWriteError('audit record was not written', { cause: error })
+    }
+  }
+
+  /** Tell of what stands: whoever waits to be told, then the outside sink. */
+  async conclude(): Promise<{ ok: true } | AuditFailure> {
+    if (!this.#stands) return { ok: true }
+    this.#stands = false
+    for (const tell of this.#tells) tell()
+    if (this.#options.sink === 'before-commit') return { ok: true }
+    return this.#delivery.deliver(this.#records)
+  }
+}

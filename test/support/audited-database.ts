@@ -1,0 +1,31 @@
+import {
+  type AuditedDatabase,
+  type AuditedDatabaseParts,
+  openAuditedDatabase,
+} from '../../lib/audit/database.ts'
+import { noAuditSink } from '../../lib/audit/delivery.ts'
+import type { Fleet } from '../../lib/fleet/fleet.ts'
+import { silentLog } from '../../lib/log.ts'
+import type { Database } from '../../lib/store/db.ts'
+import { fakeClock, seededRandom } from './fakes.ts'
+
+let databases = 0
+
+/** An audited database over another one, for a test that has no context; without a fleet nothing waits to be written. */
+export function auditedDatabase(
+  db: Database,
+  parts: Partial<Omit<AuditedDatabaseParts, 'db'>> & { fleet?: () => Pick<Fleet, 'writer'> } = {},
+): AuditedDatabase {
+  const { fleet, ...rest } = parts
+  return openAuditedDatabase({
+    clock: fakeClock(),
+    // Of one file they must not make the same ids.
+    random: seededRandom(1_000 + ++databases),
+    log: silentLog,
+    sink: noAuditSink,
+    writeReports: async () => fleet?.().writer.flush(),
+    commitInDoubt: () => {},
+    ...rest,
+    db,
+  })
+}
