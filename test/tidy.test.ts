@@ -149,6 +149,11 @@ describe('the rooms', () => {
     ).toEqual([])
   })
 
+  test('whether an instance runs what it should is compared in one file', () => {
+    const elsewhere = inRoom('lib/').filter(({ path }) => path !== 'lib/fleet/decide/standing.ts')
+    expect(findCode(elsewhere, /\breported\.(hash|status|kind)\b.* [!=]==|[!=]== reported\.hash/)).toEqual([])
+  })
+
   test('nobody is wired up after it was made: what a part calls, it is given', () => {
     const slot = /^ {2}(readonly )?\w+: \([^)]*\) => [\w<>]+ = \([^,]*$/
     expect(findCode(inRoom('lib/'), slot)).toEqual([])

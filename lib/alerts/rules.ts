@@ -1,4 +1,4 @@
-import { type ReportedConfig, standingOf } from '../fleet/decide/drift.ts'
+import { type ReportedConfig, standingOf } from '../fleet/decide/standing.ts'
 import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
@@ -111,8 +111,7 @@ function judgeInstance(instance: InstanceFacts, nowMs: number): Agreement {
 function driftMessage(facts: WorkloadFacts, counted: number, overdue: readonly InstanceFacts[]): string {
   const hash = overdue[0]!.assignedHash!.slice(0, 12)
   const failed = overdue.filter(
-    ({ reported, assignedHash }) =>
-      reported.kind === 'status' && reported.status === 'failed' && reported.hash === assignedHash,
+    ({ reported, assignedHash }) => standingOf(assignedHash, reported) === 'failed',
   ).length
   const detail = failed > 0 ? ` (${failed} failed)` : ''
   return `${nameOf(facts)} has not applied config ${hash} on ${overdue.length} of ${counted} instances${detail}`

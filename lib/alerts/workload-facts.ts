@@ -1,6 +1,6 @@
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
 import { judgeAftermath } from '../fleet/decide/aftermath.ts'
-import { toReportedConfig } from '../fleet/decide/drift.ts'
+import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'

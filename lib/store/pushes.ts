@@ -323,6 +323,37 @@ export async function listFollowedPushes(db: Db): Promise<Push[]> {
   return rows.map(toPush)
 }
 
+/** A push, and another one of the same config to the same workload. */
+export interface PushOfSameConfig {
+  own: Pick<Push, 'pushId' | 'hash' | 'seq'>
+  other: Pick<Push, 'hash' | 'seq' | 'kind'>
+}
+
+/** Each of these pushes with every other push of the same config to the same workload, earlier or later. */
+export async function listPushesOfSameConfig(
+  db: Db,
+  pushIds: readonly string[],
+): Promise<PushOfSameConfig[]> {
+  if (pushIds.length === 0) return []
+  const rows = await db.query<{
+    push_id: string
+    hash: string
+    own_seq: number
+    seq: number
+    kind: Push['kind']
+  }>(
+    `select own.push_id, own.config_hash as hash, own.seq as own_seq, other.seq, other.kind
+     from pushes own join pushes other on other.workload_id = own.workload_id
+       and other.config_hash = own.config_hash and other.push_id <> own.push_id
+     where own.push_id = any($1::uuid[])`,
+    [pushIds],
+  )
+  return rows.map(({ push_id: pushId, hash, own_seq: ownSeq, seq, kind }) => ({
+    own: { pushId, hash, seq: ownSeq },
+    other: { hash, seq, kind },
+  }))
+}
+
 /** Hashes that were applied on a workload, by their newest applied push first. */
 export async function listAppliedHashes(db: Db, workloadId: string): Promise<string[]> {
   const rows = await db.query<{ config_hash: string }>(

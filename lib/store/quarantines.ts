@@ -30,10 +30,7 @@ export async function listQuarantines(db: Db, workloadId: string | null = null):
   }))
 }
 
-/**
- * Add quarantines; those that exist stay. What an instance failed before an operator pushed the same config again is
- * lifted by that push, also where it is written after it: hold the lock of the workload, so that such a push is seen.
- */
+/** Add quarantines of workloads that are there; those that exist stay. */
 export async function insertQuarantines(
   tx: Db,
   quarantines: readonly Quarantine[],
@@ -45,10 +42,6 @@ export async function insertQuarantines(
      select w.id, q.hash, q.uid, q.push_id, $5
      from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) as q (workload_id, hash, uid, push_id)
      join workloads w on w.id = q.workload_id
-     where q.uid = '' or not exists (
-       select from pushes own join pushes later on later.workload_id = own.workload_id
-       where own.push_id = q.push_id and later.config_hash = q.hash and later.seq > own.seq
-         and later.kind <> 'auto-rollback')
      order by w.id, q.hash, q.uid
      on conflict do nothing`,
     [
@@ -77,4 +70,25 @@ export async function listWorkloadQuarantines(db: Db, workloadId: string): Promi
     [workloadId],
   )
   return rows.map((row) => row.config_hash)
+}
+
+/** Remember with a push the instances whose quarantines it lifted; '' stands for the whole workload. */
+export async function insertLifted(tx: Db, pushId: string, uids: readonly string[]): Promise<void> {
+  if (uids.length === 0) return
+  await tx.execute(
+    `insert into lifted_quarantines (push_id, instance_uid) select $1, uid from unnest($2::text[]) as uid`,
+    [pushId, uids],
+  )
+}
+
+/** The instances whose quarantines these pushes lifted. */
+export async function listLifted(
+  db: Db,
+  pushIds: readonly string[],
+): Promise<{ pushId: string; instanceUid: string }[]> {
+  const rows = await db.query<{ push_id: string; instance_uid: string }>(
+    `select push_id, instance_uid from lifted_quarantines where push_id = any($1::uuid[])`,
+    [pushIds],
+  )
+  return rows.map((row) => ({ pushId: row.push_id, instanceUid: row.instance_uid }))
 }

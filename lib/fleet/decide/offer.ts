@@ -1,3 +1,5 @@
+import { runsForGood, standsTo } from './standing.ts'
+
 /** Why a config is offered; a generation is never offered twice to an instance without one of the later ones. */
 export type OfferCause =
   | 'assigned'
@@ -136,9 +138,7 @@ function decideByReports(facts: OfferFacts): OfferDecision {
   if (!facts.canReport) return decideUnreported(facts, own)
   if (!reported.isKnown) return nothing('unknown')
   if (own?.ended === 'failed') return nothing('failed-here')
-  const hasAssigned = reported.hash === assignment.hash
-  if (hasAssigned && reported.status === 'applied' && facts.unansweredOtherHash === null)
-    return { kind: 'satisfied' }
+  if (runsForGood(facts, assignment.hash)) return { kind: 'satisfied' }
   if (own?.ended === 'applied' && facts.unansweredOtherHash === null) {
     // It had applied the config and now names another: on the same connection it did so by itself, which is
     // drift to be shown, not a reason to push.
@@ -146,10 +146,11 @@ function decideByReports(facts: OfferFacts): OfferDecision {
       ? nothing('went-elsewhere')
       : { kind: 'offer', cause: 'new-connection' }
   }
-  const isApplying = hasAssigned && reported.status === 'applying'
+  const standing = standsTo(facts, assignment.hash)
+  const isApplying = standing === 'applying'
   if (own !== null && own.ended === null) return decideRepeat(facts, own, isApplying)
   // The same bytes would fail again.
-  if (hasAssigned && reported.status === 'failed' && !facts.isOldFailure) return nothing('failed-here')
+  if (standing === 'failed' && !facts.isOldFailure) return nothing('failed-here')
   if (isApplying && facts.nowMs - reported.sinceMs < APPLYING_MS) return nothing('waiting')
   return { kind: 'offer', cause: isApplying ? 'applying-too-long' : 'assigned' }
 }

@@ -1,4 +1,4 @@
-import { APPLYING_MS, NO_STATUS_MS, type Reported, SENDS_MAX } from './offer.ts'
+import { APPLYING_MS, NO_STATUS_MS, SENDS_MAX } from './offer.ts'
 
 /** Why a target ended without a word of its own about the config. */
 export type TargetEndCause =
@@ -66,10 +66,6 @@ export function causeOfSilence({
   if (state === 'offered') return 'no_answer'
   return runsAnother ? 'runs_another' : 'apply_timeout'
 }
-
-/** Does it say that it has applied another config than this one? */
-export const runsAnother = (reported: Reported, hash: string): boolean =>
-  reported.isKnown && reported.status === 'applied' && reported.hash !== hash
 
 const TITLES: Record<TargetEndCause, string> = {
   left: 'Left before it said what became of the config',

@@ -1,12 +1,13 @@
 import type { AgentReport, ReportedRemoteConfigStatus } from '../../opamp/report.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
-import type { AgentError, Push } from '../../store/pushes.ts'
+import type { AgentError } from '../../store/pushes.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { NO_STATUS_MS } from '../decide/offer.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
+import { standsTo } from '../decide/standing.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
-import type { FollowedPush, Instance, Workload } from '../state/model.ts'
+import type { FollowedPush, Instance } from '../state/model.ts'
 import { endOffer, noteOfferAnswered, settleEarlierOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, quarantineInstance } from '../state/state.ts'
@@ -112,7 +113,7 @@ export class ConfigReports {
     if (workload === null) return
     const { hash, pushId } = followed.push
     // A later push of the same config by an operator has lifted it already, and storage keeps none for the former.
-    if (isPushedAgain(workload, followed.push)) return
+    if (followed.isPushedAgain) return
     quarantineInstance(workload, hash, instance.uid)
     this.#parts.writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
   }
@@ -215,8 +216,9 @@ export class ConfigReports {
 }
 
 /** Was the config offered on the connection that the instance is on, or does it say that it applies it? */
-function isUnderWay({ offer, connection, reported }: Instance, { push }: FollowedPush): boolean {
-  if (reported.isKnown && reported.hash === push.hash && reported.status === 'applying') return true
+function isUnderWay(instance: Instance, { push }: FollowedPush): boolean {
+  if (standsTo(instance, push.hash) === 'applying') return true
+  const { offer, connection } = instance
   if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
   return offer.lastSentAtMs !== null && offer.lastSentOn === connection?.id
 }
@@ -236,12 +238,4 @@ function isNews(
   if (!target.hadFailedBefore) return wasSent || followed.isFromBefore
   if (target.applyingAt !== null) return true
   return wasSent && !isFullReport && offer?.lastSentOn === instance.connection?.id
-}
-
-/** Whether an operator has pushed the same config to the workload once more since. */
-function isPushedAgain(workload: Workload, { hash, seq }: Push): boolean {
-  const known = [workload.newestPush, workload.active?.push, workload.rollout?.followed.push]
-  return known.some(
-    (push) => push != null && push.hash === hash && push.seq > seq && push.kind !== 'auto-rollback',
-  )
 }

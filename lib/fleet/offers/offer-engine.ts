@@ -4,13 +4,14 @@ import type { ServerMessage } from '../../opamp/report.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { decideOffer, type OfferCause, SENDS_MAX } from '../decide/offer.ts'
-import { causeOfSilence, errorOfEnd, runsAnother } from '../decide/target-end.ts'
+import { runsAnother, standsTo } from '../decide/standing.ts'
+import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import { addTarget, moveTarget, newTarget } from '../state/followed-push.ts'
-import type { FollowedPush, Instance } from '../state/model.ts'
+import { connectionIdOf, type FollowedPush, type Instance } from '../state/model.ts'
 import { noteOfferDropped, noteOfferSent, reopenOffer, startOffer } from '../state/offer-state.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
-import { assignmentOf, hasFailed, isQuarantined } from '../state/state.ts'
+import { assignmentOf, isQuarantined } from '../state/state.ts'
 import { inChunks } from './in-chunks.ts'
 import { OfferCommits } from './offer-commits.ts'
 import { PollAnswers } from './poll-answers.ts'
@@ -36,7 +37,7 @@ export class OfferEngine {
   }
 
   #decide(instance: Instance, followed: FollowedPush | null) {
-    const { workload, connection } = instance
+    const { workload } = instance
     return decideOffer({
       assignment:
         followed === null
@@ -53,7 +54,7 @@ export class OfferEngine {
         followed !== null && (followed.targets.has(instance.uid) || followed.liftedUids.has(instance.uid)),
       offer: instance.offer,
       unansweredOtherHash: instance.unansweredOtherHash,
-      connectionId: connection?.id ?? -1,
+      connectionId: connectionIdOf(instance),
       nowMs: this.#parts.deps.clock.monotonicMs(),
     })
   }
@@ -101,7 +102,7 @@ export class OfferEngine {
     if (target === undefined || (target.state !== 'offered' && target.state !== 'applying')) return
     const cause = causeOfSilence({
       state: target.state,
-      runsAnother: runsAnother(instance.reported, followed.push.hash),
+      runsAnother: runsAnother(instance, followed.push.hash),
     })
     moveTarget(followed, target, 'straggler', this.#parts.deps.clock.now(), errorOfEnd(cause))
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
@@ -140,7 +141,7 @@ export class OfferEngine {
       isTarget: reports && isOpenTo(followed, instance.uid),
       isJoiner: true,
       state: reports ? state : 'cannot_report',
-      hadFailedBefore: hasFailed(instance, followed.push.hash),
+      hadFailedBefore: standsTo(instance, followed.push.hash) === 'failed',
       now: this.#parts.deps.clock.now(),
     })
   }

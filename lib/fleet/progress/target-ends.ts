@@ -1,7 +1,8 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
-import { type AwaitedTarget, decideTargetEnd, errorOfEnd, runsAnother } from '../decide/target-end.ts'
+import { runsAnother } from '../decide/standing.ts'
+import { type AwaitedTarget, decideTargetEnd, errorOfEnd } from '../decide/target-end.ts'
 import { moveTarget } from '../state/followed-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
@@ -90,7 +91,7 @@ export class TargetEnds {
       isCapable: instance === null || (isCapable(instance) && canReport(instance)),
       isCompatible: instance === null || isCompatible(this.#parts.deps, instance, followed),
       isQuarantined: isQuarantined(workload, followed.push.hash, target.instanceUid),
-      runsAnother: instance !== null && runsAnother(instance.reported, followed.push.hash),
+      runsAnother: instance !== null && runsAnother(instance, followed.push.hash),
     }
   }
 

@@ -15,6 +15,7 @@ export function adoptAssignments(workload: Workload, loaded: LoadedAssignments):
     if (followed === undefined) return stored
     // That it has failed is never taken back, whatever its instances have said since.
     if (stored.push.status === 'failed') followed.push = { ...stored.push, counts: followed.push.counts }
+    followed.isPushedAgain ||= stored.isPushedAgain
     for (const target of stored.targets.values())
       if (!followed.targets.has(target.instanceUid)) restoreTarget(followed, target)
     return followed

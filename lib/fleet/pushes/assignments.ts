@@ -1,4 +1,5 @@
 import type { UsedComponent } from '../../model/components.ts'
+import { liftsFailuresOf } from '../decide/quarantine.ts'
 import { deriveWorkload } from '../state/derive.ts'
 import { addTarget, followPush, moveTarget } from '../state/followed-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
@@ -39,6 +40,7 @@ export class Assignments {
       workload.quarantinedInstances.delete(push.hash)
     }
     this.#assign(workload, followed, made.rollout)
+    for (const each of followedPushes(workload)) each.isPushedAgain ||= liftsFailuresOf(push, each.push)
     this.startOffers(followed, plan.targets)
     unfreezeOffers(workload)
     this.moved(workload)

@@ -1,11 +1,12 @@
 import type { UsedComponent } from '../../model/components.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { runsForGood, standsTo } from '../decide/standing.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { newTarget } from '../state/followed-push.ts'
-import type { Instance, Workload } from '../state/model.ts'
-import { hasFailed, isQuarantined } from '../state/state.ts'
+import { connectionIdOf, type Instance, type Workload } from '../state/model.ts'
+import { isQuarantined } from '../state/state.ts'
 
 /** Why an instance of the workload gets no offer of a push. */
 export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missing' | 'failed_before'
@@ -31,14 +32,16 @@ export function exclusionOf(
 const hasFailedBefore = ({ workload, uid }: Instance, hash: string) =>
   workload !== null && isQuarantined(workload, hash, uid)
 
-/** It reports this config as applied, and no offer of another one may still overtake that. */
-function runsAlready(instance: Instance, hash: string): boolean {
-  const { reported, offer } = instance
-  if (!reported.isKnown || reported.hash !== hash || reported.status !== 'applied') return false
-  const isOtherUnderWay =
-    offer !== null && offer.hash !== hash && offer.ended === null && offer.lastSentAtMs !== null
-  return !isOtherUnderWay && instance.unansweredOtherHash === null
-}
+const needsNoOffer = (instance: Instance, hash: string) =>
+  runsForGood(
+    {
+      reported: instance.reported,
+      offer: instance.offer,
+      unansweredOtherHash: instance.unansweredOtherHash,
+      connectionId: connectionIdOf(instance),
+    },
+    hash,
+  )
 
 /**
  * The targets of a push over the live instances of a workload. `lifted` names those whose quarantine an operator's
@@ -56,7 +59,7 @@ export function planPush(
   for (const instance of live) {
     // It joins when it is known what it is and can run.
     if (instance.undescribedSinceMs !== null) continue
-    if (awaitsComponents(instance) && !runsAlready(instance, push.hash)) continue
+    if (awaitsComponents(instance) && !needsNoOffer(instance, push.hash)) continue
     const reason =
       exclusionOf(instance, used, isCompatible) ??
       (lifted === null && hasFailedBefore(instance, push.hash) ? 'failed_before' : null)
@@ -69,8 +72,8 @@ export function planPush(
       generation: push.generation,
       isTarget: reports,
       isJoiner: false,
-      state: !reports ? 'cannot_report' : runsAlready(instance, push.hash) ? 'applied' : 'offered',
-      hadFailedBefore: hasFailed(instance, push.hash) || lifted?.has(instance.uid) === true,
+      state: !reports ? 'cannot_report' : needsNoOffer(instance, push.hash) ? 'applied' : 'offered',
+      hadFailedBefore: standsTo(instance, push.hash) === 'failed' || lifted?.has(instance.uid) === true,
       now: push.now,
     })
     targets.push({ instance, target })

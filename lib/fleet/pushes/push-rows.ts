@@ -3,6 +3,7 @@ import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets } from '../../store/push-targets.ts'
 import { closePushes, insertPush, type Push, updatePushProgress } from '../../store/pushes.ts'
+import { insertLifted } from '../../store/quarantines.ts'
 import {
   assignRollout,
   insertRollout,
@@ -148,6 +149,7 @@ export async function insertPushRows(
   )
   await stopRollouts(tx, workload.id, now)
   await insertPush(tx, push)
+  await insertLifted(tx, push.pushId, lifted ?? [])
   await insertTargets(
     tx,
     { pushId: push.pushId, generation, offeredAt: now },

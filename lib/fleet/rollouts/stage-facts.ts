@@ -2,6 +2,7 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import type { GateMeasures } from '../../store/rollouts.ts'
 import type { StageFacts } from '../decide/rollout.ts'
 import { isHeld } from '../decide/rollout-hold.ts'
+import { standsTo } from '../decide/standing.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import { isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
@@ -66,6 +67,6 @@ function isThere({ deps, state }: FleetParts, workload: Workload, uid: string, n
 /** It was asked in vain, or it had the config and reports another. */
 function failsDriftGate(target: PushTarget, instance: Instance | null, hash: string): boolean {
   if (target.state === 'straggler') return true
-  if (target.state !== 'applied' || instance === null || !instance.reported.isKnown) return false
-  return instance.connection !== null && instance.reported.hash !== hash
+  if (target.state !== 'applied' || instance === null || instance.connection === null) return false
+  return standsTo(instance, hash) === 'other'
 }

@@ -156,6 +156,7 @@ export function followPush(
     isStaged: false,
     scope: null,
     liftedUids: new Set(),
+    isPushedAgain: false,
     hasReturned: false,
     lostCount: 0,
     lossCount: 0,

@@ -10,6 +10,7 @@ import { listWorkloads } from '../../store/workloads.ts'
 import { storedRhythm } from '../decide/poll-rhythm.ts'
 import { HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
+import { loadLifted } from './lifted.ts'
 import { loadScope } from './load-push.ts'
 import type { FollowedPush } from './model.ts'
 import { type FleetState, quarantineInstance, toWorkload } from './state.ts'
@@ -75,6 +76,7 @@ async function loadPushes(db: Database, state: FleetState): Promise<void> {
   }
   for (const { pushId, target } of await listTargets(db, [...followed.keys()]))
     restoreTarget(followed.get(pushId)!, target)
+  await loadLifted(db, followed)
   for (const push of pushes) {
     const workload = state.workloads.get(push.workloadId)
     if (workload !== undefined && push.seq === workload.pushSeq)

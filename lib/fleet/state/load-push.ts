@@ -6,6 +6,7 @@ import { listQuarantines } from '../../store/quarantines.ts'
 import { findRolloutOfPush, listRolloutMembers } from '../../store/rollouts.ts'
 import { findWorkload } from '../../store/workloads.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
+import { loadLifted } from './lifted.ts'
 import type { FollowedPush, Rollout } from './model.ts'
 
 /** A workload's assignments as the database holds them. */
@@ -27,6 +28,7 @@ async function loadFollowed(db: Db, pushId: string | null): Promise<FollowedPush
   if (push === null || content === null) return null
   const followed = followPush(push, Buffer.from(content.body), content.components, true)
   for (const { target } of await listTargets(db, [push.pushId])) restoreTarget(followed, target)
+  await loadLifted(db, new Map([[push.pushId, followed]]))
   return followed
 }
 

@@ -36,6 +36,8 @@ export interface FollowedPush {
   scope: ReadonlySet<string> | null
   /** Instances that had failed the same hash before, and whose quarantine this push lifted. */
   liftedUids: ReadonlySet<string>
+  /** An operator has pushed the same config again since: what is failed of this push is lifted already. */
+  isPushedAgain: boolean
   /** After a loss, a lost target came back or an instance joined. */
   hasReturned: boolean
   /** Targets lost at least once, and all their losses together. */
@@ -150,3 +152,6 @@ export interface Workload extends StoredWorkload {
   graceUntilMs: number | null
   isDeleted: boolean
 }
+
+/** The connection that an instance is on, for comparisons; -1 while it is away. */
+export const connectionIdOf = ({ connection }: Pick<Instance, 'connection'>): number => connection?.id ?? -1

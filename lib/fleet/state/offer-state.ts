@@ -1,5 +1,6 @@
 import type { Offer } from '../decide/offer.ts'
-import type { Instance, Workload } from './model.ts'
+import { isOfferedAnother } from '../decide/standing.ts'
+import { connectionIdOf, type Instance, type Workload } from './model.ts'
 
 /*
  * The one place that writes what an instance was offered (`offer`, `unansweredOtherHash`) and whether anything may be
@@ -32,7 +33,7 @@ export function startOffer(
 ): void {
   const before = instance.offer
   const holder: OfferHolder = instance
-  if (before !== null && before.lastSentAtMs !== null && before.ended === null && before.hash !== hash)
+  if (before !== null && isOfferedAnother({ offer: before, connectionId: connectionIdOf(instance) }, hash))
     holder.unansweredOtherHash = before.hash
   const carries = before !== null && before.hash === hash && before.ended === null && before.isCommitted
   holder.offer = {

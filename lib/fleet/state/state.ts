@@ -142,11 +142,6 @@ export function isQuarantined(workload: Workload, hash: string, instanceUid: str
   )
 }
 
-/** Did this instance say, before it was offered this config, that it failed it? */
-export function hasFailed({ reported }: Instance, hash: string): boolean {
-  return reported.isKnown && reported.hash === hash && reported.status === 'failed'
-}
-
 /** What an instance should run; null while nothing is assigned to it. */
 export function assignmentOf({ workload, uid }: Instance): FollowedPush | null {
   return workload === null ? null : assignmentOfUid(workload, uid)

@@ -14,6 +14,7 @@ import { insertEvents, type StoredWorkloadEvent, type WorkloadEvent } from '../.
 import { lockWorkloads, touchWorkloads, upsertReportedWorkloads } from '../../store/workloads.ts'
 import type { FleetDeps } from './deps.ts'
 import type { TouchedWorkloads } from './derive.ts'
+import { withoutLifted } from './lifted.ts'
 import type { FollowedPush, Workload } from './model.ts'
 import { type Batch, splitBatch, WaitingRows } from './waiting-rows.ts'
 
@@ -253,7 +254,8 @@ export class WriteBehind {
     const events: StoredWorkloadEvent[] = []
     for (let at = 0; at < batch.events.length; at += EVENTS_AT_ONCE)
       events.push(...(await insertEvents(tx, batch.events.slice(at, at + EVENTS_AT_ONCE))))
-    if (batch.quarantines.length > 0) await insertQuarantines(tx, batch.quarantines, now)
+    if (batch.quarantines.length > 0)
+      await insertQuarantines(tx, await withoutLifted(tx, batch.quarantines), now)
     if (batch.pushes.length > 0)
       await updatePushProgress(
         tx,

@@ -9,7 +9,7 @@ import {
   type RuleSettings,
   type WorkloadFacts,
 } from '../../../lib/alerts/rules.ts'
-import type { ReportedConfig } from '../../../lib/fleet/decide/drift.ts'
+import type { ReportedConfig } from '../../../lib/fleet/decide/standing.ts'
 import { isVersionOutdated } from '../../../lib/model/versions.ts'
 import type { CurrentAlert } from '../../../lib/store/alerts.ts'
 import { ALERT_RULES } from '../../../lib/wire/values.ts'

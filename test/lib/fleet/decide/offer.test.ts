@@ -58,6 +58,16 @@ describe('an instance that was not offered its config yet', () => {
     expect(decide(facts)).toEqual({ kind: 'offer', cause: 'assigned' })
   })
 
+  it('is offered it although it reports it, while an offer of another is out that it has not answered', () => {
+    const another: Offer = { ...SENT, hash: OTHER, generation: 2 }
+    const reported = reports(HASH, 'applied')
+    expect(decide({ reported, offer: another })).toEqual({ kind: 'offer', cause: 'assigned' })
+    // What was sent on a former connection is settled by what it says on this one.
+    expect(decide({ reported, offer: { ...another, lastSentOn: 6 } })).toEqual({ kind: 'satisfied' })
+    expect(decide({ reported, offer: { ...another, ended: 'failed' } })).toEqual({ kind: 'satisfied' })
+    expect(decide({ reported, offer: { ...another, lastSentAtMs: null } })).toEqual({ kind: 'satisfied' })
+  })
+
   it('is offered a config again that it failed before the push, and not one that it failed for all we know', () => {
     const failed = { reported: reports(HASH, 'failed') }
     expect(decide({ ...failed, isOldFailure: true })).toEqual({ kind: 'offer', cause: 'assigned' })

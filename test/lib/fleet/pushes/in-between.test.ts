@@ -127,6 +127,20 @@ it('what a joiner fails of a push that was made again in stages is quarantined n
   expect([stored, [...workload.live.quarantinedInstances.keys()]]).toEqual([[], []])
 })
 
+it('what a joiner fails that was pushed again meanwhile is quarantined nowhere, also where a third push came after', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  await workload.stage(1, [{ count: 1, dwellMs: 600_000, gates: [] }, STAGES[1]!])
+  await workload.stage(2, [{ count: 1, dwellMs: 600_000, gates: [] }, STAGES[1]!])
+  const joiner = workload.join('c')
+  await ctx.advance(1_000)
+  expect(joiner.offered()).toEqual([config(1).hash])
+  joiner.fail('exit code 1')
+  await ctx.advance(1_000)
+  const stored = await database.pool.query('select instance_uid from quarantines')
+  expect([stored, [...workload.live.quarantinedInstances.keys()]]).toEqual([[], []])
+})
+
 it('nobody is taken back to a config that has failed as well and is about to be rolled back', async () => {
   const workload = await begin('abc')
   await workload.settle(1)

@@ -188,3 +188,28 @@ it('does not let the first to come after a restart fail for all a config that th
   await ctx.advance(2_000)
   expect(await new PushedWorkload(ctx, '').stored(pushId)).toMatchObject({ status: 'applied' })
 })
+
+it('offers a config again after a restart to one that was away when what it had failed was pushed again', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  const [a, b] = workload.agents
+  b!.fail('exit code 1')
+  await ctx.advance(1_000)
+  b!.lose()
+  await ctx.advance(1_000)
+  await workload.push(1)
+  a!.apply()
+  await ctx.close()
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  const again = fakeAgent(ctx.fleet, { uid: b!.uid, isBare: true })
+  again.say({
+    attributes: new Map([
+      ['service.name', 'edge'],
+      ['host.name', 'vm'],
+      ['k8s.pod.name', 'pod-b'],
+    ]),
+    remoteConfigStatus: { hash: config(1).hash, status: 'failed', errorMessage: 'exit code 1' },
+  })
+  await ctx.advance(1_000)
+  expect(again.offered()).toEqual([config(1).hash])
+})
