@@ -186,7 +186,8 @@ async function createUser(
     }),
     passwords: openPasswords(workers, systemRandom),
     ends: { announce: () => undefined },
-    seedAdminEmail: null,
+    keptAdministrators: [],
+    groupsFollowClaims: false,
   })
   try {
     const outcome = await users.create({ userId: '', email: 'command line' }, { ...asked, password })

@@ -91,7 +91,9 @@ export function compose(ground: Ground): Composed {
   const identity = openIdentity({
     ...{ db, clock, random, log, passwords },
     jwtSecret: config.jwtSecret,
-    seedAdminEmail: config.seedAdmin?.email ?? null,
+    keptAdministrators: [config.seedAdmin?.email ?? [], config.onlyPasswordLogin ?? []].flat(),
+    onlyPasswordLogin: config.onlyPasswordLogin,
+    oidc: config.oidc,
   })
   const configs = openConfigEngine({
     workers: configWorkers,

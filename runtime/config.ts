@@ -1,5 +1,7 @@
+import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
 import { type ProxySettings, readProxySettings } from '../lib/outbound/proxy.ts'
 import { parseListenAddress } from './listen-address.ts'
+import { readSignIn } from './oidc-config.ts'
 import { readSecretFiles } from './secret-files.ts'
 
 /** The service's settings, read once from the environment at start. */
@@ -22,6 +24,12 @@ export interface Config {
   /** Those of them that were set by hand: only their pages may act with the session cookie. */
   cookieOrigins: readonly string[]
   seedAdmin: { email: string; password: string } | null
+  /** Where browsers find muster, without a slash at the end; empty where that is not known. */
+  publicUrl: string
+  /** Sign-in with an identity provider; null where there is none. */
+  oidc: OidcSettings | null
+  /** The only e-mail that may log in with a password; null where every local user may. */
+  onlyPasswordLogin: string | null
   /** Empty: no webhook. */
   webhookUrl: string
   /** Proxies on the way to the webhook. */
@@ -220,6 +228,8 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     noProxy: reader.eitherCase('NO_PROXY'),
   })
   if (!outbound.ok) return outbound
+  const signIn = readSignIn((name, fallback) => reader.text(name, fallback))
+  if (!signIn.ok) return signIn
   const sharedSecret = readSharedSecret(reader)
   if (!sharedSecret.ok) return sharedSecret
   for (const [name, fallback] of [
@@ -251,6 +261,9 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
     corsOrigins: reader.list('CORS_ORIGINS', 'http://localhost:5173'),
     cookieOrigins: reader.list('CORS_ORIGINS'),
     seedAdmin: seed.admin,
+    publicUrl: signIn.publicUrl,
+    oidc: signIn.oidc,
+    onlyPasswordLogin: signIn.onlyPasswordLogin,
     webhookUrl: reader.text('WEBHOOK_URL').trim(),
     outboundProxies: outbound.settings,
     minAgentVersion: reader.text('MIN_AGENT_VERSION').trim(),

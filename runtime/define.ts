@@ -69,6 +69,8 @@ export type BodySpec<Body> =
       problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
       /** The JSON that the function itself reads from the text, from `lib/wire`; YAML where absent. */
       json?: AnyStruct
+      /** What the text is; YAML where absent. */
+      mediaType?: string
     }
 
 export const noBody: BodySpec<undefined> = { kind: 'none' }
@@ -100,6 +102,7 @@ export const textBody = (options: {
   bytesMax: number
   problems?: { tooLarge: ProblemCode; invalid: ProblemCode }
   json?: AnyStruct
+  mediaType?: string
 }): BodySpec<string> => ({ kind: 'text', ...options })
 
 /** The checked input of one call. */

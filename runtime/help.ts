@@ -31,10 +31,22 @@ Environment (durations are whole numbers above 0):
   OPAMP_ADDR                        agents, at /v1/opamp (:4320)
   OPAMP_SHARED_SECRET               bearer token that agents must send (none); blanks
                                     around it do not count
-  JWT_SECRET_FILE, DB_DSN_FILE, OPAMP_SHARED_SECRET_FILE
+  JWT_SECRET_FILE, DB_DSN_FILE, OPAMP_SHARED_SECRET_FILE, OIDC_CLIENT_SECRET_FILE
                                     files that hold these, in place of the variables
   SEED_ADMIN_EMAIL, SEED_ADMIN_PASSWORD
                                     first administrator, made while there are no users
+  MUSTER_PUBLIC_URL                 where browsers find muster, such as https://muster.example.com (none)
+  OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
+                                    sign-in with this OpenID Connect provider; needs MUSTER_PUBLIC_URL,
+                                    the redirect URI is its /api/auth/oidc/callback (none)
+  OIDC_CLIENT_AUTH                  how muster proves itself: basic, post or none (basic)
+  OIDC_SCOPES                       what is asked for (openid profile email)
+  OIDC_GROUPS_CLAIM                 the claim that holds the groups, a name or a JSON pointer (groups)
+  OIDC_GROUP_MAP                    JSON, their groups to ours: {"otel-admins": "administrator"}; whoever
+                                    has none of them does not get in (administrators assign)
+  OIDC_NAME                         what the button says (single sign-on)
+  OIDC_SESSION_HOURS                how long such a session lasts, 24 at most (10)
+  PASSWORD_LOGIN                    only:<e-mail> leaves one local administrator (all)
   CORS_ORIGINS                      origins of other browser clients; with the session
                                     cookie only those set here (http://localhost:5173)
   WEBHOOK_URL                       called for each new alert (none)

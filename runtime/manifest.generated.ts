@@ -40,6 +40,10 @@ import legacyAgentsPath from '../functions/legacy/agents-path.ts'
 import mePassword from '../functions/me/password.ts'
 import mePreferences from '../functions/me/preferences.ts'
 import meRead from '../functions/me/read.ts'
+import oidcBackchannelLogout from '../functions/oidc/backchannel-logout.ts'
+import oidcCallback from '../functions/oidc/callback.ts'
+import oidcLogin from '../functions/oidc/login.ts'
+import oidcRefusal from '../functions/oidc/refusal.ts'
 import opampAgentPoll from '../functions/opamp/agent-poll.ts'
 import opampAgentSocket from '../functions/opamp/agent-socket.ts'
 import pushGroupsCreate from '../functions/push-groups/create.ts'
@@ -83,8 +87,11 @@ import tokensList from '../functions/tokens/list.ts'
 import tokensListOfUser from '../functions/tokens/list-of-user.ts'
 import tokensRevoke from '../functions/tokens/revoke.ts'
 import tokensRevokeOfUser from '../functions/tokens/revoke-of-user.ts'
+import usersAcceptLinkRequest from '../functions/users/accept-link-request.ts'
 import usersCreate from '../functions/users/create.ts'
+import usersLinkRequests from '../functions/users/link-requests.ts'
 import usersList from '../functions/users/list.ts'
+import usersRefuseLinkRequest from '../functions/users/refuse-link-request.ts'
 import usersRemove from '../functions/users/remove.ts'
 import usersUpdate from '../functions/users/update.ts'
 import workloadsArchive from '../functions/workloads/archive.ts'
@@ -147,6 +154,10 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'me/password', definition: mePassword },
   { id: 'me/preferences', definition: mePreferences },
   { id: 'me/read', definition: meRead },
+  { id: 'oidc/backchannel-logout', definition: oidcBackchannelLogout },
+  { id: 'oidc/callback', definition: oidcCallback },
+  { id: 'oidc/login', definition: oidcLogin },
+  { id: 'oidc/refusal', definition: oidcRefusal },
   { id: 'opamp/agent-poll', definition: opampAgentPoll },
   { id: 'opamp/agent-socket', definition: opampAgentSocket },
   { id: 'push-groups/create', definition: pushGroupsCreate },
@@ -190,8 +201,11 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'tokens/list-of-user', definition: tokensListOfUser },
   { id: 'tokens/revoke', definition: tokensRevoke },
   { id: 'tokens/revoke-of-user', definition: tokensRevokeOfUser },
+  { id: 'users/accept-link-request', definition: usersAcceptLinkRequest },
   { id: 'users/create', definition: usersCreate },
+  { id: 'users/link-requests', definition: usersLinkRequests },
   { id: 'users/list', definition: usersList },
+  { id: 'users/refuse-link-request', definition: usersRefuseLinkRequest },
   { id: 'users/remove', definition: usersRemove },
   { id: 'users/update', definition: usersUpdate },
   { id: 'workloads/archive', definition: workloadsArchive },

@@ -55,7 +55,7 @@ function requestBodyOf(body: BodySpec<unknown>): object | null {
   if (body.kind === 'text') {
     if (body.json !== undefined)
       return { required: true, content: { 'application/json': { schema: structSchema(body.json) } } }
-    return { required: true, content: { 'text/yaml': { schema: { type: 'string' } } } }
+    return { required: true, content: { [body.mediaType ?? 'text/yaml']: { schema: { type: 'string' } } } }
   }
   return {
     required: body.whenAbsent === null,

@@ -2,7 +2,7 @@ import { systemWebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { FleetDeps } from '../lib/fleet/state/deps.ts'
 import { systemTimers } from '../lib/fleet/state/timers.ts'
-import { seedAdministrator } from '../lib/identity/bootstrap.ts'
+import { requirePasswordAdministrator, seedAdministrator } from '../lib/identity/bootstrap.ts'
 import { systemRandom } from '../lib/ids.ts'
 import type { Db } from '../lib/store/db.ts'
 import { fenced } from '../lib/store/fenced.ts'
@@ -51,8 +51,9 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
     doubts.stop()
   }
   try {
-    const { seedAdmin } = options.config
+    const { seedAdmin, onlyPasswordLogin } = options.config
     if (seedAdmin !== null) await seedAdministrator(seedAdmin, { ...ctx, passwords })
+    if (onlyPasswordLogin !== null) await requirePasswordAdministrator(pool, onlyPasswordLogin)
     await ctx.counters.load(pool)
     await ctx.recommendedVersion.load(pool)
     await ctx.fleet.start()

@@ -17,6 +17,7 @@ interface Problem {
 export const PROBLEMS = {
   'alert-not-found': { status: 404, error: 'alert not found' },
   'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },
+  'already-linked': { status: 409, error: 'this user is linked already' },
   'approval-already-pushed': { status: 409, error: 'approval request has already been pushed' },
   'approval-not-found': { status: 404, error: 'approval request not found' },
   'approval-not-pending': { status: 409, error: 'approval request is not pending' },
@@ -61,6 +62,10 @@ export const PROBLEMS = {
   'feature-disabled': { status: 403, error: 'feature disabled' },
   forbidden: { status: 403, code: null, error: 'forbidden' },
   'group-unknown': { status: 400, error: 'unknown group "{group}"' },
+  'groups-follow-claims': {
+    status: 409,
+    error: 'the groups of this user follow the identity provider',
+  },
   'holder-inactive': {
     status: 403,
     error: 'the holder of this token has not signed in for 14 days, or nobody owns the service account',
@@ -108,12 +113,18 @@ export const PROBLEMS = {
   'labels-have-reserved-prefix': { status: 400, error: '{field} has a key with the prefix {prefix}' },
   'labels-too-many': { status: 400, error: '{field} has more than {max} entries' },
   'last-administrator': { status: 409, error: 'the last administrator cannot be removed or demoted' },
+  'link-request-not-found': { status: 404, error: 'link request not found' },
   'login-limited': { status: 429, error: 'too many login attempts' },
+  'logout-token-invalid': { status: 400, error: 'invalid logout_token' },
   'method-not-allowed': { status: 405, code: null, error: 'method not allowed' },
   'name-and-content-required': { status: 400, error: 'name and content are required' },
   'name-required': { status: 400, error: 'name is required' },
   'name-too-long': { status: 400, error: 'name exceeds {max} characters' },
   'no-owner': { status: 503, error: 'no process of this fleet decides now' },
+  'no-password-here': {
+    status: 409,
+    error: 'this user signs in with the identity provider and has no password here',
+  },
   'no-rollback-target': { status: 409, error: 'no rollback target' },
   'not-found': { status: 404, code: null, error: 'not found' },
   'nothing-changes': { status: 409, error: 'the draft is the active config already' },
@@ -138,6 +149,7 @@ export const PROBLEMS = {
   'permission-unknown': { status: 400, error: 'unknown permission "{permission}"' },
   'production-confirmation-required': { status: 400, error: 'prod approval request requires confirmation' },
   'production-double-confirmation-required': { status: 400, error: 'prod push requires double confirmation' },
+  'provider-away': { status: 503, error: 'the identity provider does not answer' },
   'push-group-id-invalid': {
     status: 400,
     error: 'id must be 1 to 63 lower-case letters, digits and inner hyphens',
@@ -165,7 +177,8 @@ export const PROBLEMS = {
   'rollout-not-halted': { status: 409, error: 'only a halted rollout can be continued' },
   'seed-admin': {
     status: 409,
-    error: 'the administrator named by SEED_ADMIN_EMAIL cannot be removed or demoted',
+    error:
+      'the administrator named by SEED_ADMIN_EMAIL or PASSWORD_LOGIN cannot be removed, demoted or linked',
   },
   'selector-empty': { status: 400, error: 'selector has no condition' },
   'selector-key-nameless': {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Environment } from './config.ts'
 
 /** Settings whose value may lie in a file, which the variable `<name>_FILE` names. */
-export const SECRET_SETTINGS = ['JWT_SECRET', 'DB_DSN', 'OPAMP_SHARED_SECRET'] as const
+export const SECRET_SETTINGS = ['JWT_SECRET', 'DB_DSN', 'OPAMP_SHARED_SECRET', 'OIDC_CLIENT_SECRET'] as const
 /** No secret is longer; a file that is, is another one. */
 const SECRET_BYTES_MAX = 65_536
 

@@ -19,6 +19,7 @@ export default defineHttp({
     'password-too-long',
     'password-unchanged',
     'unauthorized',
+    'no-password-here',
     'password-mismatch',
     'login-limited',
     'server-busy',

@@ -1,5 +1,6 @@
 import { listUserGroups } from '../../lib/store/groups.ts'
 import { readPreferences } from '../../lib/store/preferences.ts'
+import { findPasswordHash } from '../../lib/store/users.ts'
 import { Me } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
@@ -30,6 +31,7 @@ export default defineHttp({
         created_at: createdAt.toISOString(),
       })),
       permissions: [...actor.permissions].sort(),
+      ...((await findPasswordHash(ctx.db, actor.userId)) === null ? { has_password: false } : {}),
       preferences: toPreferencesRecord(actor.userId, preferences),
     }
     return json(me)

@@ -22,6 +22,8 @@ export default defineHttp({
     'user-not-found',
     'last-administrator',
     'seed-admin',
+    'no-password-here',
+    'groups-follow-claims',
     'server-busy',
     'audit-unavailable',
   ],

@@ -9,12 +9,22 @@ import { problem, type Reply } from '../../runtime/reply.ts'
 export const UserId = pattern(string(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/)
 
 /** A user as the wire shows it. */
-export function toUserRecord({ id, email, groups, createdAt, lastLoginAt }: User): UserRecord {
+export function toUserRecord({
+  id,
+  email,
+  groups,
+  createdAt,
+  lastLoginAt,
+  hasPassword,
+  isBound,
+}: User): UserRecord {
   return {
     id,
     email,
     groups,
     created_at: createdAt.toISOString(),
+    ...(isBound ? { signs_in_with: 'provider' } : {}),
+    ...(hasPassword ? {} : { has_password: false }),
     ...(lastLoginAt ? { last_login_at: lastLoginAt.toISOString() } : {}),
   }
 }

@@ -56,3 +56,15 @@ export async function seedAdministrator(
     log.info({ email: seed.email }, 'first administrator created')
   })
 }
+
+/**
+ * Make sure that the one user who may log in with a password exists and is an administrator. Anything else throws, which
+ * ends the start: with the provider away nobody could get in.
+ */
+export async function requirePasswordAdministrator(db: Database, email: string): Promise<void> {
+  const known = await findCredentials(db, toEmailKey(email))
+  const user = known && (await findUser(db, known.id))
+  const groups = await findGroups(db, user?.groups ?? [])
+  if (groups.some((group) => group.role === 'administrator')) return
+  throw new Error(`PASSWORD_LOGIN=only:${email}: there is no local administrator with this e-mail`)
+}

@@ -3,10 +3,14 @@ import type { Clock } from '../clock.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
+import { deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
 import { type Authentication, openAuthority } from './authority.ts'
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
 import { openLoginLimit } from './login-limit.ts'
+import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts'
+import { type Oidc, openOidc } from './oidc/oidc.ts'
+import type { OidcSettings } from './oidc/settings.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
 import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
@@ -27,6 +31,9 @@ export interface Identity {
   /** End the session of a token of ours, or revoke an API token; anything else is ignored. */
   logOut(token: string, address: string): Promise<void>
   changePassword(change: PasswordChange): Promise<PasswordChangeOutcome>
+  /** Null where it is not configured. */
+  oidc: Oidc | null
+  links: LinkAdministration
   users: UserAdministration
   apiTokens: TokenAdministration
   serviceAccounts: ServiceAccounts
@@ -43,8 +50,12 @@ export interface IdentityParts {
   passwords: Passwords
   /** JWT_SECRET as it is. */
   jwtSecret: string
-  /** SEED_ADMIN_EMAIL while it is set: that user stays an administrator, or the next start would fail. */
-  seedAdminEmail: string | null
+  /** Administrators whom the settings name: they stay, or the next start would fail. */
+  keptAdministrators: readonly string[]
+  /** The only e-mail that may log in with a password; null where every local user may. */
+  onlyPasswordLogin: string | null
+  /** Null where nobody signs in with an identity provider. */
+  oidc: OidcSettings | null
 }
 
 /** Memory of sessions and API tokens that ended: caches forget them, listeners hear of them. */
@@ -55,7 +66,10 @@ export interface SessionEnds {
 
 /** Unknown API tokens of one address in a minute. */
 const UNKNOWN_TOKENS_MAX = 30
-/** An expired token is still listed for so long, so that its holder sees why it does not work. */
+/**
+ * An expired token is still listed for so long, so that its holder sees why it does not work, and a request for a link
+ * waits so long for an answer.
+ */
 const EXPIRED_SHOWN_MS = 30 * 86_400_000
 
 /** Identity over the database; nothing is read yet. */
@@ -96,14 +110,18 @@ export function openIdentity(parts: IdentityParts): Identity {
       if (claims && (await deleteSession(parts.db, claims.sessionId))) ends.announce([claims.sessionId])
     },
     changePassword: openOwnPassword({ ...parts, limit, ends }),
-    users: openUserAdministration({ ...parts, ends }),
+    oidc: parts.oidc === null ? null : openOidc({ ...parts, settings: parts.oidc, tokens, ends }),
+    links: openLinkAdministration({ ...parts, ends }),
+    users: openUserAdministration({ ...parts, ends, groupsFollowClaims: parts.oidc?.groupMap != null }),
     apiTokens,
     serviceAccounts: openServiceAccounts({ ...parts, ends }),
     async trim() {
       limit.trim()
       strangers.trim()
       const now = parts.clock.now()
-      await deleteExpiredApiTokens(parts.db, new Date(now.getTime() - EXPIRED_SHOWN_MS))
+      const lately = new Date(now.getTime() - EXPIRED_SHOWN_MS)
+      await deleteExpiredApiTokens(parts.db, lately)
+      await deleteOldLinkRequests(parts.db, lately)
       return deleteExpiredSessions(parts.db, now)
     },
   }

@@ -2,6 +2,7 @@ import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import type { Log } from '../log.ts'
 import { listUserGroups } from '../store/groups.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findCredentials, noteLogin } from '../store/users.ts'
@@ -32,6 +33,8 @@ interface Parts {
   passwords: Passwords
   tokens: Tokens
   limit: LoginLimit
+  log: Log
+  onlyPasswordLogin: string | null
 }
 
 /** Log in with e-mail and password. Unknown users cost the same time as known ones. */
@@ -54,11 +57,19 @@ export function openLogin(parts: Parts): (request: LoginRequest) => Promise<Logi
 }
 
 async function judge(parts: Parts, { email, password }: LoginRequest): Promise<LoginOutcome> {
-  const user = await findCredentials(parts.db, toEmailKey(email))
+  const { onlyPasswordLogin } = parts
+  const mayTry = onlyPasswordLogin === null || toEmailKey(onlyPasswordLogin) === toEmailKey(email)
+  // Whoever may not log in here costs the same time as whoever does not exist.
+  const user = mayTry ? await findCredentials(parts.db, toEmailKey(email)) : undefined
   const checked = await parts.passwords.verify(password, user?.passwordHash ?? null)
   if (!checked.ok) return checked
   if (!user || !checked.fits) return refuse(parts, email)
   const opened = await openSession(parts, user)
+  if (opened?.ok && onlyPasswordLogin !== null)
+    parts.log.warn(
+      { email: user.email },
+      'the administrator of the last resort has logged in with a password',
+    )
   return opened ?? refuse(parts, email)
 }
 
@@ -76,7 +87,7 @@ async function refuse({ db }: Parts, email: string): Promise<LoginOutcome> {
 
 /** Null when the user was removed or got another password while this one was checked. */
 async function openSession(
-  { db, clock, random, tokens }: Parts,
+  { db, clock, random, tokens, onlyPasswordLogin }: Parts,
   user: { id: string; email: string; passwordHash: string },
 ): Promise<{ ok: true; token: string; expiresAt: Date } | AuditFailure | null> {
   const opened = await db.change<
@@ -97,7 +108,9 @@ async function openSession(
         createdAt: now,
         expiresAt: signed.expiresAt,
       })
-      await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: user.id })
+      // Where everybody else signs in elsewhere, a password is worth a look.
+      const detail = onlyPasswordLogin === null ? '' : JSON.stringify({ method: 'password' })
+      await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: user.id, detail })
       return { ok: true, ...signed }
     },
     // Nobody may be signed in without a record of it, and nobody waits for what agents say.

@@ -19,7 +19,7 @@ export interface PasswordChange {
 export type PasswordChangeOutcome =
   | { ok: true }
   | PasswordRefusal
-  | Refusal<'password-mismatch' | 'password-unchanged' | 'unauthorized'>
+  | Refusal<'password-mismatch' | 'password-unchanged' | 'unauthorized' | 'no-password-here'>
   | { ok: false; code: 'login-limited'; retryAfterS: number }
   | Busy
   | AuditFailure
@@ -57,6 +57,7 @@ async function replace(
 ): Promise<PasswordChangeOutcome> {
   const currentHash = await findPasswordHash(db, actor.userId)
   if (currentHash === undefined) return { ok: false, code: 'unauthorized' }
+  if (currentHash === null) return { ok: false, code: 'no-password-here' }
   const checked = await passwords.verify(currentPassword, currentHash)
   if (!checked.ok) return checked
   if (!checked.fits) return { ok: false, code: 'password-mismatch' }

@@ -19,6 +19,8 @@ export interface Tokens {
     groups: readonly string[]
     sessionId: string
     issuedAt: Date
+    /** A day unless the sign-in says less. */
+    lifetimeS?: number
   }): Promise<{
     token: string
     expiresAt: Date
@@ -37,9 +39,9 @@ const TOKEN_MAX = 8_192
 export function openTokens(secret: string, clock: Clock): Tokens {
   const key = createSecretKey(Buffer.from(secret, 'utf8'))
   return {
-    async sign({ userId, email, groups, sessionId, issuedAt }) {
+    async sign({ userId, email, groups, sessionId, issuedAt, lifetimeS = TOKEN_LIFETIME_S }) {
       const issuedS = Math.floor(issuedAt.getTime() / 1_000)
-      const expiresS = issuedS + TOKEN_LIFETIME_S
+      const expiresS = issuedS + lifetimeS
       const payload = { user_id: userId, email, ...(groups.length > 0 ? { groups } : {}) }
       const token = await new SignJWT(payload)
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

@@ -24,7 +24,9 @@ type UserRefusal =
       | 'email-invalid'
       | 'email-taken'
       | 'group-unknown'
+      | 'groups-follow-claims'
       | 'last-administrator'
+      | 'no-password-here'
       | 'seed-admin'
       | 'user-not-found'
     >
@@ -56,7 +58,10 @@ interface Parts {
   random: Random
   passwords: Passwords
   ends: SessionEnds
-  seedAdminEmail: string | null
+  /** Administrators whom the settings name: they stay, or the next start would fail. */
+  keptAdministrators: readonly string[]
+  /** Whether the groups of whoever signs in with the provider follow its claims. */
+  groupsFollowClaims: boolean
 }
 
 /** User administration over the database. */
@@ -91,7 +96,8 @@ async function createUser(
     await replaceUserGroups(tx, id, idsOf(groups))
     const detail = JSON.stringify({ email, groups: namesOf(groups) })
     await tx.record({ action: 'user.create', resource: 'user', resourceId: id, detail })
-    return { ok: true, user: { id, email, groups: namesOf(groups), createdAt: now, lastLoginAt: null } }
+    const user = { id, email, groups: namesOf(groups), createdAt: now, lastLoginAt: null }
+    return { ok: true, user: { ...user, hasPassword: true, isBound: false } }
   })
 }
 
@@ -113,6 +119,9 @@ async function updateUser(
     await lockIdentity(tx)
     const user = await findUser(tx, id)
     if (!user) return { ok: false, code: 'user-not-found' }
+    if (passwordHash !== null && !user.hasPassword) return { ok: false, code: 'no-password-here' }
+    if (change.groups !== undefined && user.isBound && parts.groupsFollowClaims)
+      return { ok: false, code: 'groups-follow-claims' }
     const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)
     const unknown = groups && refuseUnknownGroup(change.groups ?? [], groups)
     if (unknown) return unknown
@@ -154,10 +163,10 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
 }
 
 /** Why a user cannot stop being an administrator; null when it can, or is none. */
-async function refuseLoss(tx: Db, { seedAdminEmail }: Parts, user: User): Promise<UserRefusal | null> {
-  if (seedAdminEmail !== null && toEmailKey(seedAdminEmail) === toEmailKey(user.email)) {
-    return { ok: false, code: 'seed-admin' }
-  }
+async function refuseLoss(tx: Db, { keptAdministrators }: Parts, user: User): Promise<UserRefusal | null> {
+  const isKept = keptAdministrators.some((email) => toEmailKey(email) === toEmailKey(user.email))
+  // An e-mail from a provider names nobody.
+  if (isKept && user.hasPassword) return { ok: false, code: 'seed-admin' }
   if (!isAdministrator(await findGroups(tx, user.groups))) return null
   return (await hasOtherAdministrator(tx, user.id)) ? null : { ok: false, code: 'last-administrator' }
 }

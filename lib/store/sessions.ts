@@ -10,17 +10,30 @@ export interface SessionRow {
   roles: string[]
 }
 
-/** Add a session of a user. */
+/** Add a session of a user; one that a provider opened says by which of the provider's. */
 export async function insertSession(
   tx: Db,
-  session: { id: string; userId: string; createdAt: Date; expiresAt: Date },
+  session: {
+    id: string
+    userId: string
+    createdAt: Date
+    expiresAt: Date
+    issuer?: string
+    providerSession?: string | null
+  },
 ): Promise<void> {
-  await tx.execute('INSERT INTO sessions (id, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)', [
-    session.id,
-    session.userId,
-    session.createdAt,
-    session.expiresAt,
-  ])
+  await tx.execute(
+    `INSERT INTO sessions (id, user_id, created_at, expires_at, issuer, provider_session)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      session.id,
+      session.userId,
+      session.createdAt,
+      session.expiresAt,
+      session.issuer ?? null,
+      session.providerSession ?? null,
+    ],
+  )
 }
 
 /** The session of a token that has not expired at `now`. */

@@ -12,6 +12,10 @@ export interface User {
   groups: string[]
   createdAt: Date
   lastLoginAt: Date | null
+  /** Whether there is a password; whoever is of a provider has none here. */
+  hasPassword: boolean
+  /** Whether the user signs in with an identity provider. */
+  isBound: boolean
 }
 
 /** Make changes of users and memberships take turns, until the transaction ends. */
@@ -31,13 +35,13 @@ export async function findCredentials(
   return rows[0] && { id: rows[0].id, email: rows[0].email, passwordHash: rows[0].password_hash }
 }
 
-/** The stored hash of a user's password. */
-export async function findPasswordHash(db: Db, userId: string): Promise<string | undefined> {
+/** The stored hash of a user's password; null for one without, undefined when the user is gone. */
+export async function findPasswordHash(db: Db, userId: string): Promise<string | null | undefined> {
   const rows = await db.query<{ password_hash: string | null }>(
     'SELECT password_hash FROM users WHERE id = $1',
     [userId],
   )
-  return rows[0]?.password_hash ?? undefined
+  return rows[0]?.password_hash
 }
 
 /** Add a user; false when the e-mail is taken. */
@@ -87,9 +91,12 @@ interface UserRow {
   groups: string[]
   created_at: Date
   last_login_at: Date | null
+  has_password: boolean
+  is_bound: boolean
 }
 
 const SELECT_USERS = `SELECT u.id, u.email, u.created_at, u.last_login_at,
+    u.password_hash IS NOT NULL AS has_password, u.issuer IS NOT NULL AS is_bound,
     ARRAY(SELECT g.name FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id ORDER BY g.name)
       AS groups
   FROM users u`
@@ -101,6 +108,8 @@ function toUser(row: UserRow): User {
     groups: row.groups,
     createdAt: row.created_at,
     lastLoginAt: row.last_login_at,
+    hasPassword: row.has_password,
+    isBound: row.is_bound,
   }
 }
 

@@ -1,6 +1,6 @@
-import { array, boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
+import { array, boolean, defaulted, enums, type Infer, literal, optional, string, type } from 'superstruct'
 import { named, note, type Sent } from './structs.ts'
-import { LANGUAGES, THEMES } from './values.ts'
+import { LANGUAGES, SIGN_IN_REFUSALS, THEMES } from './values.ts'
 
 export const LoginRequest = named(
   'LoginRequest',
@@ -85,6 +85,7 @@ export const Me = named(
     email: string(),
     groups: array(GroupRecord),
     permissions: note('Sorted permission strings.', array(string())),
+    has_password: note('False for whoever signs in elsewhere; absent otherwise.', optional(literal(false))),
     preferences: Preferences,
   }),
 )
@@ -105,6 +106,8 @@ export const UserRecord = named(
     email: string(),
     groups: note('Group names, sorted.', array(string())),
     created_at: string(),
+    signs_in_with: note('Absent for whoever has only a password.', optional(enums(['provider']))),
+    has_password: note('False for whoever has none here; absent otherwise.', optional(literal(false))),
     last_login_at: optional(string()),
   }),
 )
@@ -199,3 +202,27 @@ export const ServiceAccountUpdateRequest = named(
   type({ owner_id: optional(string()), groups: optional(array(string())) }),
 )
 export type ServiceAccountUpdateRequest = Sent<typeof ServiceAccountUpdateRequest>
+
+export const SignInRefusal = named(
+  'SignInRefusal',
+  'Why the identity provider did not sign this browser in; `reason` is absent where nothing went wrong.',
+  type({
+    reason: optional(enums(SIGN_IN_REFUSALS)),
+    groups: note('Of `no_group`: the groups that came.', optional(array(string()))),
+  }),
+)
+export type SignInRefusal = Infer<typeof SignInRefusal>
+
+export const LinkRequestRecord = named(
+  'LinkRequestRecord',
+  'Somebody of the identity provider has the e-mail of a local user.',
+  type({
+    id: string(),
+    user_id: string(),
+    email: string(),
+    issuer: string(),
+    subject: string(),
+    requested_at: string(),
+  }),
+)
+export type LinkRequestRecord = Infer<typeof LinkRequestRecord>

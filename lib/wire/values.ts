@@ -160,3 +160,15 @@ export const REMOTE_CONFIG_STATES = ['applying', 'applied', 'failed'] as const
 
 /** As in Kubernetes. */
 export const SELECTOR_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
+
+/** Why a sign-in with the identity provider did not end in a session. */
+export const SIGN_IN_REFUSALS = [
+  'provider_away',
+  'provider_refused',
+  'sign_in_cancelled',
+  'sign_in_lost',
+  'groups_overage',
+  'no_group',
+  'link_requested',
+  'audit_unavailable',
+] as const

@@ -1,9 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { useTestDatabase } from '../support/postgres.ts'
 import { runReadmeCommands } from '../support/readme-commands.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
+const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+// `muster` itself, without a build.
+const MUSTER = `node ${fromRoot('runtime/build/run.mjs')} ${fromRoot('runtime/main.ts')}`
 const EMAIL = 'admin@example.com'
 const PASSWORD = 'correct horse battery'
 let running: TestService
@@ -18,4 +25,19 @@ it('the README makes a token for a machine, and the machine reads the fleet with
   expect(JSON.parse(printed)).toEqual([])
   const [used] = await database.pool.query('select name, last_used_at from api_tokens')
   expect(used).toEqual({ name: 'ci', last_used_at: expect.any(Date) })
+})
+
+it('the README tells muster of an identity provider, and muster understands', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'readme-oidc-'))
+  try {
+    await writeFile(join(folder, 'oidc-secret'), 'a secret\n')
+    const said = await runReadmeCommands(
+      'oidc',
+      { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn },
+      folder,
+    )
+    expect(said).toBe('The configuration is usable and the database answers.\n')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })

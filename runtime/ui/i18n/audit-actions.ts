@@ -5,6 +5,7 @@ const actionTexts = defineTexts({
   en: {
     'alert.reopen': 'Alert opened again',
     'alert.resolve': 'Alert resolved',
+    'auth.link.request': 'Link to a local user asked for',
     'auth.login.failure': 'Sign-in refused',
     'auth.login.success': 'Signed in',
     'auth.password.change': 'Password changed',
@@ -40,6 +41,8 @@ const actionTexts = defineTexts({
     'token.revoke': 'Token revoked',
     'user.create': 'User added',
     'user.delete': 'User removed',
+    'user.link': 'User linked to the identity provider',
+    'user.link_refused': 'Link of a user refused',
     'user.update': 'User changed',
     'workload.archive': 'Archived',
     'workload.delete': 'Deleted',
@@ -48,6 +51,7 @@ const actionTexts = defineTexts({
   fr: {
     'alert.reopen': 'Alerte rouverte',
     'alert.resolve': 'Alerte résolue',
+    'auth.link.request': 'Lien avec un utilisateur local demandé',
     'auth.login.failure': 'Connexion refusée',
     'auth.login.success': 'Connexion',
     'auth.password.change': 'Mot de passe changé',
@@ -81,6 +85,8 @@ const actionTexts = defineTexts({
     'service_account.update': 'Compte de service modifié',
     'token.create': 'Jeton créé',
     'token.revoke': 'Jeton révoqué',
+    'user.link': 'Utilisateur lié au fournisseur d’identité',
+    'user.link_refused': 'Lien d’un utilisateur refusé',
     'user.create': 'Utilisateur ajouté',
     'user.delete': 'Utilisateur retiré',
     'user.update': 'Utilisateur modifié',

@@ -19,6 +19,20 @@ export const loginTexts = defineTexts({
     expired: 'Your session has ended. Sign in again; you come back to where you were.',
     required: 'Fill in e-mail and password.',
     with: (name: string) => `Continue with ${name}`,
+    refused: {
+      provider_away: 'The identity provider does not answer. Try again in a moment.',
+      provider_refused:
+        'What the identity provider sent does not hold. Try again; if it stays, tell your administrator.',
+      sign_in_cancelled: 'The identity provider did not let you in.',
+      sign_in_lost: 'This sign-in was begun elsewhere or too long ago. Try again.',
+      groups_overage:
+        'You are in more groups than the identity provider sends. Your administrator can have it send only those that muster needs.',
+      no_group: 'You are signed in with the identity provider, but none of your groups has access to muster.',
+      link_requested:
+        'There is a local user with your e-mail. An administrator has been asked whether that is you.',
+      audit_unavailable: 'The audit log could not be written, so nobody can sign in just now.',
+    } as Record<string, string>,
+    groupsCame: 'Your groups',
     noMethods: 'The server offers no way to sign in.',
     language: 'Français',
   },
@@ -39,6 +53,20 @@ export const loginTexts = defineTexts({
     expired: 'Votre session est terminée. Reconnectez-vous ; vous reviendrez où vous étiez.',
     required: 'Indiquez le courriel et le mot de passe.',
     with: (name: string) => `Continuer avec ${name}`,
+    refused: {
+      provider_away: 'Le fournisseur d’identité ne répond pas. Réessayez dans un moment.',
+      provider_refused:
+        'Ce que le fournisseur d’identité a envoyé n’est pas valable. Réessayez ; si cela dure, prévenez votre administrateur.',
+      sign_in_cancelled: 'Le fournisseur d’identité ne vous a pas laissé entrer.',
+      sign_in_lost: 'Cette connexion a commencé ailleurs ou il y a trop longtemps. Réessayez.',
+      groups_overage:
+        'Vous êtes dans plus de groupes que le fournisseur d’identité n’en envoie. Votre administrateur peut lui faire envoyer ceux dont muster a besoin.',
+      no_group: 'Le fournisseur d’identité vous connaît, mais aucun de vos groupes n’a accès à muster.',
+      link_requested: 'Un utilisateur local a votre courriel. Un administrateur doit dire si c’est vous.',
+      audit_unavailable:
+        'Le journal d’audit n’a pas pu être écrit ; personne ne peut se connecter à l’instant.',
+    },
+    groupsCame: 'Vos groupes',
     noMethods: 'Le serveur ne propose aucun moyen de connexion.',
     language: 'English',
   },

@@ -42,6 +42,15 @@ export const settingsTexts = defineTexts({
     removeUser: 'Remove',
     removeAsk: (email: string) => `Remove ${email}? The history keeps the name; all sessions end.`,
     removed: 'Removed.',
+    provider: 'identity provider',
+    elsewhere: 'You sign in with the identity provider, which keeps your password.',
+    links: 'Who is this?',
+    linksLead:
+      'These people signed in with the identity provider and have the e-mail of a local user. Linked, they are that user from then on.',
+    link: 'Link',
+    linked: 'Linked.',
+    refuseLink: 'Not the same',
+    subject: 'Subject',
     you: 'you',
     groupsLead:
       'A push group is a name for a choice of workloads by what operators set on them and by what they are, so that no collector can label itself into it.',
@@ -136,6 +145,15 @@ export const settingsTexts = defineTexts({
     removeAsk: (email: string) =>
       `Supprimer ${email} ? L’historique garde le nom ; toutes ses sessions se terminent.`,
     removed: 'Supprimé.',
+    provider: 'fournisseur d’identité',
+    elsewhere: 'Vous vous connectez par le fournisseur d’identité, qui garde votre mot de passe.',
+    links: 'Qui est-ce ?',
+    linksLead:
+      'Ces personnes viennent du fournisseur d’identité et ont le courriel d’un utilisateur local. Liées, elles sont cet utilisateur.',
+    link: 'Lier',
+    linked: 'Lié.',
+    refuseLink: 'Pas la même',
+    subject: 'Sujet',
     you: 'vous',
     groupsLead:
       'Un groupe de poussée nomme un choix de workloads d’après ce que les opérateurs y ont posé et ce qu’ils sont ; aucun collecteur ne peut s’y inscrire lui-même.',

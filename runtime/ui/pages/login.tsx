@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { AuthMethod, AuthMethods } from '../../../lib/wire/identity.ts'
+import type { AuthMethod, AuthMethods, SignInRefusal } from '../../../lib/wire/identity.ts'
 import { language, say } from '../i18n/define.ts'
 import { loginTexts } from '../i18n/login.ts'
 import { Action, TextField } from '../parts/controls.tsx'
@@ -88,6 +88,39 @@ function PasswordForm({ method }: { method: AuthMethod }) {
   )
 }
 
+/** Why the identity provider did not sign this browser in; the server knows, an address could say anything. */
+function Refused() {
+  const words = say(loginTexts)
+  const refusal = useResource('sign-in refusal', (abort) =>
+    call<SignInRefusal>('GET', '/api/auth/oidc/refusal', { signal: abort, keepsSession: true }),
+  )
+  const { reason, groups } = refusal.data ?? {}
+  if (reason === undefined) return null
+  return (
+    <div class="notice" role="alert">
+      <div>
+        {words.refused[reason]}
+        {groups !== undefined && (
+          <p class="muted">
+            {words.groupsCame}: <span class="mono">{groups.join(', ') || '–'}</span>
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The way to somewhere else to sign in, and from there back to the page that was wanted. */
+function MethodLink({ method }: { method: AuthMethod }) {
+  const next = query.value.get('next')
+  const address = next === null ? method.login_url : `${method.login_url}?next=${encodeURIComponent(next)}`
+  return (
+    <a class="btn" href={address} target="_self" onClick={expectSession}>
+      {say(loginTexts).with(method.display_name)}
+    </a>
+  )
+}
+
 export function LoginPage() {
   const words = say(loginTexts)
   useTitle(words.title)
@@ -111,14 +144,13 @@ export function LoginPage() {
             <div>{words.expired}</div>
           </div>
         )}
+        {query.value.get('sso') === 'refused' && <Refused />}
         {methods.failure && <FailureNotice failure={methods.failure} retry={methods.reload} />}
         {password && <PasswordForm method={password} />}
         {list
           .filter(({ type }) => type !== 'password')
-          .map(({ id, display_name: name, login_url: url }) => (
-            <a key={id} class="btn" href={url} target="_self" onClick={expectSession}>
-              {words.with(name)}
-            </a>
+          .map((method) => (
+            <MethodLink key={method.id} method={method} />
           ))}
         {methods.data && list.length === 0 && <p class="muted">{words.noMethods}</p>}
         <p>

@@ -132,7 +132,7 @@ export function ProfileSection() {
       </section>
       <section class="pane">
         <h2>{words.password}</h2>
-        <PasswordForm />
+        {user.has_password === false ? <p class="muted">{words.elsewhere}</p> : <PasswordForm />}
       </section>
     </>
   )

@@ -165,6 +165,40 @@ function RemoveUser({
 
 type Open = { kind: 'new' } | { kind: 'reset' | 'remove'; user: UserRecord } | null
 
+/** People of the identity provider who may be local users; nothing is shown where there are none. */
+function Links({ onLinked }: { onLinked: () => void }) {
+  const words = say(settingsTexts)
+  const links = useResource('link-requests', (abort) => api.linkRequests(abort))
+  const answer = async (id: string, isSame: boolean) => {
+    const result = await (isSame ? api.acceptLink(id) : api.refuseLink(id))
+    if (result.ok) toast(isSame ? words.linked : words.removed)
+    else toast(describeFailure(result), 'bad')
+    links.reload()
+    onLinked()
+  }
+  const requests = links.data ?? []
+  if (requests.length === 0) return null
+  return (
+    <section class="pane" style={{ marginTop: '0' }} aria-label={words.links}>
+      <h2>{words.links}</h2>
+      <p class="muted">{words.linksLead}</p>
+      {requests.map(({ id, email, subject }) => (
+        <div key={id} class="head">
+          <span>
+            {email} <span class="mono muted">{`${words.subject}: ${subject}`}</span>
+          </span>
+          <div class="actions">
+            <Action onClick={() => void answer(id, false)}>{words.refuseLink}</Action>
+            <Action kind="primary" onClick={() => void answer(id, true)}>
+              {words.link}
+            </Action>
+          </div>
+        </div>
+      ))}
+    </section>
+  )
+}
+
 /** Who may sign in, and as what. */
 export function UsersSection() {
   const words = say(settingsTexts)
@@ -196,6 +230,7 @@ export function UsersSection() {
           {words.newUser}
         </Action>
       </div>
+      <Links onLinked={users.reload} />
       <Loaded of={users}>
         {(list) => (
           <Sheet
@@ -216,6 +251,7 @@ export function UsersSection() {
               <tr key={user.id}>
                 <td class="name">
                   {user.email}
+                  {user.signs_in_with !== undefined && <span class="sub">{words.provider}</span>}
                   {user.id === me.value?.id && <span class="sub">{words.you}</span>}
                 </td>
                 <td>
@@ -240,14 +276,16 @@ export function UsersSection() {
                 </td>
                 <td>
                   <span class="actions" style={{ flexWrap: 'nowrap' }}>
-                    <Action
-                      kind="plain"
-                      onClick={() => {
-                        open.value = { kind: 'reset', user }
-                      }}
-                    >
-                      {words.reset}
-                    </Action>
+                    {user.has_password !== false && (
+                      <Action
+                        kind="plain"
+                        onClick={() => {
+                          open.value = { kind: 'reset', user }
+                        }}
+                      >
+                        {words.reset}
+                      </Action>
+                    )}
                     <Action
                       kind="plain"
                       onClick={() => {

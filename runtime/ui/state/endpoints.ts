@@ -13,6 +13,7 @@ import type {
   ApiTokenCreated,
   ApiTokenRecord,
   ApiTokenRequest,
+  LinkRequestRecord,
   PasswordRequest,
   ServiceAccountCreateRequest,
   ServiceAccountRecord,
@@ -178,6 +179,9 @@ export const api = {
   updateUser: (id: string, request: UserUpdateRequest) =>
     call<UserRecord>('PATCH', `/api/users/${e(id)}`, { json: request }),
   deleteUser: (id: string) => call<void>('DELETE', `/api/users/${e(id)}`),
+  linkRequests: (signal?: Signal) => call<LinkRequestRecord[]>('GET', '/api/link-requests', { signal }),
+  acceptLink: (id: string) => call<void>('POST', `/api/link-requests/${e(id)}/accept`),
+  refuseLink: (id: string) => call<void>('DELETE', `/api/link-requests/${e(id)}`),
   tokens: (signal?: Signal) => call<ApiTokenRecord[]>('GET', '/api/tokens', { signal }),
   createToken: (request: ApiTokenRequest) => call<ApiTokenCreated>('POST', '/api/tokens', { json: request }),
   revokeToken: (id: string) => call<void>('DELETE', `/api/tokens/${e(id)}`),

@@ -118,6 +118,8 @@ export interface Launch {
   cwd: string
   /** Over the service's own variables; nothing of this process's environment is passed on. */
   env: Readonly<Record<string, string>>
+  /** Of the API, where somebody else has to know it beforehand; a free one otherwise. */
+  apiPort?: number
 }
 
 const BUNDLE_LAUNCH: Launch = {
@@ -129,9 +131,9 @@ const BUNDLE_LAUNCH: Launch = {
 
 /** Start the service with a database of its own, and sign in. */
 export async function startService(launch: Partial<Launch> = {}): Promise<Service> {
-  const { command, args, cwd, env } = { ...BUNDLE_LAUNCH, ...launch }
+  const { command, args, cwd, env, ...fixed } = { ...BUNDLE_LAUNCH, ...launch }
   const dsn = await createDatabase()
-  const apiPort = await findFreePort('127.0.0.1')
+  const apiPort = fixed.apiPort ?? (await findFreePort('127.0.0.1'))
   const opampPort = await findFreePort('127.0.0.1')
   const url = `http://127.0.0.1:${apiPort}`
   const api = new Api(url)

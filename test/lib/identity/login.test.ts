@@ -8,10 +8,12 @@ const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
 
+const SETTINGS = { keptAdministrators: [], onlyPasswordLogin: null, oidc: null }
+
 /** Identity whose password check does as told. */
 function identityWith(verify: Passwords['verify']) {
   const passwords: Passwords = { verify, hash: async () => ({ ok: true, hash: 'new' }) }
-  return openIdentity({ ...ctx, passwords, jwtSecret: TEST_CONFIG.jwtSecret, seedAdminEmail: null })
+  return openIdentity({ ...ctx, passwords, jwtSecret: TEST_CONFIG.jwtSecret, ...SETTINGS })
 }
 
 const countSessions = async (userId: string) =>

@@ -9,9 +9,10 @@ export const TEST_ADMIN = { email: 'admin@example.com', password: 'correct horse
 export { SHARED_SECRET }
 
 /** Start the bundle with every capability of the complete edition. */
-export const startComplete = (env: Record<string, string> = {}): Promise<Service> =>
+export const startComplete = (env: Record<string, string> = {}, apiPort?: number): Promise<Service> =>
   startService({
     args: [BUNDLE, '--edition', 'complete'],
     cwd: dirname(BUNDLE),
+    ...(apiPort === undefined ? {} : { apiPort }),
     env: { WORKLOAD_DISCONNECT_GRACE_SECONDS: '5', ...env },
   })

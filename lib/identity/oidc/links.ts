@@ -1,0 +1,73 @@
+import type { AuditedDatabase } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import { linkUser, takeLinkRequest } from '../../store/external-users.ts'
+import { deleteUserSessions } from '../../store/sessions.ts'
+import { findUser, lockIdentity } from '../../store/users.ts'
+import { toEmailKey } from '../emails.ts'
+import type { SessionEnds } from '../identity.ts'
+import type { Administrator } from '../user-administration.ts'
+
+export type LinkOutcome =
+  | { ok: true }
+  | { ok: false; code: 'link-request-not-found' | 'already-linked' | 'seed-admin' }
+  | AuditFailure
+
+/** Answers whether somebody of the provider and a local user are the same. */
+export interface LinkAdministration {
+  /** They are: the local user signs in with the provider from now on. */
+  accept(by: Administrator, id: string): Promise<LinkOutcome>
+  /** They are not: the request goes, and comes again with the next sign-in. */
+  refuse(by: Administrator, id: string): Promise<LinkOutcome>
+}
+
+interface Parts {
+  db: AuditedDatabase
+  ends: SessionEnds
+  /** Administrators who must not come to depend on a provider. */
+  keptAdministrators: readonly string[]
+}
+
+/** Link administration over the database. */
+export function openLinkAdministration(parts: Parts): LinkAdministration {
+  return {
+    accept: (by, id) => accept(parts, by, id),
+    refuse: (by, id) => refuse(parts, by, id),
+  }
+}
+
+function accept(
+  { db, ends, keptAdministrators }: Parts,
+  by: Administrator,
+  id: string,
+): Promise<LinkOutcome> {
+  const kept = new Set(keptAdministrators.map(toEmailKey))
+  return db.change<LinkOutcome>('link.accept', by, async (tx) => {
+    await lockIdentity(tx)
+    const request = await takeLinkRequest(tx, id)
+    const user = request && (await findUser(tx, request.userId))
+    if (!user) return { ok: false, code: 'link-request-not-found' }
+    if (user.isBound) return { ok: false, code: 'already-linked' }
+    if (kept.has(toEmailKey(user.email))) return { ok: false, code: 'seed-admin' }
+    await linkUser(tx, user.id, request.issuer, request.subject)
+    // Whoever knew the password is not yet whoever the provider vouches for.
+    const ended = await deleteUserSessions(tx, user.id, null)
+    tx.afterCommit(() => ends.announce(ended))
+    await tx.record({
+      ...{ action: 'user.link', resource: 'user', resourceId: user.id },
+      detail: JSON.stringify({ email: user.email, issuer: request.issuer, subject: request.subject }),
+    })
+    return { ok: true }
+  })
+}
+
+function refuse({ db }: Parts, by: Administrator, id: string): Promise<LinkOutcome> {
+  return db.change<LinkOutcome>('link.refuse', by, async (tx) => {
+    const request = await takeLinkRequest(tx, id)
+    if (!request) return { ok: false, code: 'link-request-not-found' }
+    await tx.record({
+      ...{ action: 'user.link_refused', resource: 'user', resourceId: request.userId },
+      detail: JSON.stringify({ email: request.email, issuer: request.issuer, subject: request.subject }),
+    })
+    return { ok: true }
+  })
+}

@@ -1,0 +1,55 @@
+import { type JWTVerifyGetKey, jwtVerify } from 'jose'
+
+/** Whose sessions are to end: one session of the provider's, or all of a subject. */
+export interface LogoutToken {
+  issuer: string
+  subject: string | null
+  providerSession: string | null
+}
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+/** Only the provider can sign with these; with a shared secret whoever knows it could. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+/** An older token tells of a session that ended long ago, or is told again by somebody else. */
+const AGE_MAX_S = 300
+const TOKEN_MAX = 16_384
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** Check a token of OpenID Connect Back-Channel Logout 1.0, section 2.6; null for one that does not hold. */
+export async function checkLogoutToken(
+  token: string,
+  keys: JWTVerifyGetKey,
+  expected: { issuer: string; audience: string; now: Date; toleranceS: number },
+): Promise<LogoutToken | null> {
+  if (token.length > TOKEN_MAX) return null
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      ...{ issuer: expected.issuer, audience: expected.audience, currentDate: expected.now },
+      ...{ algorithms: ALGORITHMS, clockTolerance: expected.toleranceS, maxTokenAge: AGE_MAX_S },
+      requiredClaims: ['iss', 'aud', 'iat', 'events'],
+    })
+    const { events, sub, sid } = payload
+    if ('nonce' in payload || !isObject(events) || !isObject(events[EVENT])) return null
+    const subject = typeof sub === 'string' && sub !== '' ? sub : null
+    const providerSession = typeof sid === 'string' && sid !== '' ? sid : null
+    if (subject === null && providerSession === null) return null
+    return { issuer: expected.issuer, subject, providerSession }
+  } catch {
+    // Whatever is wrong with it, nobody is logged out by it.
+    return null
+  }
+}

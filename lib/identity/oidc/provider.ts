@@ -1,0 +1,181 @@
+import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose'
+import * as client from 'openid-client'
+import type { Clock } from '../../clock.ts'
+import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
+import { checkLogoutToken, type LogoutToken } from './logout-token.ts'
+import { CALLBACK_PATH, type OidcSettings } from './settings.ts'
+
+/** What must be remembered of a sign-in while the browser is at the provider. */
+export interface Flow {
+  state: string
+  nonce: string
+  verifier: string
+}
+
+export type FinishOutcome =
+  | { ok: true; identity: ExternalIdentity; issuer: string }
+  /** `provider-refused`: it was asked, and what came back does not hold. */
+  | {
+      ok: false
+      code: 'provider-away' | 'provider-refused' | 'sign-in-cancelled' | 'groups-overage'
+      cause: unknown
+    }
+
+/** The identity provider, asked when somebody signs in and not before. */
+export interface Provider {
+  /** Where to send the browser. */
+  begin(
+    flow: Flow,
+  ): Promise<
+    | { ok: true; url: string }
+    | { ok: false; code: 'provider-away' | 'provider-refused' | 'sign-in-cancelled'; cause: unknown }
+  >
+  /** Who came back; `query` is that of the callback, as it came. */
+  finish(query: string, flow: Flow): Promise<FinishOutcome>
+  /** Whose session a logout token ends; null for one that does not hold. */
+  readLogout(token: string): Promise<LogoutToken | null | 'provider-away'>
+}
+
+const TIMEOUT_S = 5
+/** How far the provider's clock may be from ours. */
+export const CLOCK_TOLERANCE_S = 60
+/** How long what discovery told is believed. Keys are looked for again sooner, when one is unknown. */
+const DISCOVERED_MS = 3_600_000
+
+interface Discovered {
+  metadata: client.ServerMetadata
+  keys: JWTVerifyGetKey
+  atMs: number
+}
+
+const AUTHENTICATIONS = {
+  basic: client.ClientSecretBasic,
+  post: client.ClientSecretPost,
+  none: () => client.None(),
+} as const
+
+/** A provider that nobody has asked yet. */
+export function openProvider(settings: OidcSettings, clock: Clock): Provider {
+  const redirectUri = `${settings.publicUrl}${CALLBACK_PATH}`
+  const issuer = new URL(settings.issuer)
+  // The settings let http pass for loopback only.
+  const isLocal = issuer.protocol === 'http:'
+  let discovered: Discovered | null = null
+  let asking: Promise<Discovered> | null = null
+
+  async function ask(): Promise<Discovered> {
+    const config = await client.discovery(
+      issuer,
+      settings.clientId,
+      undefined,
+      AUTHENTICATIONS[settings.clientAuth](settings.clientSecret),
+      {
+        timeout: TIMEOUT_S,
+        execute: isLocal ? [client.allowInsecureRequests] : [],
+      },
+    )
+    const metadata = config.serverMetadata()
+    const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), {
+      timeoutDuration: TIMEOUT_S * 1_000,
+    })
+    return { metadata, keys, atMs: clock.monotonicMs() }
+  }
+
+  async function discover(): Promise<Discovered> {
+    if (discovered !== null && clock.monotonicMs() - discovered.atMs < DISCOVERED_MS) return discovered
+    asking ??= ask().finally(() => {
+      asking = null
+    })
+    discovered = await asking
+    return discovered
+  }
+
+  /** A configuration that remembers no keys: one sign-in needs them once, and as they are now. */
+  function configure(metadata: client.ServerMetadata): client.Configuration {
+    const config = new client.Configuration(
+      metadata,
+      settings.clientId,
+      { [client.clockTolerance]: CLOCK_TOLERANCE_S },
+      AUTHENTICATIONS[settings.clientAuth](settings.clientSecret),
+    )
+    config.timeout = TIMEOUT_S
+    // Signatures are checked though TLS vouches for them already.
+    client.enableNonRepudiationChecks(config)
+    if (isLocal) client.allowInsecureRequests(config)
+    return config
+  }
+
+  async function claimsOf(config: client.Configuration, query: string, flow: Flow) {
+    const tokens = await client.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
+      ...{ pkceCodeVerifier: flow.verifier, expectedState: flow.state, expectedNonce: flow.nonce },
+      idTokenExpected: true,
+    })
+    const idToken = tokens.claims()!
+    if (idToken.iat > clock.now().getTime() / 1_000 + CLOCK_TOLERANCE_S)
+      throw new Error(`the ID token is of the future: iat ${idToken.iat}`)
+    const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined
+    const userInfo: Claims = hasUserInfo
+      ? await client.fetchUserInfo(config, tokens.access_token, idToken.sub)
+      : {}
+    return { idToken, userInfo }
+  }
+
+  return {
+    async begin(flow) {
+      try {
+        const config = configure((await discover()).metadata)
+        const url = client.buildAuthorizationUrl(config, {
+          ...{ redirect_uri: redirectUri, scope: settings.scopes, state: flow.state, nonce: flow.nonce },
+          code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
+          code_challenge_method: 'S256',
+        })
+        return { ok: true, url: url.href }
+      } catch (cause) {
+        return { ok: false, code: codeOf(cause), cause }
+      }
+    },
+    async finish(query, flow) {
+      try {
+        const config = configure((await discover()).metadata)
+        const { idToken, userInfo } = await claimsOf(config, query, flow)
+        const read = readIdentity(idToken, userInfo, settings.groupsClaim)
+        if (!read.ok) return { ...read, cause: null }
+        return { ok: true, identity: read.identity, issuer: idToken.iss }
+      } catch (cause) {
+        return { ok: false, code: codeOf(cause), cause }
+      }
+    },
+    async readLogout(token) {
+      let found: Discovered
+      try {
+        found = await discover()
+      } catch {
+        return 'provider-away'
+      }
+      return checkLogoutToken(token, found.keys, {
+        ...{
+          issuer: found.metadata.issuer,
+          audience: settings.clientId,
+          now: clock.now(),
+          toleranceS: CLOCK_TOLERANCE_S,
+        },
+      })
+    },
+  }
+}
+
+/** Whether a call got no answer that could be judged. */
+function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error.name === 'TimeoutError' || error.message === 'fetch failed') return true
+  if (error instanceof client.ClientError && error.code === 'OAUTH_TIMEOUT') return true
+  const { cause } = error
+  if (cause instanceof Response) return cause.status >= 500
+  return cause instanceof Error && cause !== error && isUnanswered(cause)
+}
+
+function codeOf(error: unknown): 'provider-away' | 'provider-refused' | 'sign-in-cancelled' {
+  if (error instanceof client.AuthorizationResponseError && error.error === 'access_denied')
+    return 'sign-in-cancelled'
+  return isUnanswered(error) ? 'provider-away' : 'provider-refused'
+}

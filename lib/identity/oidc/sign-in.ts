@@ -1,0 +1,177 @@
+import type { AuditedDatabase } from '../../audit/database.ts'
+import type { AuditFailure } from '../../audit/delivery.ts'
+import type { Clock } from '../../clock.ts'
+import { type Random, uuidv7 } from '../../ids.ts'
+import type { Db } from '../../store/db.ts'
+import {
+  findExternalUser,
+  insertExternalUser,
+  noteExternalLogin,
+  upsertLinkRequest,
+} from '../../store/external-users.ts'
+import { findGroups, listUserGroups, replaceUserGroups } from '../../store/groups.ts'
+import { deleteUserSessions, insertSession } from '../../store/sessions.ts'
+import { findCredentials, lockIdentity } from '../../store/users.ts'
+import { toEmailKey } from '../emails.ts'
+import type { SessionEnds } from '../identity.ts'
+import type { Tokens } from '../tokens.ts'
+import { type ExternalIdentity, mapGroups } from './claims.ts'
+import type { OidcSettings } from './settings.ts'
+
+export type SignInOutcome =
+  | { ok: true; token: string; expiresAt: Date }
+  /** `no-group`: none of the groups that came means anything here. */
+  | { ok: false; code: 'no-group'; groups: readonly string[] }
+  | { ok: false; code: 'link-requested' }
+  | AuditFailure
+
+interface Parts {
+  db: AuditedDatabase
+  clock: Clock
+  random: Random
+  tokens: Tokens
+  ends: SessionEnds
+  settings: OidcSettings
+}
+
+/** Somebody of the provider, with the user that it is or becomes. */
+interface Person {
+  issuer: string
+  identity: ExternalIdentity
+  userId: string
+  isNew: boolean
+  /** As the audit log names the user. */
+  email: string
+  now: Date
+}
+
+// Nobody may be signed in without a record of it, and nobody waits for what agents say.
+const AT_ONCE = { sink: 'before-commit', waitsForReports: false } as const
+
+/** Open a session for whoever came back from the provider, as its claims say. */
+export async function signInExternally(
+  parts: Parts,
+  issuer: string,
+  identity: ExternalIdentity,
+): Promise<SignInOutcome> {
+  const { groupMap } = parts.settings
+  const groups = groupMap === null ? null : mapGroups(identity.groups, groupMap)
+  if (groups !== null && groups.length === 0) return refuse(parts, issuer, identity)
+  const person = await readPerson(parts, issuer, identity)
+  const clash =
+    person.isNew && identity.email !== null
+      ? await findCredentials(parts.db, toEmailKey(identity.email))
+      : undefined
+  if (clash) return askForLink(parts, person, clash.id)
+  const opened = await openSession(parts, person, groups)
+  if (opened.ok || opened.code !== 'changed') return opened as SignInOutcome
+  // The same person signed in elsewhere for the first time meanwhile, or was removed.
+  return (await openSession(parts, await readPerson(parts, issuer, identity), groups)) as SignInOutcome
+}
+
+async function readPerson(
+  { db, clock, random }: Parts,
+  issuer: string,
+  identity: ExternalIdentity,
+): Promise<Person> {
+  const now = clock.now()
+  const known = await findExternalUser(db, issuer, identity.subject)
+  const userId = known?.id ?? uuidv7(now, random)
+  const email = known?.isLocal ? known.email : identity.displayName
+  return { issuer, identity, userId, isNew: known === undefined, email, now }
+}
+
+/** `changed`: the user is another one than a moment ago. */
+async function openSession(
+  { db, random, tokens, ends, settings }: Parts,
+  person: Person,
+  groups: readonly string[] | null,
+): Promise<{ ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' } | AuditFailure> {
+  const { userId, email, issuer, identity, now } = person
+  return db.change<{ ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' }>(
+    'session.open-external',
+    { userId, email },
+    async (tx) => {
+      await lockIdentity(tx)
+      const known = await findExternalUser(tx, issuer, identity.subject)
+      if (person.isNew ? known !== undefined : known?.id !== userId) return { ok: false, code: 'changed' }
+      const { subject, displayName } = identity
+      if (person.isNew)
+        await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
+      if (groups !== null) await followClaims(tx, userId, groups)
+      await noteExternalLogin(tx, userId, displayName, now)
+      const names = (await listUserGroups(tx, userId)).map((group) => group.name)
+      const sessionId = uuidv7(now, random)
+      const lifetimeS = Math.floor(settings.sessionMs / 1_000)
+      const signed = await tokens.sign({ userId, email, groups: names, sessionId, issuedAt: now, lifetimeS })
+      const session = { id: sessionId, userId, createdAt: now, expiresAt: signed.expiresAt }
+      await insertSession(tx, { ...session, issuer, providerSession: identity.providerSession })
+      // Groups may have moved: what is remembered of other sessions of the same person is read again.
+      tx.afterCommit(() => ends.announce([]))
+      const detail = JSON.stringify({ method: 'oidc', groups: names })
+      await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: userId, detail })
+      return { ok: true, ...signed }
+    },
+    AT_ONCE,
+  )
+}
+
+async function followClaims(tx: Db, userId: string, names: readonly string[]): Promise<void> {
+  const groups = await findGroups(tx, names)
+  await replaceUserGroups(
+    tx,
+    userId,
+    groups.map((group) => group.id),
+  )
+}
+
+async function askForLink(
+  { db, random }: Parts,
+  { issuer, identity, now }: Person,
+  localId: string,
+): Promise<SignInOutcome> {
+  const { subject } = identity
+  const email = identity.email ?? ''
+  const asked = await db.change<{ ok: true }>(
+    'link.request',
+    null,
+    async (tx) => {
+      await upsertLinkRequest(tx, {
+        ...{ id: uuidv7(now, random), userId: localId, issuer, subject, email, requestedAt: now },
+      })
+      const detail = JSON.stringify({ email, subject })
+      await tx.record({ action: 'auth.link.request', resource: 'user', resourceId: localId, detail })
+      return { ok: true }
+    },
+    AT_ONCE,
+  )
+  return asked.ok ? { ok: false, code: 'link-requested' } : asked
+}
+
+/** Whoever the provider no longer gives a group has no entry any more: what is open ends as well. */
+async function refuse(
+  { db, ends }: Parts,
+  issuer: string,
+  identity: ExternalIdentity,
+): Promise<SignInOutcome> {
+  const refused = await db.change<{ ok: true }>(
+    'session.refuse-external',
+    null,
+    async (tx) => {
+      await lockIdentity(tx)
+      const known = await findExternalUser(tx, issuer, identity.subject)
+      if (known) {
+        await replaceUserGroups(tx, known.id, [])
+        const ended = await deleteUserSessions(tx, known.id, null)
+        tx.afterCommit(() => ends.announce(ended))
+      }
+      await tx.record({
+        ...{ action: 'auth.login.failure', resource: 'user', resourceId: known?.id ?? '' },
+        detail: JSON.stringify({ method: 'oidc', reason: 'no_group', name: identity.displayName }),
+      })
+      return { ok: true }
+    },
+    AT_ONCE,
+  )
+  return refused.ok ? { ok: false, code: 'no-group', groups: identity.groups ?? [] } : refused
+}

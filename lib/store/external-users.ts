@@ -1,0 +1,105 @@
+import type { Db } from './db.ts'
+
+/** Somebody of a provider who has the e-mail of a local user. */
+export interface LinkRequest {
+  id: string
+  userId: string
+  issuer: string
+  subject: string
+  email: string
+  requestedAt: Date
+}
+
+/** The user who is bound to a provider's subject. */
+export async function findExternalUser(
+  tx: Db,
+  issuer: string,
+  subject: string,
+): Promise<{ id: string; email: string; isLocal: boolean } | undefined> {
+  const rows = await tx.query<{ id: string; email: string; isLocal: boolean }>(
+    `select id, email, kind = 'local' as "isLocal" from users where issuer = $1 and subject = $2`,
+    [issuer, subject],
+  )
+  return rows[0]
+}
+
+/** Add a user who is bound to a provider's subject. */
+export async function insertExternalUser(
+  tx: Db,
+  user: { id: string; email: string; issuer: string; subject: string; createdAt: Date },
+): Promise<void> {
+  await tx.execute(
+    `insert into users (id, email, kind, issuer, subject, created_at) values ($1, $2, 'external', $3, $4, $5)`,
+    [user.id, user.email, user.issuer, user.subject, user.createdAt],
+  )
+}
+
+/** Note a sign-in, and what the provider calls its user now; a local user keeps its own e-mail. */
+export async function noteExternalLogin(
+  tx: Db,
+  userId: string,
+  displayName: string,
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `update users set last_login_at = $3, email = case kind when 'external' then $2 else email end where id = $1`,
+    [userId, displayName, now],
+  )
+}
+
+/** Bind a local user to a provider's subject. */
+export async function linkUser(tx: Db, userId: string, issuer: string, subject: string): Promise<void> {
+  await tx.execute(`update users set issuer = $2, subject = $3 where id = $1 and kind = 'local'`, [
+    userId,
+    issuer,
+    subject,
+  ])
+}
+
+/** End the sessions that a provider's session opened; their ids. */
+export async function deleteProviderSessions(
+  tx: Db,
+  of: { issuer: string; subject: string | null; providerSession: string | null },
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `delete from sessions s using users u
+     where u.id = s.user_id and s.issuer = $1 and ($2::text is null or s.provider_session = $2)
+       and ($3::text is null or u.subject = $3)
+     returning s.id`,
+    [of.issuer, of.providerSession, of.subject],
+  )
+  return rows.map((row) => row.id)
+}
+
+const COLUMNS = `id, user_id as "userId", issuer, subject, email, requested_at as "requestedAt"`
+
+/** Ask for a link; one that waits already is asked for again. */
+export async function upsertLinkRequest(tx: Db, request: LinkRequest): Promise<void> {
+  await tx.execute(
+    `insert into link_requests (id, user_id, issuer, subject, email, requested_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (issuer, subject) do update
+       set user_id = excluded.user_id, email = excluded.email, requested_at = excluded.requested_at`,
+    [request.id, request.userId, request.issuer, request.subject, request.email, request.requestedAt],
+  )
+}
+
+/** Links that wait for an administrator, the newest first. */
+export async function listLinkRequests(db: Db, limit: number): Promise<LinkRequest[]> {
+  return db.query<LinkRequest>(
+    `select ${COLUMNS} from link_requests order by requested_at desc, id desc limit $1`,
+    [limit],
+  )
+}
+
+/** Take a link request away; undefined when it is gone. */
+export async function takeLinkRequest(tx: Db, id: string): Promise<LinkRequest | undefined> {
+  const rows = await tx.query<LinkRequest>(`delete from link_requests where id = $1 returning ${COLUMNS}`, [
+    id,
+  ])
+  return rows[0]
+}
+
+/** Forget link requests that nobody answered. */
+export async function deleteOldLinkRequests(db: Db, before: Date): Promise<number> {
+  return db.execute(`delete from link_requests where requested_at <= $1`, [before])
+}

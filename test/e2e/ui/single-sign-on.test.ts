@@ -1,0 +1,95 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import { CLIENT_ID, CLIENT_SECRET, startProvider, type TestProvider } from '../../support/oidc/provider.ts'
+import type { Service } from '../support/service.ts'
+import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { startComplete } from './support/service.ts'
+
+let provider: TestProvider
+let service: Service
+let browser: Browser
+
+beforeAll(async () => {
+  const port = await findFreePort('127.0.0.1')
+  const publicUrl = `http://127.0.0.1:${port}`
+  provider = await startProvider(publicUrl)
+  const settings = {
+    ...{ MUSTER_PUBLIC_URL: publicUrl, OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT_ID },
+    ...{ OIDC_CLIENT_SECRET: CLIENT_SECRET, OIDC_SCOPES: 'openid profile email groups' },
+    ...{ OIDC_NAME: 'Example SSO', OIDC_GROUP_MAP: '{"otel": "editor"}' },
+  }
+  service = await startComplete(settings, port)
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+  await provider?.stop()
+})
+
+test('somebody of the provider gets in by the button, to the page that was wanted, and has no password here', async () => {
+  await provider.tell({ claims: { sub: 'grace', email: 'grace@example.com', groups: ['otel'] } })
+  const { page, context, complaints } = await visit(browser, service.url)
+  await page.goto('/settings/profile')
+  await page.getByRole('link', { name: 'Continue with Example SSO' }).click()
+  await page.getByText('grace@example.com').first().waitFor()
+  expect(new URL(page.url()).pathname).toBe('/settings/profile')
+  await page.getByText('You sign in with the identity provider, which keeps your password.').waitFor()
+  expect(complaints).toEqual([])
+  // A logout at the provider is seen here at once.
+  await context.newPage().then(async (other) => {
+    await other.goto(`${provider.issuer}/session/end`)
+    await other.getByRole('button', { name: 'Yes, sign me out' }).click()
+    await other.close()
+  })
+  await page.getByText('Your session has ended.').waitFor()
+  await context.close()
+})
+
+test('whoever has no group that means something reads which groups came, in French too', async () => {
+  await provider.tell({ claims: { sub: 'heidi', email: 'heidi@example.com', groups: ['cooks'] } })
+  const { page, context } = await visit(browser, service.url)
+  await page.goto('/')
+  await page.getByRole('link', { name: 'Continue with Example SSO' }).click()
+  await page.getByText('none of your groups has access to muster').waitFor()
+  await page.getByText('cooks').waitFor()
+  await page.getByRole('button', { name: 'Français' }).click()
+  await page.getByText('aucun de vos groupes n’a accès à muster').waitFor()
+  await context.close()
+})
+
+test('an address cannot make the page say anything', async () => {
+  const { page, context } = await visit(browser, service.url)
+  await page.goto('/login?sso=refused&reason=no_group&groups=call-me')
+  await page.getByRole('link', { name: 'Continue with Example SSO' }).waitFor()
+  expect(await page.getByText('call-me').count()).toBe(0)
+  await context.close()
+})
+
+test('an administrator links whoever has the e-mail of a local user', async () => {
+  const user = { email: 'ivan@example.com', password: 'correct horse battery', groups: ['viewer'] }
+  await service.api.post('/api/users', user, 201)
+  await provider.tell({ claims: { sub: 'ivan', email: 'Ivan@Example.com', groups: ['otel'] } })
+  const theirs = await visit(browser, service.url)
+  await theirs.page.goto('/')
+  await theirs.page.getByRole('link', { name: 'Continue with Example SSO' }).click()
+  await theirs.page.getByText('An administrator has been asked whether that is you.').waitFor()
+  const { page, context } = await visit(browser, service.url)
+  await signIn(page)
+  await page.goto('/settings/users')
+  const links = page.getByRole('region', { name: 'Who is this?' })
+  await links.getByText('Subject: ivan').waitFor()
+  await links.getByRole('button', { name: 'Link', exact: true }).click()
+  await page.getByText('Linked.').waitFor()
+  await theirs.page.getByRole('link', { name: 'Continue with Example SSO' }).click()
+  await theirs.page.getByRole('link', { name: 'Fleet' }).waitFor()
+  await page.reload()
+  await page
+    .getByRole('row', { name: /ivan@example\.com/ })
+    .getByText('identity provider')
+    .waitFor()
+  await context.close()
+  await theirs.context.close()
+})

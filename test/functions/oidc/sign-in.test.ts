@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import type { OidcSettings } from '../../../lib/identity/oidc/settings.ts'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { LinkRequestRecord, Me, SignInRefusal, UserRecord } from '../../../lib/wire/identity.ts'
+import type { Config } from '../../../runtime/config.ts'
+import {
+  CLIENT_ID,
+  openJar,
+  settingsFor,
+  startProvider,
+  type TestProvider,
+} from '../../support/oidc/provider.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { findFreePort, startTestService, type TestService } from '../../support/service.ts'
+
+const database = await useTestDatabase()
+const port = await findFreePort()
+const publicUrl = `http://127.0.0.1:${port}`
+const host = `127.0.0.1:${port}`
+let provider: TestProvider
+let muster: TestService
+
+beforeAll(async () => {
+  provider = await startProvider(publicUrl)
+})
+afterAll(() => provider.stop())
+beforeEach(async () => {
+  await database.pool.execute('delete from users')
+  await provider.tell({ claims: ADA, forged: null, key: null, isUnpublished: false, isDenied: false })
+})
+
+const ADA = { sub: 'ada-1', email: 'ada@example.com', name: 'Ada', groups: ['otel-editors'] }
+
+/** Run `work` against muster with these settings. */
+async function withMuster(
+  oidc: Partial<OidcSettings>,
+  work: () => Promise<void>,
+  config: Partial<Config> = {},
+): Promise<void> {
+  const settings = settingsFor(provider.issuer, publicUrl, oidc)
+  muster = await startTestService(database, { listenAddress: host, publicUrl, oidc: settings, ...config })
+  await work().finally(() => muster.stop())
+}
+
+const MAPPED = {
+  groupMap: new Map([
+    ['otel-editors', ['editor']],
+    ['otel-admins', ['administrator']],
+  ]),
+}
+
+/** Sign in as whoever the provider was told of. */
+async function signIn(jar = openJar(), next = '/drift') {
+  const { url } = await jar.follow(
+    `${publicUrl}/api/auth/oidc/login?next=${encodeURIComponent(next)}`,
+    (at) => at.host === host && !at.pathname.startsWith('/api/'),
+  )
+  const token = jar.cookie(host, 'om_session')
+  const refusal = async () =>
+    (await (await jar.get(`${publicUrl}/api/auth/oidc/refusal`)).json()) as SignInRefusal
+  return { jar, url, token, landed: url.pathname + url.search, refusal }
+}
+
+const me = async (token: string | undefined) =>
+  (await muster.call('GET', '/api/me', { as: token ?? 'none' })).json as Me
+const newest = async () =>
+  (await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 }))[0]!
+
+describe('somebody of the provider', () => {
+  it('is signed in, comes back to the page that was wanted, and has the groups that the claims map to', () =>
+    withMuster(MAPPED, async () => {
+      const { token, landed, jar } = await signIn()
+      expect(landed).toBe('/drift')
+      expect(jar.cookie(host, 'muster_sign_in')).toBeUndefined()
+      expect(await me(token)).toMatchObject({
+        ...{ email: 'ada@example.com', groups: [{ name: 'editor' }], has_password: false },
+      })
+      expect(await newest()).toMatchObject({ action: 'auth.login.success', email: 'ada@example.com' })
+      const [session] = await database.pool.query<{ hours: number }>(
+        'select round(extract(epoch from expires_at - created_at) / 3600)::int as hours from sessions',
+      )
+      expect(session).toEqual({ hours: 10 })
+      // The same subject is the same user, whatever the e-mail; groups follow the claims.
+      await provider.tell({ claims: { ...ADA, email: 'ada.l@example.com', groups: ['otel-admins', 'x'] } })
+      const again = await signIn()
+      const now = await me(again.token)
+      expect(now).toMatchObject({ email: 'ada.l@example.com', groups: [{ name: 'administrator' }] })
+      expect((await me(token)).id).toBe(now.id)
+      const { json } = await muster.call('GET', '/api/users', { as: again.token! })
+      expect(json).toMatchObject([{ id: now.id, signs_in_with: 'provider', has_password: false }])
+      const change = { as: again.token!, body: { groups: ['viewer'] } }
+      expect(await muster.call('PATCH', `/api/users/${now.id}`, change)).toMatchObject({
+        ...{ status: 409, json: { code: 'groups_follow_claims' } },
+      })
+      const reset = { as: again.token!, body: { password: 'correct horse battery' } }
+      expect(await muster.call('PATCH', `/api/users/${now.id}`, reset)).toMatchObject({
+        ...{ status: 409, json: { code: 'no_password_here' } },
+      })
+    }))
+
+  it('is offered by name, and only where it is configured', async () => {
+    await withMuster({}, async () => {
+      const { json } = await muster.call('GET', '/api/auth/methods')
+      expect(json).toMatchObject({
+        methods: [
+          { id: 'password' },
+          { id: 'oidc', type: 'sso', display_name: 'Test Directory', login_url: '/api/auth/oidc/login' },
+        ],
+      })
+    })
+    const plain = await startTestService(database)
+    try {
+      expect((await plain.call('GET', '/api/auth/methods')).json).toMatchObject({
+        methods: [{ id: 'password' }],
+      })
+      expect((await plain.call('GET', '/api/auth/oidc/login')).status).toBe(404)
+    } finally {
+      await plain.stop()
+    }
+  })
+
+  it('never comes back to another host', () =>
+    withMuster({}, async () => {
+      for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a\\..\\b', 'x'])
+        expect((await signIn(openJar(), next)).landed).toBe('/')
+    }))
+
+  it('has no entry without a group that means something, loses what was open, and reads which groups came', () =>
+    withMuster(MAPPED, async () => {
+      const first = await signIn()
+      expect((await muster.call('GET', '/api/me', { as: first.token! })).status).toBe(200)
+      await provider.tell({ claims: { ...ADA, groups: ['cooks', 'gardeners'] } })
+      const { landed, token, refusal } = await signIn()
+      expect([landed, token]).toEqual(['/login?sso=refused', undefined])
+      expect(await refusal()).toEqual({ reason: 'no_group', groups: ['cooks', 'gardeners'] })
+      expect(await newest()).toMatchObject({ action: 'auth.login.failure' })
+      expect((await muster.call('GET', '/api/me', { as: first.token! })).status).toBe(401)
+    }))
+
+  it('is refused where the provider left groups out because there are too many', () =>
+    withMuster(MAPPED, async () => {
+      for (const overage of [{ _claim_names: { groups: 'src1' } }, { hasgroups: true }]) {
+        await provider.tell({ claims: { ...ADA, ...overage } })
+        expect(await (await signIn()).refusal()).toEqual({ reason: 'groups_overage' })
+      }
+      expect(await database.pool.query('select 1 from users')).toEqual([])
+    }))
+
+  it('gets its groups from administrators where nothing is mapped', () =>
+    withMuster({}, async () => {
+      const { token } = await signIn()
+      const { id, groups } = await me(token)
+      expect(groups).toEqual([])
+      const admin = await muster.token()
+      await muster.call('PATCH', `/api/users/${id}`, { as: admin, body: { groups: ['editor'] } })
+      const again = await signIn()
+      expect((await me(again.token)).groups).toMatchObject([{ name: 'editor' }])
+    }))
+})
+
+describe('whoever has the e-mail of a local user', () => {
+  it('waits until an administrator says that they are the same', () =>
+    withMuster(MAPPED, async () => {
+      const admin = await muster.token()
+      const local = (
+        await muster.call('POST', '/api/users', {
+          as: admin,
+          body: { email: 'Ada@Example.com', password: 'correct horse battery', groups: ['administrator'] },
+        })
+      ).json as UserRecord
+      for (const _ of [1, 2]) expect(await (await signIn()).refusal()).toEqual({ reason: 'link_requested' })
+      const requests = async () =>
+        (await muster.call('GET', '/api/link-requests', { as: admin })).json as LinkRequestRecord[]
+      const [request, ...more] = await requests()
+      expect(more).toEqual([])
+      expect(request).toMatchObject({ user_id: local.id, subject: 'ada-1', email: 'ada@example.com' })
+      await muster.call('DELETE', `/api/link-requests/${request!.id}`, { as: admin })
+      expect(await requests()).toEqual([])
+      await signIn()
+      const [second] = await requests()
+      const accept = () => muster.call('POST', `/api/link-requests/${second!.id}/accept`, { as: admin })
+      expect(await accept()).toMatchObject({ status: 204 })
+      expect(await accept()).toMatchObject({ status: 404 })
+      const { token } = await signIn()
+      expect(await me(token)).toMatchObject({ id: local.id, groups: [{ name: 'editor' }] })
+    }))
+
+  it('is never linked to an administrator whom the settings name', () =>
+    withMuster(
+      MAPPED,
+      async () => {
+        await signIn()
+        const admin = await muster.token()
+        const [request] = (await muster.call('GET', '/api/link-requests', { as: admin }))
+          .json as LinkRequestRecord[]
+        expect(
+          await muster.call('POST', `/api/link-requests/${request!.id}/accept`, { as: admin }),
+        ).toMatchObject({
+          ...{ status: 409, json: { code: 'seed_admin' } },
+        })
+      },
+      { seedAdmin: { email: 'ada@example.com', password: 'correct horse battery' } },
+    ))
+})
+
+describe('what does not hold is refused', () => {
+  const refused = { reason: 'provider_refused' }
+
+  it('a wrong issuer, audience or nonce, a token of the past, and an unknown key', () =>
+    withMuster({}, async () => {
+      const past = Math.floor(Date.now() / 1_000) - 120
+      for (const forged of [
+        { iss: 'http://127.0.0.1:1' },
+        { aud: 'another' },
+        { aud: [CLIENT_ID, 'another'], azp: 'another' },
+        { nonce: 'another' },
+        { nonce: null },
+        { exp: past },
+      ]) {
+        await provider.tell({ forged })
+        expect([forged, await (await signIn()).refusal()]).toEqual([forged, refused])
+      }
+      await provider.tell({ forged: null, isUnpublished: true })
+      expect(await (await signIn()).refusal()).toEqual(refused)
+      expect(await database.pool.query('select 1 from users')).toEqual([])
+    }))
+
+  it('the discovery of another issuer', () =>
+    withMuster({ issuer: `http://localhost:${provider_port()}` }, async () => {
+      expect(await (await signIn()).refusal()).toEqual(refused)
+    }))
+
+  it('a code that was used, a state that is another browser’s, and a flow that is over', () =>
+    withMuster({}, async () => {
+      const jar = openJar()
+      const isCallback = (url: URL) => url.pathname.endsWith('/callback')
+      const { url: callback } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      const flow = jar.cookie(host, 'muster_sign_in')!
+      // Another browser has no such flow, or one of its own.
+      expect((await openJar().get(callback.href)).headers.get('location')).toBe('/login?sso=refused')
+      const victim = openJar()
+      await victim.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      await victim.get(callback.href)
+      expect(victim.cookie(host, 'om_session')).toBeUndefined()
+      expect(await (await victim.get(`${publicUrl}/api/auth/oidc/refusal`)).json()).toEqual({
+        reason: 'sign_in_lost',
+      })
+      expect((await jar.get(callback.href)).headers.get('location')).toBe('/')
+      const replay = (cookie: string) => fetch(callback, { redirect: 'manual', headers: { cookie } })
+      for (const cookie of [`muster_sign_in=${flow}`, `muster_sign_in=${flow}x`, '']) {
+        const answer = await replay(cookie)
+        expect(answer.headers.get('location')).toBe('/login?sso=refused')
+        expect(answer.headers.getSetCookie().join()).not.toContain('om_session')
+      }
+    }))
+
+  it('whoever says no at the provider', () =>
+    withMuster({}, async () => {
+      await provider.tell({ isDenied: true })
+      expect(await (await signIn()).refusal()).toEqual({ reason: 'sign_in_cancelled' })
+    }))
+})
+
+const provider_port = () => new URL(provider.issuer).port
+
+describe('a provider', () => {
+  it('that signs with another key is followed', () =>
+    withMuster({}, async () => {
+      expect((await signIn()).token).toBeDefined()
+      await provider.tell({ rotate: true })
+      const { token, refusal } = await signIn()
+      expect([token !== undefined, await refusal()]).toEqual([true, {}])
+    }))
+
+  it.each([
+    [30, true],
+    [-30, true],
+    [300, false],
+    [-900, false],
+  ])('whose clock is %i s off is believed: %s', async (seconds, isBelieved) => {
+    const off = await startProvider(publicUrl, { clockOffsetMs: seconds * 1_000 })
+    try {
+      await off.tell({ claims: ADA })
+      await withMuster({ issuer: off.issuer }, async () => {
+        const { token, refusal } = await signIn()
+        expect(token !== undefined).toBe(isBelieved)
+        if (!isBelieved) expect(await refusal()).toEqual({ reason: 'provider_refused' })
+      })
+    } finally {
+      await off.stop()
+    }
+  })
+
+  it('that is away stops new sign-ins only, and not the start', async () => {
+    const away = await startProvider(publicUrl)
+    await away.tell({ claims: ADA })
+    await withMuster({ issuer: away.issuer }, async () => {
+      const { token } = await signIn()
+      const jar = openJar()
+      const { url: callback } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, (url) =>
+        url.pathname.endsWith('/callback'),
+      )
+      await away.stop()
+      await jar.get(callback.href)
+      expect(await (await jar.get(`${publicUrl}/api/auth/oidc/refusal`)).json()).toEqual({
+        reason: 'provider_away',
+      })
+      expect((await muster.call('GET', '/api/me', { as: token! })).status).toBe(200)
+    })
+    await withMuster({ issuer: away.issuer }, async () => {
+      const { landed, refusal } = await signIn()
+      expect(landed).toBe('/login?sso=refused')
+      expect(await refusal()).toEqual({ reason: 'provider_away' })
+    })
+  })
+})
+
+describe('a logout at the provider', () => {
+  const EVENTS = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const nowS = () => Math.floor(Date.now() / 1_000)
+  const post = (token: string) =>
+    fetch(`${publicUrl}/api/auth/oidc/backchannel-logout`, {
+      method: 'POST',
+      body: new URLSearchParams({ logout_token: token }),
+    })
+  const sidOf = async () =>
+    (await database.pool.query<{ sid: string }>('select provider_session as sid from sessions'))[0]!.sid
+
+  it('ends the session that it opened, its sockets, and no other', () =>
+    withMuster({}, async () => {
+      const { token } = await signIn()
+      const sid = await sidOf()
+      const other = await signIn()
+      const socket = new WebSocket(`${publicUrl.replace('http', 'ws')}/ws?token=${token}`)
+      await new Promise((resolve) => socket.on('open', resolve))
+      const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+      const base = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), jti: 'x', sub: 'ada-1' }
+      const answer = await post(await provider.sign({ ...base, sid, events: EVENTS }))
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect(await closed).toBe(1008)
+      expect((await muster.call('GET', '/api/me', { as: token! })).status).toBe(401)
+      expect((await muster.call('GET', '/api/me', { as: other.token! })).status).toBe(200)
+      expect((await post(await provider.sign({ ...base, events: EVENTS }))).status).toBe(200)
+      expect((await muster.call('GET', '/api/me', { as: other.token! })).status).toBe(401)
+    }))
+
+  it('is what the provider itself tells when somebody logs out there', () =>
+    withMuster({}, async () => {
+      const { jar, token } = await signIn()
+      const page = await (await jar.get(`${provider.issuer}/session/end`)).text()
+      const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)![1]!
+      const body = new URLSearchParams({ xsrf, logout: 'yes' })
+      await jar.get(`${provider.issuer}/session/end/confirm`, { method: 'POST', body })
+      expect((await muster.call('GET', '/api/me', { as: token! })).status).toBe(401)
+    }))
+
+  it('is believed only from the provider, for us, now, as what it is', () =>
+    withMuster({}, async () => {
+      const { token } = await signIn()
+      const sid = await sidOf()
+      const good = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), jti: 'x', sid, events: EVENTS }
+      for (const change of [
+        { iss: 'http://127.0.0.1:1' },
+        { aud: 'another' },
+        { iat: nowS() - 3_600 },
+        { iat: nowS() + 3_600 },
+        { iat: undefined },
+        { events: {} },
+        { events: { 'http://schemas.openid.net/event/backchannel-logout': 'x' } },
+        { nonce: 'n' },
+        { sid: undefined },
+        { exp: nowS() - 3_600 },
+      ])
+        expect([change, (await post(await provider.sign({ ...good, ...change }))).status]).toEqual([
+          change,
+          400,
+        ])
+      await provider.tell({ isUnpublished: true })
+      expect((await post(await provider.sign(good))).status).toBe(400)
+      const none = Buffer.from('{"alg":"none"}').toString('base64url')
+      const payload = Buffer.from(JSON.stringify(good)).toString('base64url')
+      for (const forged of [`${none}.${payload}.`, '', 'x', token!])
+        expect((await post(forged)).status).toBe(400)
+      expect((await muster.call('GET', '/api/me', { as: token! })).status).toBe(200)
+    }))
+})
