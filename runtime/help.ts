@@ -17,11 +17,18 @@ Usage:
   muster --version | --help
 
 As a client (muster COMMAND --help says more):
+  muster login --token-stdin                keep an API token for a service (MUSTER_URL)
+  muster logout                             forget it
+  muster get KIND                           list workloads, instances, revisions, requests or alerts
+  muster status WORKLOAD                    how it is, and whether it runs what it should
+  muster diff WORKLOAD FILE                 what a file would change in meaning
+  muster rollback WORKLOAD                  push the known-good or the former config again
   muster validate FILE…                     check configs offline, for people, programs and code hosts
   muster completion bash|zsh|fish           print a script that completes commands in a shell
 
 Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments. Of a client: 0 done, 1 failed,
-3 refused by validation or policy, 64 wrong arguments.
+3 refused by validation or policy, 4 differs or waits (--exit-code, --wait), 64 wrong arguments. Its environment:
+MUSTER_URL, MUSTER_TOKEN, MUSTER_CA_FILE (certificates to trust beside the usual ones), and the proxies below.
 
 Environment (durations are whole numbers above 0):
   JWT_SECRET                        signs logins; at least 32 characters (required)

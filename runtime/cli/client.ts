@@ -1,13 +1,25 @@
 import { readArguments } from './arguments.ts'
 import type { ClientCommandSpec, ClientIo } from './command.ts'
 import { completion } from './commands/completion.ts'
+import { diff } from './commands/diff.ts'
+import { get } from './commands/get.ts'
+import { login } from './commands/login.ts'
+import { logout } from './commands/logout.ts'
+import { rollback } from './commands/rollback.ts'
+import { status } from './commands/status.ts'
 import { validate } from './commands/validate.ts'
 import { CommandFailure, EXIT, WrongArguments } from './exit-codes.ts'
 import { CLIENT_COMMANDS, type ClientCommand, isClientCommand } from './names.ts'
 
 /** Every command of the client by its name. */
 export const COMMANDS: Readonly<Record<ClientCommand, ClientCommandSpec>> = {
+  login,
+  logout,
+  get,
   validate,
+  diff,
+  status,
+  rollback,
   completion: completion(() => CLIENT_COMMANDS.map((name) => [name, COMMANDS[name]] as const)),
 }
 

@@ -1,5 +1,14 @@
 /** The commands of the client; whatever else is asked for is the service's. */
-export const CLIENT_COMMANDS = ['validate', 'completion'] as const
+export const CLIENT_COMMANDS = [
+  'login',
+  'logout',
+  'get',
+  'validate',
+  'diff',
+  'status',
+  'rollback',
+  'completion',
+] as const
 
 export type ClientCommand = (typeof CLIENT_COMMANDS)[number]
 

@@ -64,6 +64,8 @@ describe('the command line', () => {
     const read = [
       ...[...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1]),
       ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
+      // The client's own.
+      ...['MUSTER_URL', 'MUSTER_TOKEN', 'MUSTER_CA_FILE'],
     ]
     expect([...new Set(HELP.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))].sort()).toEqual([...new Set(read)].sort())
   })

@@ -1,0 +1,103 @@
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { ClientCommandSpec } from '../command.ts'
+import { EXIT, WrongArguments } from '../exit-codes.ts'
+import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
+import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
+
+/** Records as the service sent them, and what people see of each. */
+interface Listed {
+  records: unknown
+  rows: readonly (readonly string[])[]
+}
+
+/** A kind of record, and where it is read. */
+interface Kind {
+  isOfWorkload: boolean
+  head: readonly string[]
+  /** `base` is the path of the workload that was named. */
+  read(api: Api, base: string): Promise<Listed>
+}
+
+async function readWith<Item>(
+  api: Api,
+  path: string,
+  row: (item: Item) => readonly string[],
+): Promise<Listed> {
+  const records = await api.get<Item[]>(path)
+  return { records, rows: records.map(row) }
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  workloads: {
+    isOfWorkload: false,
+    head: ['NAME', 'STATUS', 'VERSION', 'INSTANCES', 'CONFIG', 'TROUBLE', 'ID'],
+    read: (api) =>
+      readWith<WorkloadRecord>(api, '/api/workloads', (one) => [
+        ...[one.display_name, one.status, one.version || '-', String(one.connected_instance_count)],
+        ...[shortHash(one.active_config_hash), one.trouble?.kind ?? '-', one.id],
+      ]),
+  },
+  instances: {
+    isOfWorkload: true,
+    head: ['UID', 'POD', 'VERSION', 'HEALTHY', 'RUNS', 'ASSIGNED'],
+    read: (api, base) =>
+      readWith<LiveInstance>(api, `${base}/instances`, (one) => [
+        ...[one.instance_uid, one.pod_name ?? '-', one.version ?? '-', one.healthy ? 'yes' : 'no'],
+        ...[shortHash(one.effective_config_hash), shortHash(one.assigned_config_hash)],
+      ]),
+  },
+  revisions: {
+    isOfWorkload: true,
+    head: ['CONFIG', 'STATUS', 'SUBMITTED', 'BY', 'APPLIED', 'LABEL'],
+    read: (api, base) =>
+      readWith<RevisionRecord>(api, `${base}/configs`, (one) => [
+        ...[shortHash(one.config_hash), one.status, one.submitted_at, one.pushed_by ?? '-'],
+        ...[`${one.applied_count}/${one.target_count}`, one.label ?? '-'],
+      ]),
+  },
+  requests: {
+    isOfWorkload: false,
+    head: ['ID', 'STATUS', 'WORKLOAD', 'CONFIG', 'BY', 'CREATED'],
+    read: (api) =>
+      readWith<ApprovalRecord>(api, '/api/approvals', (one) => [
+        ...[one.id, one.status, one.workload_id, shortHash(one.draft_hash), one.requester, one.created_at],
+      ]),
+  },
+  alerts: {
+    isOfWorkload: false,
+    head: ['SEVERITY', 'RULE', 'WORKLOAD', 'FIRED', 'MESSAGE'],
+    read: (api) =>
+      readWith<AlertRecord>(api, '/api/alerts', (one) => [
+        ...[one.severity, one.rule, one.workload_id, one.fired_at, one.message],
+      ]),
+  },
+}
+const NAMES = Object.keys(KINDS)
+
+/** `muster get`: list records. */
+export const get: ClientCommandSpec = {
+  usage: `${NAMES.join('|')} [WORKLOAD]`,
+  summary: 'List what a service knows.',
+  details: 'WORKLOAD, an id or a name that only one has, is for instances and revisions.',
+  positionals: { min: 1, max: 2 },
+  options: [URL_OPTION, OUTPUT_OPTION],
+  async run(args, io) {
+    const [name = '', named] = args.positionals
+    const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
+    if (kind === undefined) throw new WrongArguments(`there are ${NAMES.join(', ')}, found "${name}"`)
+    if (kind.isOfWorkload !== (named !== undefined))
+      throw new WrongArguments(
+        kind.isOfWorkload ? `${name} of which workload?` : `Unknown argument "${named}"`,
+      )
+    const api = await openApi(args, io)
+    const base = named === undefined ? '' : `/api/workloads/${(await findWorkload(api, named)).id}`
+    const { records, rows } = await kind.read(api, base)
+    if (args.text('output') === 'json') printJson(io, records)
+    else printTable(io, kind.head, rows)
+    return EXIT.done
+  },
+}

@@ -1,0 +1,83 @@
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
+import { EXIT, WrongArguments } from '../exit-codes.ts'
+import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
+import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
+
+const POLL_MS = 1_000
+const WAIT_SECONDS_DEFAULT = 300
+const WAIT_SECONDS_MAX = 86_400
+
+/** `muster status`: how a workload is, and whether it runs what it should. */
+export const status: ClientCommandSpec = {
+  usage: 'WORKLOAD [--wait] [--exit-code]',
+  summary: 'Say how a workload is, and whether it runs what it should.',
+  details: `With --exit-code it ends with 4 where something is under way, waits or is wrong; with --wait it first waits until
+nothing is under way any more.`,
+  positionals: { min: 1, max: 1 },
+  options: [
+    URL_OPTION,
+    OUTPUT_OPTION,
+    { name: '--wait', says: 'wait until the newest push has ended' },
+    { name: '--timeout', value: 'SECONDS', says: `wait so long at most (${WAIT_SECONDS_DEFAULT})` },
+    { name: '--exit-code', says: 'end with 4 where all is not well' },
+  ],
+  async run(args, io) {
+    const seconds = readTimeout(args)
+    const api = await openApi(args, io)
+    let workload = await findWorkload(api, args.positionals[0]!)
+    if (args.isSet('wait')) workload = await wait(api, workload, seconds)
+    if (args.text('output') === 'json') printJson(io, workload)
+    else print(io, workload)
+    const isAsked = args.isSet('wait') || args.isSet('exit-code')
+    return isAsked && !isWell(workload) ? EXIT.differs : EXIT.done
+  },
+}
+
+function readTimeout(args: Arguments): number {
+  const text = args.text('timeout') ?? String(WAIT_SECONDS_DEFAULT)
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (seconds < 1 || seconds > WAIT_SECONDS_MAX)
+    throw new WrongArguments(`--timeout must be 1 to ${WAIT_SECONDS_MAX}, found "${text}"`)
+  return seconds
+}
+
+async function wait(api: Api, first: WorkloadRecord, seconds: number): Promise<WorkloadRecord> {
+  let workload = first
+  for (let polls = 0; polls < seconds && isUnderWay(workload); polls++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    workload = await api.get<WorkloadRecord>(`/api/workloads/${first.id}`)
+  }
+  return workload
+}
+
+const isUnderWay = ({ current_config_push: push, applying_instance_count: applying }: WorkloadRecord) =>
+  push?.status === 'pending' || applying > 0
+
+const isWell = (workload: WorkloadRecord) =>
+  workload.status === 'connected' &&
+  workload.trouble === undefined &&
+  workload.waiting_approval_count === 0 &&
+  !isUnderWay(workload)
+
+function print(io: ClientIo, workload: WorkloadRecord): void {
+  const { current_config_push: push, trouble } = workload
+  printTable(
+    io,
+    ['WORKLOAD', workload.display_name],
+    [
+      ['id', workload.id],
+      ['status', workload.status],
+      ['version', workload.version || '-'],
+      [
+        'instances',
+        `${workload.connected_instance_count} connected, ${workload.drifted_instance_count} drifted`,
+      ],
+      ['config', shortHash(workload.active_config_hash)],
+      ['newest push', push === undefined ? '-' : push.status],
+      ['open alerts', String(workload.open_alert_count)],
+      ['waiting requests', String(workload.waiting_approval_count)],
+      ['trouble', trouble === undefined ? '-' : trouble.kind],
+    ],
+  )
+}

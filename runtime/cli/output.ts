@@ -1,0 +1,53 @@
+import { redactSecrets } from '../../lib/redact/redact.ts'
+import type { ClientIo, Option } from './command.ts'
+
+/** The option of every command that prints records. */
+export const OUTPUT_OPTION: Option = {
+  ...{ name: '--output', short: '-o', value: 'FORMAT' },
+  ...{ choices: ['table', 'json'], says: 'for people or for programs' },
+}
+
+/** Print a value for programs; texts pass the redactor, since what is printed ends up in the logs of pipelines. */
+export function printJson(io: ClientIo, value: unknown): void {
+  const clean = (_: string, part: unknown) => (typeof part === 'string' ? redactSecrets(part) : part)
+  io.out(`${JSON.stringify(value, clean, 2)}\n`)
+}
+
+const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged', 'in_sync'])
+const BAD = new Set(['failed', 'critical', 'rejected', 'disconnected', 'held', 'refused'])
+
+/** A table whose columns stand below each other; words that say how something is have a colour on a terminal. */
+export function printTable(
+  io: ClientIo,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  const clean = rows.map((row) => row.map((cell) => redactSecrets(cell).replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')))
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)),
+  )
+  const hasColour = io.isTerminal && !io.env['NO_COLOR']
+  const line = (cells: readonly string[]) => {
+    const padded = cells.map((cell, column) => {
+      const filler = ' '.repeat(column === cells.length - 1 ? 0 : widths[column]! - cell.length + 2)
+      return `${hasColour ? colour(cell) : cell}${filler}`
+    })
+    io.out(`${padded.join('').trimEnd()}\n`)
+  }
+  line(head)
+  for (const row of clean) line(row)
+}
+
+function colour(word: string): string {
+  const code = GOOD.has(word)
+    ? 32
+    : BAD.has(word)
+      ? 31
+      : word === 'pending' || word === 'degraded'
+        ? 33
+        : null
+  return code === null ? word : `\u001b[${code}m${word}\u001b[0m`
+}
+
+/** A hash as people tell it apart. */
+export const shortHash = (hash: string | undefined): string => hash?.slice(0, 12) ?? '-'

@@ -1,0 +1,99 @@
+import { redactSecrets } from '../../../lib/redact/redact.ts'
+import type { ErrorBody } from '../../../lib/wire/errors.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { Arguments, ClientIo, Option } from '../command.ts'
+import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
+import { readCredentials } from './credentials.ts'
+import { type Answer, openHttp, readServiceUrl } from './http.ts'
+
+/** The option of every command that calls a service. */
+export const URL_OPTION: Option = {
+  name: '--url',
+  value: 'URL',
+  says: 'the service; else MUSTER_URL, else the last login',
+}
+
+/** The REST API of a service, as whoever signed in. */
+export interface Api {
+  url: string
+  get<Body>(path: string): Promise<Body>
+  post<Body>(path: string, body?: unknown): Promise<Body>
+  delete(path: string): Promise<void>
+}
+
+/** The URL that is meant: said, of the environment, or the one that was signed in to last. */
+export async function chooseUrl(args: Arguments, io: ClientIo): Promise<string> {
+  const given = args.text('url') ?? (io.env['MUSTER_URL'] || (await readCredentials(io.env)).current)
+  if (!given) throw new WrongArguments('say which service: --url, MUSTER_URL, or muster login before')
+  return readServiceUrl(given)
+}
+
+/** The API of the chosen service, with the token of the environment or of the login there. */
+export async function openApi(args: Arguments, io: ClientIo): Promise<Api> {
+  const url = await chooseUrl(args, io)
+  const token = io.env['MUSTER_TOKEN']?.trim() || (await readCredentials(io.env)).tokens[url]
+  if (!token) throw new CommandFailure(`not signed in to ${url}: muster login, or set MUSTER_TOKEN`)
+  return openApiWith(url, token, io)
+}
+
+/** The API of a service with this token. */
+export function openApiWith(url: string, token: string, io: ClientIo): Api {
+  if (/[^\x21-\x7e]/.test(token)) throw new CommandFailure('the token holds characters that no token has')
+  const call = openHttp(url, token, io.env)
+  const read = async <Body>(method: string, path: string, body?: unknown) => {
+    const answer = await call(method, path, body)
+    if (answer.status < 200 || answer.status > 299) throw refusal(answer, url)
+    return parse<Body>(answer, url)
+  }
+  return {
+    url,
+    get: (path) => read('GET', path),
+    post: (path, body = {}) => read('POST', path, body),
+    delete: async (path) => void (await read('DELETE', path)),
+  }
+}
+
+function parse<Body>({ text }: Answer, url: string): Body {
+  try {
+    return (text === '' ? undefined : JSON.parse(text)) as Body
+  } catch {
+    throw new CommandFailure(`${url} does not answer as muster does`)
+  }
+}
+
+/** Refused for what it is, and not because something was away or nobody was signed in. */
+const isRefusal = (status: number, { code, validation_errors: errors }: Partial<ErrorBody>) =>
+  status === 403 ||
+  status === 409 ||
+  status === 410 ||
+  (status === 400 && (code !== undefined || errors !== undefined))
+
+function refusal(answer: Answer, url: string): CommandFailure {
+  let body: Partial<ErrorBody> = {}
+  try {
+    body = JSON.parse(answer.text) as Partial<ErrorBody>
+  } catch {
+    return new CommandFailure(`${url} answered with status ${answer.status}`)
+  }
+  const { error = `status ${answer.status}`, code, validation_errors: errors = [] } = body
+  const lines = [
+    code === undefined ? error : `${error} (${code})`,
+    ...errors.map(({ message, path }) => (path ? `${path}: ${message}` : message)),
+    ...(answer.status === 401 ? ['sign in: muster login, or set MUSTER_TOKEN'] : []),
+  ]
+  return new CommandFailure(
+    redactSecrets(lines.join('\n  ')),
+    isRefusal(answer.status, body) ? EXIT.refused : EXIT.error,
+  )
+}
+
+/** The workload of an id, or of a name that only one has. */
+export async function findWorkload(api: Api, named: string): Promise<WorkloadRecord> {
+  const all = await api.get<WorkloadRecord[]>('/api/workloads')
+  const found = all.filter(({ id }) => id === named)
+  const byName = found.length > 0 ? found : all.filter(({ display_name: name }) => name === named)
+  if (byName.length === 0) throw new CommandFailure(`no workload is called "${named}"`)
+  if (byName.length > 1)
+    throw new CommandFailure(`${byName.length} workloads are called "${named}": say the id`)
+  return byName[0]!
+}
