@@ -171,4 +171,79 @@ export const SIGN_IN_REFUSALS = [
   'no_group',
   'link_requested',
   'audit_unavailable',
+
+export const CAMPAIGN_STATUSES = [
+  'draft',
+  'planned',
+  'requested',
+  'approved',
+  'running',
+  'paused',
+  'halted',
+  'done',
+  'aborted',
+  'rolling_back',
+  'rolled_back',
+  'rejected',
+  'withdrawn',
+  'expired',
+] as const
+
+/** What the plan of a campaign says of a workload. */
+export const CAMPAIGN_VERDICTS = [
+  'changes',
+  'same',
+  'offline',
+  'unmanaged',
+  'held',
+  'quarantined',
+  'excluded',
+  'refused',
+] as const
+
+/** Where a campaign stands with a workload. */
+export const CAMPAIGN_TARGET_STATES = [
+  'left_out',
+  'waiting',
+  'offline',
+  'started',
+  'applied',
+  'failed',
+  'no_answer',
+  'overtaken',
+  'skipped',
+  'expired',
+  'cancelled',
+  'rolling_back',
+  'rolled_back',
+  'rollback_failed',
+  'moved_on',
+  'no_way_back',
+] as const
+
+/** What halts a campaign by itself. */
+export const CAMPAIGN_GATES = ['failed', 'unhealthy', 'silent', 'policy_changed', 'approver_gone'] as const
+
+/** Why a workload is refused by a plan, or skipped when its turn comes. */
+export const CAMPAIGN_REASONS = [
+  'archived',
+  'approval_missing',
+  'base_content_gone',
+  'base_moved',
+  'became_production',
+  'busy',
+  'component_missing',
+  'frozen',
+  'held',
+  'invalid',
+  'not_selected',
+  'patch_does_not_fit',
+  'policy_blocked',
+  'quarantined',
+  'read_only',
+  'result_changed',
+  'under_fleet_config',
+  'unreadable',
+  'variable_missing',
+  'workload_gone',
 ] as const

@@ -1,0 +1,245 @@
+import type { AuditFailure } from '../audit/trail.ts'
+import type { ApprovalActor } from '../changes/approval-parts.ts'
+import { refuseTexts } from '../changes/approval-parts.ts'
+import { randomHex } from '../ids.ts'
+import { endAllCampaignTargets } from '../store/campaign-targets.ts'
+import {
+  type CampaignMove,
+  editCampaign,
+  findCampaign,
+  insertCampaign,
+  lockCampaign,
+  moveCampaign,
+  type StoredCampaign,
+} from '../store/campaigns.ts'
+import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
+import type { CampaignParts } from './parts.ts'
+import type { CampaignDraft } from './read-campaign.ts'
+
+/** What came of a decision about a campaign. */
+export type CampaignOutcome =
+  | { ok: true; campaign: StoredCampaign }
+  | { ok: false; code: 'campaign-not-found' | 'campaign-changes-nothing' | 'campaign-plan-changed' }
+  /** It is in a status in which this cannot be decided. */
+  | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
+  | { ok: false; code: 'campaign-too-old' }
+  | { ok: false; code: 'bad-request'; error: string }
+  | AuditFailure
+
+/** Who decides, and what he says to it. */
+export interface Decision {
+  id: string
+  actor: ApprovalActor
+  comment: string
+}
+
+const DAY_MS = 86_400_000
+/** How long what a campaign brought can be taken back with one act. */
+const ROLL_BACK_DAYS = 30
+
+const badRequest = (error: string) => ({ ok: false, code: 'bad-request', error }) as const
+
+/** Write down a new campaign. */
+export async function createCampaign(
+  parts: CampaignParts,
+  draft: CampaignDraft,
+  actor: ApprovalActor,
+): Promise<CampaignOutcome> {
+  const now = parts.clock.now()
+  const campaign: StoredCampaign = {
+    id: `cmp_${randomHex(12, parts.random)}`,
+    ...draft,
+    ...{ status: 'draft', edition: 0, plan: null, planHash: null, policyHash: null, wave: 0 },
+    ...{ waveEndedAt: null, halt: null, raised: {}, createdBy: actor.email, requestedBy: null },
+    ...{ requestedById: null, requestedAt: null, requestComment: null, approvals: [], closedBy: null },
+    ...{
+      closeComment: null,
+      startedBy: null,
+      startedAt: null,
+      endedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    },
+  }
+  const stored = await parts.audit.change(async (tx, record) => {
+    await insertCampaign(tx, campaign)
+    await record({ action: 'campaign.create', actor, resource: 'campaign', resourceId: campaign.id })
+    return campaign
+  })
+  return stored.ok ? { ok: true, campaign: stored.value } : stored
+}
+
+/** Replace what a campaign asks for, as long as nobody was asked to approve it. */
+export async function changeCampaign(
+  parts: CampaignParts,
+  id: string,
+  draft: CampaignDraft,
+  actor: ApprovalActor,
+): Promise<CampaignOutcome> {
+  return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx) =>
+    editCampaign(tx, { id, ...draft, now: parts.clock.now() }),
+  )
+}
+
+const EDITABLE: readonly CampaignStatus[] = ['draft', 'planned']
+
+/** Ask for a plan to be approved: from here on neither it nor what it was made of changes. */
+export async function requestCampaign(
+  parts: CampaignParts,
+  decision: Decision & { planHash: string; prodConfirmation: boolean },
+): Promise<CampaignOutcome> {
+  const found = await findCampaign(parts.db, decision.id)
+  if (found === null) return { ok: false, code: 'campaign-not-found' }
+  if (found.status !== 'planned') return { ok: false, code: 'campaign-not-ready', status: found.status }
+  if (found.planHash !== decision.planHash) return { ok: false, code: 'campaign-plan-changed' }
+  if (found.plan?.target_count === 0) return { ok: false, code: 'campaign-changes-nothing' }
+  if ((found.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
+    return badRequest('prod approval request requires confirmation')
+  const { actor, comment } = decision
+  return decide(parts, decision, 'campaign.request', ['planned'], async (tx, before) =>
+    before.planHash === decision.planHash
+      ? moveCampaign(
+          tx,
+          before.id,
+          ['planned'],
+          {
+            ...{ status: 'requested', requestedBy: actor.email, requestedById: actor.userId },
+            ...{ requestedAt: parts.clock.now(), requestComment: comment, approvals: [] },
+          },
+          parts.clock.now(),
+        )
+      : null,
+  )
+}
+
+/** Approve the plan that was looked at, and nothing else. */
+export async function approveCampaign(
+  parts: CampaignParts,
+  decision: Decision & { planHash: string },
+): Promise<CampaignOutcome> {
+  if (decision.comment.trim() === '') return badRequest('comment is required')
+  const { actor } = decision
+  const found = await findCampaign(parts.db, decision.id)
+  if (found !== null && found.status === 'requested' && found.planHash !== decision.planHash)
+    return { ok: false, code: 'campaign-plan-changed' }
+  return decide(parts, decision, 'campaign.approve', ['requested'], (tx, before) => {
+    const at = parts.clock.now()
+    const approval = {
+      by: actor.email,
+      byId: actor.userId,
+      at: at.toISOString(),
+      comment: decision.comment.trim(),
+    }
+    return moveCampaign(tx, before.id, ['requested'], { status: 'approved', approvals: [approval] }, at)
+  })
+}
+
+/** End a campaign that has not begun. Whoever rejects one says why. */
+export async function closeCampaign(
+  parts: CampaignParts,
+  decision: Decision & { status: 'rejected' | 'withdrawn' },
+): Promise<CampaignOutcome> {
+  if (decision.status === 'rejected' && decision.comment.trim() === '')
+    return badRequest('comment is required')
+  const action = decision.status === 'rejected' ? 'campaign.reject' : 'campaign.withdraw'
+  return end(parts, decision, action, ['requested', 'approved'], decision.status)
+}
+
+/** Begin to carry an approved campaign to its workloads. */
+export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
+  const { actor } = decision
+  return decide(parts, decision, 'campaign.start', ['approved'], (tx, before) => {
+    const now = parts.clock.now()
+    const move: CampaignMove = { status: 'running', startedBy: actor.email, startedAt: now }
+    return moveCampaign(tx, before.id, ['approved'], move, now)
+  })
+}
+
+/** Start nothing more until somebody continues. */
+export async function pauseCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
+  return decide(parts, decision, 'campaign.pause', ['running'], (tx, before) =>
+    moveCampaign(tx, before.id, ['running'], { status: 'paused' }, parts.clock.now()),
+  )
+}
+
+/** Go on after a pause or a halt. What was raised by comment counts from now on. */
+export async function continueCampaign(
+  parts: CampaignParts,
+  decision: Decision & { limits: CampaignLimits },
+): Promise<CampaignOutcome> {
+  const isRaised = Object.keys(decision.limits).length > 0
+  if (isRaised && decision.comment.trim() === '') return badRequest('comment is required')
+  const from: CampaignStatus[] = ['paused', 'halted']
+  return decide(parts, decision, 'campaign.continue', from, (tx, before) => {
+    const raised = { ...before.raised, ...decision.limits }
+    const move: CampaignMove = { status: 'running', halt: null, raised, waveEndedAt: null }
+    return moveCampaign(tx, before.id, from, move, parts.clock.now())
+  })
+}
+
+/** Stop for good. What is done stays. */
+export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> =>
+  end(parts, decision, 'campaign.abort', ['running', 'paused', 'halted'], 'aborted')
+
+/** Take back what the campaign brought, wherever it still runs. */
+export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
+  const from: CampaignStatus[] = ['running', 'paused', 'halted', 'aborted', 'done']
+  const found = await findCampaign(parts.db, decision.id)
+  const ageMs = parts.clock.now().getTime() - (found?.startedAt?.getTime() ?? 0)
+  if (found !== null && from.includes(found.status) && ageMs > ROLL_BACK_DAYS * DAY_MS)
+    return { ok: false, code: 'campaign-too-old' }
+  return decide(parts, decision, 'campaign.roll_back_all', from, (tx, before) => {
+    const move: CampaignMove = {
+      ...{ status: 'rolling_back', closedBy: decision.actor.email, endedAt: null },
+      closeComment: decision.comment.trim() || null,
+    }
+    return moveCampaign(tx, before.id, from, move, parts.clock.now())
+  })
+}
+
+async function end(
+  parts: CampaignParts,
+  decision: Decision,
+  action: string,
+  from: readonly CampaignStatus[],
+  status: CampaignStatus,
+): Promise<CampaignOutcome> {
+  return decide(parts, decision, action, from, async (tx, before) => {
+    const now = parts.clock.now()
+    await endAllCampaignTargets(tx, before.id, ['waiting', 'offline'], 'cancelled', now)
+    const closeComment = decision.comment.trim() || null
+    return moveCampaign(
+      tx,
+      before.id,
+      from,
+      { status, closedBy: decision.actor.email, closeComment, endedAt: now },
+      now,
+    )
+  })
+}
+
+/** Run one decision under the campaign's lock, with its entry in the audit trail. */
+async function decide(
+  parts: CampaignParts,
+  { id, actor, comment }: Decision,
+  action: string,
+  from: readonly CampaignStatus[],
+  work: (tx: Parameters<typeof lockCampaign>[0], before: StoredCampaign) => Promise<StoredCampaign | null>,
+): Promise<CampaignOutcome> {
+  const refused = refuseTexts({ comment })
+  if (refused?.code === 'bad-request') return refused
+  const decided = await parts.audit.change(async (tx, record): Promise<CampaignOutcome> => {
+    const before = await lockCampaign(tx, id)
+    if (before === null) return { ok: false, code: 'campaign-not-found' }
+    if (!from.includes(before.status)) return { ok: false, code: 'campaign-not-ready', status: before.status }
+    const campaign = await work(tx, before)
+    if (campaign === null) return { ok: false, code: 'campaign-plan-changed' }
+    const detail = JSON.stringify({
+      plan_hash: campaign.planHash,
+      ...(comment.trim() === '' ? {} : { comment: comment.trim() }),
+    })
+    await record({ action, actor, resource: 'campaign', resourceId: id, detail })
+    return { ok: true, campaign }
+  })
+  return decided.ok ? decided.value : decided
+}

@@ -1,0 +1,171 @@
+import type { ComponentRef } from '../configs/check/components.ts'
+import type { ConfigTarget } from '../configs/check/target.ts'
+import { policyForWorkload } from '../configs/policy/policy.ts'
+import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import { configHash } from '../model/config-hash.ts'
+import { isProduction } from '../model/production.ts'
+import type { StoredCampaign } from '../store/campaigns.ts'
+import { findContent } from '../store/config-contents.ts'
+import type { CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
+import { environmentOf } from '../wire/labels.ts'
+import type { CampaignParts } from './parts.ts'
+
+/** What a campaign would do with one workload, as both stand now. */
+export interface Judgement {
+  verdict: CampaignVerdict
+  reason: CampaignReason | null
+  baseHash: string | null
+  /** What it would run; null when that cannot be said. */
+  result: { hash: string; text: string } | null
+  /** Every component that the result uses; empty unless it is to be pushed. */
+  required: readonly ComponentRef[]
+  isProduction: boolean
+}
+
+/** The workers are busy, or a text could not be read in time: nothing is known of the workload, and one asks again. */
+export class JudgeBusy extends Error {
+  override readonly name = 'JudgeBusy'
+}
+
+type Checked =
+  | { ok: true; required: readonly ComponentRef[] }
+  | { ok: false; reason: Extract<CampaignReason, 'invalid' | 'component_missing'> }
+
+/** Kept of equal checks and texts, each. */
+const KEPT_MAX = 2_000
+
+/**
+ * Judges the workloads of a campaign, for its plan and again when their turn comes. Equal work is done once: live for
+ * one plan, or for one round of starts.
+ */
+export class CampaignJudge {
+  readonly #parts: CampaignParts
+  readonly #campaign: Pick<StoredCampaign, 'change' | 'rules'>
+  readonly #checks = new Map<string, Promise<Checked>>()
+  readonly #policies = new Map<string, Promise<boolean>>()
+  readonly #bases = new Map<string, Promise<string | null>>()
+
+  constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules'>) {
+    this.#parts = parts
+    this.#campaign = campaign
+  }
+
+  /** What would be done. Throws `JudgeBusy` and `DatabaseUnavailable`. */
+  async judge(workload: Workload): Promise<Judgement> {
+    const { labels, trustedLabels } = workload
+    const known = {
+      baseHash: workload.activeHash,
+      isProduction: isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }),
+      required: [],
+    }
+    const leave = (
+      verdict: CampaignVerdict,
+      reason: CampaignReason | null = null,
+      result: Judgement['result'] = null,
+    ) => ({ ...known, verdict, reason, result })
+    if (workload.archivedAt !== null) return leave('refused', 'archived')
+    const reservation = this.#parts.reservationOf(workload)
+    if (reservation !== null) return leave('held', reservation)
+    if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
+    const result = await this.#resultOf(workload)
+    if (!result.ok) return leave(result.verdict, result.reason)
+    const { hash } = result
+    if (hash === workload.activeHash) return leave('same', null, result)
+    const hasFailed = workload.quarantinedHashes.has(hash) || workload.quarantinedInstances.has(hash)
+    if (hasFailed && !this.#campaign.rules.retryQuarantined)
+      return leave('quarantined', 'quarantined', result)
+    const target = await this.#parts.configTargets.find(workload.id)
+    if (target === null) return leave('refused', 'workload_gone')
+    const checked = await this.#check(result, target, workload)
+    if (!checked.ok) return leave('refused', checked.reason, result)
+    if (await this.#isBlocked(result, target, workload, known.isProduction))
+      return leave('refused', 'policy_blocked', result)
+    const verdict = hasCapableInstance(workload) ? 'changes' : 'offline'
+    return { ...known, verdict, reason: null, result, required: checked.required }
+  }
+
+  /** The text of a config that muster pushed; null when it is not kept any more. */
+  textOf(hash: string): Promise<string | null> {
+    return once(this.#bases, hash, async () => (await findContent(this.#parts.db, hash))?.body ?? null)
+  }
+
+  /** The config that a workload would run. */
+  async #resultOf(
+    workload: Workload,
+  ): Promise<
+    | { ok: true; hash: string; text: string }
+    | { ok: false; verdict: 'unmanaged' | 'refused'; reason: CampaignReason | null }
+  > {
+    const { change } = this.#campaign
+    if (workload.activeHash === null && change.takeover !== true)
+      return { ok: false, verdict: 'unmanaged', reason: null }
+    const text = change.yaml ?? ''
+    return { ok: true, hash: change.hash ?? configHash(text), text }
+  }
+
+  /** Whether it can run there: the checks of any push, once for all workloads that have the same components. */
+  #check(result: { hash: string; text: string }, target: ConfigTarget, workload: Workload): Promise<Checked> {
+    const lists = new Set<string>()
+    for (const instance of workload.live.instances())
+      lists.add(`${instance.componentsHash}/${instance.isExcluded}/${instance.capabilities}`)
+    const key = [
+      ...[
+        result.hash,
+        target.version,
+        workload.availableComponents?.hash ?? '',
+        target.instances.length === 0,
+      ],
+      ...[...lists].sort(),
+      target.instances.some(({ runsProfiles }) => runsProfiles),
+    ].join('\n')
+    return once(this.#checks, key, async () => {
+      const found = await this.#parts.configs.validate(result.text, {
+        target,
+        requestedVersion: '',
+        minimumVersion: this.#parts.config.runtimeValidation.minVersion,
+        validatedAt: this.#parts.clock.now(),
+      })
+      if (!found.ok) throw new JudgeBusy()
+      if (found.result.valid) return { ok: true, required: found.required }
+      const isMissing = found.result.checks.some(
+        ({ id, status }) => id === 'component_availability' && status === 'failed',
+      )
+      return { ok: false, reason: isMissing ? 'component_missing' : 'invalid' }
+    })
+  }
+
+  #isBlocked(
+    result: { hash: string; text: string },
+    target: ConfigTarget,
+    workload: Workload,
+    isProd: boolean,
+  ): Promise<boolean> {
+    const environment = environmentOf(workload.trustedLabels, workload.labels)
+    const key = [result.hash, workload.activeHash, isProd, environment].join('\n')
+    return once(this.#policies, key, async () => {
+      const current = workload.activeHash === null ? null : await this.textOf(workload.activeHash)
+      const approval = { targetEnv: '', targetGroup: '' }
+      const texts = { candidate: result.text, current }
+      const found = await this.#parts.configs.policy(
+        policyForWorkload(target, texts, approval, this.#parts.config.policy),
+      )
+      if (!found.ok) throw new JudgeBusy()
+      return found.evaluation.decision === 'block'
+    })
+  }
+}
+
+/** The answer to a question that was asked before; a failure is not remembered. */
+function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const asked = ask()
+  known.set(key, asked)
+  for (const oldest of known.keys()) {
+    if (known.size <= KEPT_MAX) break
+    known.delete(oldest)
+  }
+  asked.catch(() => known.delete(key))
+  return asked
+}

@@ -1,0 +1,42 @@
+import { followedPushes } from '../fleet/state/state.ts'
+import { findPush, type Push } from '../store/pushes.ts'
+import type { CampaignTargetState } from '../wire/campaigns.ts'
+import type { CampaignParts } from './parts.ts'
+
+/** What became of a push of a campaign; null while nothing has. */
+export interface PushEnd {
+  state: Extract<CampaignTargetState, 'applied' | 'failed' | 'overtaken' | 'no_answer'>
+  cause?: string | null
+  title?: string | null
+}
+
+/** A staged rollout inside a workload stopped; what it waits for is an operator's decision there. */
+const HALTED = {
+  state: 'failed',
+  cause: 'rollout_halted',
+  title: 'The rollout in this workload halted',
+} as const
+
+/** Look at a push where the fleet follows it, else in the database. */
+export async function endOfPush(
+  parts: CampaignParts,
+  workloadId: string,
+  pushId: string,
+): Promise<PushEnd | null> {
+  const workload = parts.fleet.workload(workloadId)
+  if (workload === null) return { state: 'no_answer' }
+  const { rollout } = workload
+  if (rollout?.followed.push.pushId === pushId && rollout.stored.status === 'halted') return HALTED
+  const followed = followedPushes(workload).find(({ push }) => push.pushId === pushId)
+  if (followed !== undefined) return endOf(followed.push, false)
+  const stored = await findPush(parts.db, pushId)
+  return stored === null ? { state: 'no_answer' } : endOf(stored, true)
+}
+
+function endOf({ status, phase, error }: Push, isOver: boolean): PushEnd | null {
+  if (status === 'applied') return { state: 'applied' }
+  if (status === 'failed')
+    return { state: 'failed', cause: error?.cause ?? 'unknown', title: error?.title ?? '' }
+  if (phase === 'aborted') return { state: 'overtaken' }
+  return isOver || phase === 'superseded' ? { state: 'overtaken' } : null
+}

@@ -1,0 +1,26 @@
+import type { ApprovalParts } from '../changes/approval-parts.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import type { Log } from '../log.ts'
+import { configHash } from '../model/config-hash.ts'
+import type { SelectableWorkload } from '../selectors/selector.ts'
+
+/** What campaigns work with. */
+export interface CampaignParts extends ApprovalParts {
+  log: Log
+  /** Whether whoever approved may still approve; asked while a campaign runs. */
+  mayApprove(userId: string): Promise<boolean>
+  /** Why campaigns leave a workload alone now; null when they do not. */
+  reservationOf(workload: Workload): 'held' | 'frozen' | null
+}
+
+/** A workload as selectors look at it. */
+export const toSelectable = (workload: Workload): SelectableWorkload => ({
+  ...workload,
+  availableComponents: workload.availableComponents?.components ?? null,
+})
+
+/** The policy of the server, as one hash: a plan that was judged by another one is not started any further. */
+export const hashPolicy = (policy: CampaignParts['config']['policy']): string =>
+  configHash(
+    JSON.stringify([...[policy.otlpAllowlist, policy.criticalExporters, policy.requiredResourceAttributes]]),
+  )

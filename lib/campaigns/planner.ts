@@ -1,0 +1,200 @@
+import type { Workload } from '../fleet/state/model.ts'
+import { isSelected } from '../selectors/selector.ts'
+import { replaceCampaignTargets, type StoredCampaignTarget } from '../store/campaign-targets.ts'
+import { keepPlan, type StoredCampaign } from '../store/campaigns.ts'
+import { nextTurn } from '../turns.ts'
+import type { CampaignPlan, CampaignWave } from '../wire/campaigns.ts'
+import { clusterOf, environmentOf } from '../wire/labels.ts'
+import { ChangeGroups } from './groups.ts'
+import { CampaignJudge, JudgeBusy, type Judgement } from './judge.ts'
+import { type CampaignParts, hashPolicy, toSelectable } from './parts.ts'
+import { hashPlan } from './plan-hash.ts'
+import { listInScope } from './scope.ts'
+import { assignWaves, orderTargets, wavesFor } from './waves.ts'
+
+/** How far a plan has come. */
+export interface PlanProgress {
+  done: number
+  total: number
+}
+
+/** A workload with what would be done with it. */
+interface Planned {
+  workload: Workload
+  workloadId: string
+  judgement: Judgement
+  groupKey: string | null
+}
+
+const TURN = 20
+const BUSY_MS = 200
+const BUSY_TRIES = 50
+
+/** Names of environments and clusters that a plan lists. */
+const NAMES_MAX = 50
+
+/** Makes plans, one for each campaign at a time. */
+export class CampaignPlanner {
+  readonly #parts: CampaignParts
+  readonly #underWay = new Map<string, PlanProgress>()
+  /** Told when a plan has come further, is kept, or was given up. */
+  readonly #changed: (campaignId: string) => void
+
+  constructor(parts: CampaignParts, changed: (campaignId: string) => void) {
+    this.#parts = parts
+    this.#changed = changed
+  }
+
+  /** How far the plan of a campaign has come; null when none is being made. */
+  progress(campaignId: string): PlanProgress | null {
+    return this.#underWay.get(campaignId) ?? null
+  }
+
+  /** Begin to plan; false when a plan of it is being made already. `done` settles when it is kept or given up. */
+  begin(campaign: StoredCampaign): { isBegun: boolean; done: Promise<void> } {
+    if (this.#underWay.has(campaign.id)) return { isBegun: false, done: Promise.resolve() }
+    const progress = { done: 0, total: 0 }
+    this.#underWay.set(campaign.id, progress)
+    const done = this.#plan(campaign, progress)
+      .catch((error) => this.#parts.log.error({ err: error, campaign: campaign.id }, 'plan was given up'))
+      .finally(() => {
+        this.#underWay.delete(campaign.id)
+        this.#changed(campaign.id)
+      })
+    return { isBegun: true, done }
+  }
+
+  async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
+    const { db, clock, config, fleet } = this.#parts
+    const members = listInScope(fleet, campaign.scope)
+    progress.total = members.length
+    const planned: Planned[] = []
+    const judge = new CampaignJudge(this.#parts, campaign)
+    const groups = new ChangeGroups(judge)
+    for (const { workload, isExcluded } of members) {
+      const judgement = isExcluded ? excluded(workload) : await this.#judgePatiently(judge, workload)
+      const groupKey = isPushed(judgement) ? await groups.keyOf(judgement) : null
+      planned.push({ workload, workloadId: workload.id, judgement, groupKey })
+      if (++progress.done % TURN === 0) {
+        await nextTurn()
+        if (progress.done % (TURN * 25) === 0) this.#changed(campaign.id)
+      }
+    }
+    const hasProduction = planned.some(({ judgement }) => isPushed(judgement) && judgement.isProduction)
+    const waves = wavesFor(campaign.rules.waves, hasProduction)
+    const targets = toTargets(campaign, planned, waves)
+    const policyHash = hashPolicy(config.policy)
+    const planHash = hashPlan({
+      changeHash: JSON.stringify(campaign.change),
+      rules: campaign.rules,
+      policyHash,
+      targets,
+    })
+    const now = clock.now()
+    const plan = summarise(waves, planned, targets, now)
+    await db.transaction('campaign.plan', async (tx) => {
+      const kept = { id: campaign.id, edition: campaign.edition, plan, planHash, policyHash, now }
+      if ((await keepPlan(tx, kept)) !== null) await replaceCampaignTargets(tx, campaign.id, targets)
+    })
+  }
+
+  /** A campaign waits for the workers rather than to fail of a busy moment. */
+  async #judgePatiently(judge: CampaignJudge, workload: Workload): Promise<Judgement> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await judge.judge(workload)
+      } catch (error) {
+        if (!(error instanceof JudgeBusy)) throw error
+        if (tries === BUSY_TRIES) return { ...excluded(workload), verdict: 'refused', reason: 'unreadable' }
+        await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
+      }
+    }
+  }
+}
+
+const isPushed = ({ verdict }: Judgement): boolean => verdict === 'changes' || verdict === 'offline'
+
+const excluded = ({ activeHash }: Workload): Judgement => ({
+  ...{ verdict: 'excluded', reason: null, baseHash: activeHash, result: null, required: [] },
+  isProduction: false,
+})
+
+function toTargets(
+  campaign: StoredCampaign,
+  planned: readonly Planned[],
+  waves: readonly CampaignWave[],
+): StoredCampaignTarget[] {
+  const ordered = orderTargets(campaign.id, planned)
+  const pushed = ordered.filter(({ judgement }) => isPushed(judgement))
+  const found = assignWaves(pushed, waves, ({ workload }, selector) =>
+    isSelected(toSelectable(workload), selector),
+  )
+  const waveOf = new Map(pushed.map(({ workloadId }, index) => [workloadId, found[index]!]))
+  return ordered.map(({ workload, judgement, groupKey }, position) => ({
+    campaignId: campaign.id,
+    workloadId: workload.id,
+    workloadName: workload.displayName,
+    position,
+    wave: waveOf.get(workload.id) ?? null,
+    verdict: judgement.verdict,
+    reason: judgement.reason,
+    baseHash: judgement.baseHash,
+    resultHash: judgement.result?.hash ?? null,
+    groupKey,
+    isProduction: judgement.isProduction,
+    instanceCount: workload.live.count,
+    state:
+      judgement.verdict === 'changes' ? 'waiting' : judgement.verdict === 'offline' ? 'offline' : 'left_out',
+    ...{ pushId: null, rollbackPushId: null, cause: null, title: null },
+    ...{ wasDegraded: false, startedAt: null, endedAt: null },
+  }))
+}
+
+function summarise(
+  waves: readonly CampaignWave[],
+  planned: readonly Planned[],
+  targets: readonly StoredCampaignTarget[],
+  now: Date,
+): CampaignPlan {
+  const pushed = planned.filter(({ judgement }) => isPushed(judgement))
+  const rows = targets.filter(({ wave }) => wave !== null)
+  const sum = (some: readonly StoredCampaignTarget[]) =>
+    some.reduce((count, { instanceCount }) => count + instanceCount, 0)
+  return {
+    planned_at: now.toISOString(),
+    verdicts: count(planned.map(({ judgement }) => judgement.verdict)),
+    refused: count(
+      planned.flatMap(({ judgement }) =>
+        judgement.verdict === 'refused' || judgement.verdict === 'held' ? (judgement.reason ?? []) : [],
+      ),
+    ),
+    target_count: rows.length,
+    instance_count: sum(rows),
+    production_count: rows.filter(({ isProduction }) => isProduction).length,
+    no_way_back_count: rows.filter(({ baseHash }) => baseHash === null).length,
+    environments: names(pushed.map(({ workload: w }) => environmentOf(w.trustedLabels, w.labels))),
+    clusters: names(pushed.map(({ workload: w }) => clusterOf(w.trustedLabels, w.labels))),
+    group_count: new Set(rows.map(({ groupKey }) => groupKey)).size,
+    waves: waves.map(({ dwell_seconds = 0 }, index) => {
+      const members = rows.filter(({ wave }) => wave === index)
+      return {
+        target_count: members.length,
+        instance_count: sum(members),
+        production_count: members.filter(({ isProduction }) => isProduction).length,
+        dwell_seconds,
+      }
+    }),
+  }
+}
+
+const names = (all: readonly string[]): string[] =>
+  [...new Set(all)]
+    .filter((name) => name !== '')
+    .sort()
+    .slice(0, NAMES_MAX)
+
+function count(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,91 @@
+import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
+import type { StoredCampaign } from '../store/campaigns.ts'
+import type { CampaignRecord, CampaignTarget } from '../wire/campaigns.ts'
+import type { StateCounts } from './limits.ts'
+import type { PlanProgress } from './planner.ts'
+
+/** What is shown beside the stored campaign. */
+export interface CampaignFacts {
+  planning: PlanProgress | null
+  counts: { all: StateCounts; waves: readonly StateCounts[] }
+  /** Whether the reader may see config texts. */
+  withTexts: boolean
+}
+
+/** A campaign as the wire shows it. */
+export function toCampaignRecord(
+  campaign: StoredCampaign,
+  { planning, counts, withTexts }: CampaignFacts,
+): CampaignRecord {
+  const { rules, plan, waveEndedAt, change } = campaign
+  const { yaml, ...rest } = change
+  const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
+  return {
+    id: campaign.id,
+    name: campaign.name,
+    description: campaign.description,
+    status: campaign.status,
+    change: withTexts ? change : rest,
+    scope: campaign.scope,
+    waves: [...rules.waves],
+    limits: { ...rules.limits, ...campaign.raised },
+    max_in_flight: rules.maxInFlight,
+    catch_up_seconds: rules.catchUpSeconds,
+    windows: [...rules.windows],
+    retry_quarantined: rules.retryQuarantined,
+    ...(planning === null ? {} : { planning }),
+    ...(plan === null ? {} : { plan }),
+    ...(campaign.planHash === null ? {} : { plan_hash: campaign.planHash }),
+    wave: campaign.wave,
+    ...(waveEndedAt === null || campaign.status !== 'running'
+      ? {}
+      : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
+    counts: { ...counts.all } as Record<string, number>,
+    wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
+    ...(campaign.halt === null ? {} : { halt: campaign.halt }),
+    created_by: campaign.createdBy,
+    ...present('requested_by', campaign.requestedBy),
+    ...present('requested_at', campaign.requestedAt),
+    ...present('request_comment', campaign.requestComment),
+    approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
+    ...present('closed_by', campaign.closedBy),
+    ...present('close_comment', campaign.closeComment),
+    ...present('started_by', campaign.startedBy),
+    ...present('started_at', campaign.startedAt),
+    ...present('ended_at', campaign.endedAt),
+    created_at: campaign.createdAt.toISOString(),
+    updated_at: campaign.updatedAt.toISOString(),
+  }
+}
+
+/** A target as the wire shows it. */
+export const toTargetRecord = (target: StoredCampaignTarget): CampaignTarget => ({
+  workload_id: target.workloadId,
+  workload_name: target.workloadName,
+  wave: target.wave,
+  verdict: target.verdict,
+  ...present('reason', target.reason),
+  state: target.state,
+  ...present('base_hash', target.baseHash),
+  ...present('result_hash', target.resultHash),
+  ...present('group_key', target.groupKey),
+  is_production: target.isProduction,
+  instance_count: target.instanceCount,
+  ...present('push_id', target.pushId),
+  ...present('rollback_push_id', target.rollbackPushId),
+  ...present('cause', target.cause),
+  ...present('title', target.title),
+  ...present('started_at', target.startedAt),
+  ...present('ended_at', target.endedAt),
+})
+
+type Text<T> = T extends Date ? string : T
+
+/** A field that is there only when it has a value; times in RFC 3339. */
+function present<Key extends string, T extends string | Date>(
+  key: Key,
+  value: T | null,
+): { [K in Key]?: Text<T> } {
+  if (value === null) return {}
+  return { [key]: value instanceof Date ? value.toISOString() : value } as { [K in Key]?: Text<T> }
+}

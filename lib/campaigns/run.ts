@@ -1,0 +1,73 @@
+import { countCampaignTargets, listCampaignTargets } from '../store/campaign-targets.ts'
+import type { StateCounts } from './limits.ts'
+import type { CampaignParts } from './parts.ts'
+
+/** A push of a campaign that has not ended. */
+export interface InFlight {
+  pushId: string
+  startedMs: number
+  instances: number
+  /** It gives a target its former config back. */
+  isBack: boolean
+}
+
+/** What a process keeps of a campaign that is at work; all of it can be read again from the database. */
+export interface CampaignRun {
+  inFlight: Map<string, InFlight>
+  /** Applied targets that were well when they were started. */
+  watched: Set<string>
+  /** Workloads that are away, in the campaign's order. */
+  offline: Set<string>
+  /** Since when a workload is busy with something else; monotonic. */
+  busy: Map<string, { sinceMs: number; nextLookMs: number }>
+  /** Whether a commit was in doubt, so that all of this is to be read again. */
+  isStale: boolean
+  nextApproverLookMs: number
+  nextOfflineLookMs: number
+}
+
+const ROWS_MAX = 100_000
+
+/** Read what is kept of a campaign. */
+export async function loadRun({ db, clock }: CampaignParts, campaignId: string): Promise<CampaignRun> {
+  const nowMs = clock.monotonicMs()
+  const read = (states: Parameters<typeof listCampaignTargets>[2]['states'] & {}) =>
+    listCampaignTargets(db, campaignId, { states }, { after: null, limit: ROWS_MAX })
+  const open = await read(['started', 'rolling_back'])
+  const applied = await read(['applied'])
+  const offline = await read(['offline'])
+  return {
+    inFlight: new Map(
+      open.map((target) => [
+        target.workloadId,
+        {
+          pushId: (target.state === 'rolling_back' ? target.rollbackPushId : target.pushId)!,
+          startedMs: nowMs - Math.max(0, clock.now().getTime() - (target.startedAt?.getTime() ?? 0)),
+          instances: target.instanceCount,
+          isBack: target.state === 'rolling_back',
+        },
+      ]),
+    ),
+    watched: new Set(applied.flatMap(({ workloadId, wasDegraded }) => (wasDegraded ? [] : workloadId))),
+    offline: new Set(offline.map(({ workloadId }) => workloadId)),
+    busy: new Map(),
+    isStale: false,
+    nextApproverLookMs: 0,
+    nextOfflineLookMs: 0,
+  }
+}
+
+/** How many targets are in each state: over all waves, and in each. */
+export async function countRun(
+  { db }: Pick<CampaignParts, 'db'>,
+  campaignId: string,
+): Promise<{ all: StateCounts; waves: StateCounts[] }> {
+  const all: StateCounts = {}
+  const waves: StateCounts[] = []
+  for (const { wave, state, count } of await countCampaignTargets(db, [campaignId])) {
+    all[state] = (all[state] ?? 0) + count
+    waves[wave] ??= {}
+    waves[wave][state] = count
+  }
+  return { all, waves: Array.from(waves, (counts) => counts ?? {}) }
+}

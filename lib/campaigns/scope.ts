@@ -1,0 +1,40 @@
+import type { Fleet } from '../fleet/fleet.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import { isSelected } from '../selectors/selector.ts'
+import type { CampaignScope } from '../wire/campaigns.ts'
+import { toSelectable } from './parts.ts'
+
+/** Whether a campaign means a workload, and whether it leaves it out by name. */
+export function isInScope(workload: Workload, scope: CampaignScope): 'selected' | 'excluded' | 'not' {
+  const selectable = toSelectable(workload)
+  const isMeant =
+    scope.workload_ids?.includes(workload.id) === true ||
+    (scope.selector !== undefined && isSelected(selectable, scope.selector))
+  if (!isMeant) return 'not'
+  const isExcluded =
+    scope.exclude_ids?.includes(workload.id) === true ||
+    (scope.exclude_selector !== undefined && isSelected(selectable, scope.exclude_selector))
+  return isExcluded ? 'excluded' : 'selected'
+}
+
+/** Every workload of the inventory that a campaign means. */
+export function listInScope(
+  fleet: Fleet,
+  scope: CampaignScope,
+): { workload: Workload; isExcluded: boolean }[] {
+  // Looked up once: a list of thousands of ids is asked for each workload.
+  const named = new Set(scope.workload_ids ?? [])
+  const left = new Set(scope.exclude_ids ?? [])
+  const found: { workload: Workload; isExcluded: boolean }[] = []
+  for (const workload of fleet.state.workloads.values()) {
+    if (workload.archivedAt !== null && !named.has(workload.id)) continue
+    const single: CampaignScope = {
+      ...scope,
+      workload_ids: named.has(workload.id) ? [workload.id] : [],
+      exclude_ids: left.has(workload.id) ? [workload.id] : [],
+    }
+    const verdict = isInScope(workload, single)
+    if (verdict !== 'not') found.push({ workload, isExcluded: verdict === 'excluded' })
+  }
+  return found
+}

@@ -1,0 +1,216 @@
+import { inTurns } from '../turns.ts'
+import type { CampaignReason, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import type { Db } from './db.ts'
+
+/** What a campaign does with one workload; a row of `campaign_targets`. */
+export interface StoredCampaignTarget {
+  campaignId: string
+  workloadId: string
+  workloadName: string
+  position: number
+  /** Null for one that is left out. */
+  wave: number | null
+  verdict: CampaignVerdict
+  reason: CampaignReason | null
+  /** What it ran when the plan was made; null without a config that muster pushed. */
+  baseHash: string | null
+  resultHash: string | null
+  /** Targets that change in the same way share it. */
+  groupKey: string | null
+  isProduction: boolean
+  instanceCount: number
+  state: CampaignTargetState
+  pushId: string | null
+  rollbackPushId: string | null
+  cause: string | null
+  title: string | null
+  wasDegraded: boolean
+  startedAt: Date | null
+  endedAt: Date | null
+}
+
+const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workload_name as "workloadName", position,
+  wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey",
+  is_production as "isProduction", instance_count as "instanceCount", state, push_id as "pushId",
+  rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", started_at as "startedAt",
+  ended_at as "endedAt"`
+
+const INSERT_CHUNK = 1_000
+
+/** Put these targets in the place of all that a plan had. */
+export async function replaceCampaignTargets(
+  tx: Db,
+  campaignId: string,
+  targets: readonly StoredCampaignTarget[],
+): Promise<void> {
+  await tx.execute('delete from campaign_targets where campaign_id = $1', [campaignId])
+  for await (const some of inTurns(targets, INSERT_CHUNK)) {
+    const records = some.map((t) => ({
+      workload_id: t.workloadId,
+      workload_name: t.workloadName,
+      position: t.position,
+      wave: t.wave,
+      verdict: t.verdict,
+      reason: t.reason,
+      base_hash: t.baseHash,
+      result_hash: t.resultHash,
+      group_key: t.groupKey,
+      is_production: t.isProduction,
+      instance_count: t.instanceCount,
+      state: t.state,
+    }))
+    await tx.execute(
+      `insert into campaign_targets (campaign_id, workload_id, workload_name, position, wave, verdict, reason,
+         base_hash, result_hash, group_key, is_production, instance_count, state, was_degraded)
+       select $1, r.*, false from json_to_recordset($2::json) as r (workload_id text, workload_name text,
+         position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text,
+         is_production boolean, instance_count int, state text)`,
+      [campaignId, JSON.stringify(records)],
+    )
+  }
+}
+
+/** How many targets a campaign has in each state, by wave; those without a wave are left out. */
+export async function countCampaignTargets(
+  db: Db,
+  campaignIds: readonly string[],
+): Promise<{ campaignId: string; wave: number; state: CampaignTargetState; count: number }[]> {
+  return db.query(
+    `select campaign_id as "campaignId", wave, state, count(*)::int as count from campaign_targets
+     where campaign_id = any($1::text[]) and wave is not null group by 1, 2, 3`,
+    [campaignIds],
+  )
+}
+
+/** Which targets are asked for; what is absent does not matter. */
+export interface CampaignTargetFilter {
+  states?: readonly CampaignTargetState[]
+  verdicts?: readonly CampaignVerdict[]
+  wave?: number
+  groupKey?: string
+}
+
+/** Targets in the campaign's order. */
+export async function listCampaignTargets(
+  db: Db,
+  campaignId: string,
+  filter: CampaignTargetFilter,
+  { after, limit }: { after: number | null; limit: number },
+): Promise<StoredCampaignTarget[]> {
+  return db.query<StoredCampaignTarget>(
+    `select ${COLUMNS} from campaign_targets
+     where campaign_id = $1 and ($2::text[] is null or state = any($2)) and ($3::text[] is null or verdict = any($3))
+       and ($4::int is null or wave = $4) and ($5::text is null or group_key = $5)
+       and ($6::int is null or position > $6)
+     order by position limit $7`,
+    [
+      campaignId,
+      filter.states ?? null,
+      filter.verdicts ?? null,
+      filter.wave ?? null,
+      filter.groupKey ?? null,
+      after,
+      limit,
+    ],
+  )
+}
+
+/** One target, by what was pushed to it. */
+export async function findTargetOfPush(db: Db, pushId: string): Promise<StoredCampaignTarget | null> {
+  const rows = await db.query<StoredCampaignTarget>(
+    `select ${COLUMNS} from campaign_targets where push_id = $1 or rollback_push_id = $1`,
+    [pushId],
+  )
+  return rows[0] ?? null
+}
+
+/** Note, in the transaction of its push, that a target's turn has come; false when it had come already. */
+export async function markTargetStarted(
+  tx: Db,
+  started: { campaignId: string; workloadId: string; pushId: string; wasDegraded: boolean; now: Date },
+): Promise<boolean> {
+  const touched = await tx.execute(
+    `update campaign_targets set state = 'started', push_id = $3, was_degraded = $4, started_at = $5
+     where campaign_id = $1 and workload_id = $2 and state in ('waiting', 'offline') and push_id is null`,
+    [started.campaignId, started.workloadId, started.pushId, started.wasDegraded, started.now],
+  )
+  return touched === 1
+}
+
+/** Note, in the transaction of its push, that a target is taken back; false when it is not one that applied. */
+export async function markTargetRollingBack(
+  tx: Db,
+  back: { campaignId: string; workloadId: string; pushId: string },
+): Promise<boolean> {
+  const touched = await tx.execute(
+    `update campaign_targets set state = 'rolling_back', rollback_push_id = $3, ended_at = null
+     where campaign_id = $1 and workload_id = $2 and state = 'applied' and rollback_push_id is null`,
+    [back.campaignId, back.workloadId, back.pushId],
+  )
+  return touched === 1
+}
+
+/** How a target ended, or where it waits from now on. */
+export interface CampaignTargetEnd {
+  workloadId: string
+  state: CampaignTargetState
+  reason?: CampaignReason | null
+  cause?: string | null
+  title?: string | null
+}
+
+/** Write how many targets ended, in one statement; those that are in none of `from` any more stay as they are. */
+export async function endCampaignTargets(
+  tx: Db,
+  campaignId: string,
+  from: readonly CampaignTargetState[],
+  ends: readonly CampaignTargetEnd[],
+  now: Date,
+): Promise<void> {
+  if (ends.length === 0) return
+  await tx.execute(
+    `update campaign_targets t set state = e.state, reason = coalesce(e.reason, t.reason),
+       cause = coalesce(e.cause, t.cause), title = coalesce(e.title, t.title),
+       ended_at = case when e.state in ('waiting', 'offline') then null else $4::timestamptz end
+     from unnest($3::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       as e (workload_id, state, reason, cause, title)
+     where t.campaign_id = $1 and t.workload_id = e.workload_id and t.state = any($2::text[])`,
+    [
+      campaignId,
+      from,
+      ends.map(({ workloadId }) => workloadId),
+      now,
+      ends.map(({ state }) => state),
+      ends.map(({ reason }) => reason ?? null),
+      ends.map(({ cause }) => cause ?? null),
+      ends.map(({ title }) => title ?? null),
+    ],
+  )
+}
+
+/** End all targets of these states at once. */
+export async function endAllCampaignTargets(
+  tx: Db,
+  campaignId: string,
+  from: readonly CampaignTargetState[],
+  state: CampaignTargetState,
+  now: Date,
+): Promise<number> {
+  return tx.execute(
+    `update campaign_targets set state = $3, ended_at = $4 where campaign_id = $1 and state = any($2::text[])`,
+    [campaignId, from, state, now],
+  )
+}
+
+/** What the failed targets of a campaign failed of, the most frequent first. */
+export async function listFailureCauses(
+  db: Db,
+  campaignId: string,
+): Promise<{ cause: string; title: string; count: number }[]> {
+  return db.query(
+    `select coalesce(cause, 'unknown') as cause, coalesce(min(title), '') as title, count(*)::int as count
+     from campaign_targets where campaign_id = $1 and state in ('failed', 'rollback_failed')
+     group by 1 order by 3 desc, 1 limit 20`,
+    [campaignId],
+  )
+}

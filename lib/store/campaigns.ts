@@ -1,0 +1,275 @@
+import type {
+  CampaignChange,
+  CampaignHalt,
+  CampaignLimits,
+  CampaignPlan,
+  CampaignScope,
+  CampaignStatus,
+  CampaignWave,
+  CampaignWindow,
+} from '../wire/campaigns.ts'
+import type { Db } from './db.ts'
+
+/** How a campaign goes, as it was asked for. */
+export interface CampaignRules {
+  waves: readonly CampaignWave[]
+  limits: CampaignLimits
+  maxInFlight: number
+  catchUpSeconds: number
+  windows: readonly CampaignWindow[]
+  retryQuarantined: boolean
+}
+
+/** Somebody approved the plan. */
+export interface StoredCampaignApproval {
+  by: string
+  byId: string
+  /** RFC 3339. */
+  at: string
+  comment: string
+}
+
+/** One change that is carried to many workloads; a row of `campaigns`. */
+export interface StoredCampaign {
+  id: string
+  name: string
+  description: string
+  status: CampaignStatus
+  /** Counts edits: a plan of an earlier one is not kept. */
+  edition: number
+  change: CampaignChange
+  scope: CampaignScope
+  rules: CampaignRules
+  plan: CampaignPlan | null
+  planHash: string | null
+  /** Of the policy that the plan was judged by. */
+  policyHash: string | null
+  wave: number
+  /** Set while a wave of which every target has ended is being watched. */
+  waveEndedAt: Date | null
+  halt: CampaignHalt | null
+  /** Limits that an operator raised when he continued. */
+  raised: CampaignLimits
+  createdBy: string
+  requestedBy: string | null
+  requestedById: string | null
+  requestedAt: Date | null
+  requestComment: string | null
+  approvals: readonly StoredCampaignApproval[]
+  closedBy: string | null
+  closeComment: string | null
+  startedBy: string | null
+  startedAt: Date | null
+  endedAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+const COLUMNS = `id, name, description, status, edition, change, scope, rules, plan, plan_hash as "planHash",
+  policy_hash as "policyHash", wave, wave_ended_at as "waveEndedAt", halt, raised, created_by as "createdBy",
+  requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
+  request_comment as "requestComment", approvals, closed_by as "closedBy", close_comment as "closeComment",
+  started_by as "startedBy", started_at as "startedAt", ended_at as "endedAt", created_at as "createdAt",
+  updated_at as "updatedAt"`
+
+/** Add a draft. */
+export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<void> {
+  const { change, scope, rules } = campaign
+  await tx.execute(
+    `insert into campaigns (id, name, description, status, edition, change, scope, rules, wave, raised, created_by,
+       approvals, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, '[]', $10, $10)`,
+    [
+      campaign.id,
+      campaign.name,
+      campaign.description,
+      campaign.status,
+      campaign.edition,
+      JSON.stringify(change),
+      JSON.stringify(scope),
+      JSON.stringify(rules),
+      campaign.createdBy,
+      campaign.createdAt,
+    ],
+  )
+}
+
+/** Replace what a draft or a planned campaign asks for; its plan is gone. Null when it is past that. */
+export async function editCampaign(
+  tx: Db,
+  edit: Pick<StoredCampaign, 'id' | 'name' | 'description' | 'change' | 'scope' | 'rules'> & { now: Date },
+): Promise<StoredCampaign | null> {
+  const rows = await tx.query<StoredCampaign>(
+    `update campaigns set name = $2, description = $3, change = $4::jsonb, scope = $5::jsonb, rules = $6::jsonb,
+       status = 'draft', edition = edition + 1, plan = null, plan_hash = null, policy_hash = null, updated_at = $7
+     where id = $1 and status in ('draft', 'planned') returning ${COLUMNS}`,
+    [
+      edit.id,
+      edit.name,
+      edit.description,
+      JSON.stringify(edit.change),
+      JSON.stringify(edit.scope),
+      JSON.stringify(edit.rules),
+      edit.now,
+    ],
+  )
+  return rows[0] ?? null
+}
+
+/** One campaign; null when there is none. */
+export async function findCampaign(db: Db, id: string): Promise<StoredCampaign | null> {
+  const rows = await db.query<StoredCampaign>(`select ${COLUMNS} from campaigns where id = $1`, [id])
+  return rows[0] ?? null
+}
+
+/** One campaign, locked until the transaction ends. */
+export async function lockCampaign(tx: Db, id: string): Promise<StoredCampaign | null> {
+  const rows = await tx.query<StoredCampaign>(`select ${COLUMNS} from campaigns where id = $1 for update`, [
+    id,
+  ])
+  return rows[0] ?? null
+}
+
+/** Where a campaign stands, so that nobody moves it before this transaction ends. */
+export async function shareCampaign(
+  tx: Db,
+  id: string,
+): Promise<{ status: CampaignStatus; wave: number } | null> {
+  const rows = await tx.query<{ status: CampaignStatus; wave: number }>(
+    'select status, wave from campaigns where id = $1 for share',
+    [id],
+  )
+  return rows[0] ?? null
+}
+
+/** The place of a campaign in the list's order: newest first, then by id. */
+export interface CampaignPosition {
+  createdAt: Date
+  id: string
+}
+
+/** Campaigns, newest first. */
+export async function listCampaigns(
+  db: Db,
+  { after, limit }: { after: CampaignPosition | null; limit: number },
+): Promise<StoredCampaign[]> {
+  return db.query<StoredCampaign>(
+    `select ${COLUMNS} from campaigns
+     where $1::timestamptz is null or (created_at, id) < ($1, $2) order by created_at desc, id desc limit $3`,
+    [after?.createdAt ?? null, after?.id ?? null, limit],
+  )
+}
+
+/** Those in which something may have to be done: at work, or done with workloads to catch up with. */
+export async function listCampaignsAtWork(db: Db): Promise<StoredCampaign[]> {
+  return db.query<StoredCampaign>(
+    `select ${COLUMNS} from campaigns c
+     where status in ('running', 'rolling_back') or (status in ('paused', 'halted', 'aborted') and exists (
+         select from campaign_targets t where t.campaign_id = c.id and t.state = 'started'))
+       or (status = 'done' and exists (
+         select from campaign_targets t where t.campaign_id = c.id and t.state in ('started', 'offline')))
+     order by created_at, id`,
+  )
+}
+
+/** What a decision or the course of a campaign changes; what is absent stays. */
+export type CampaignMove = Partial<
+  Pick<
+    StoredCampaign,
+    | 'plan'
+    | 'planHash'
+    | 'policyHash'
+    | 'wave'
+    | 'waveEndedAt'
+    | 'halt'
+    | 'raised'
+    | 'requestedBy'
+    | 'requestedById'
+    | 'requestedAt'
+    | 'requestComment'
+    | 'approvals'
+    | 'closedBy'
+    | 'closeComment'
+    | 'startedBy'
+    | 'startedAt'
+    | 'endedAt'
+  >
+> & { status: CampaignStatus }
+
+const MOVED: Readonly<Record<keyof CampaignMove, { column: string; isJson?: boolean }>> = {
+  status: { column: 'status' },
+  plan: { column: 'plan', isJson: true },
+  planHash: { column: 'plan_hash' },
+  policyHash: { column: 'policy_hash' },
+  wave: { column: 'wave' },
+  waveEndedAt: { column: 'wave_ended_at' },
+  halt: { column: 'halt', isJson: true },
+  raised: { column: 'raised', isJson: true },
+  requestedBy: { column: 'requested_by' },
+  requestedById: { column: 'requested_by_id' },
+  requestedAt: { column: 'requested_at' },
+  requestComment: { column: 'request_comment' },
+  approvals: { column: 'approvals', isJson: true },
+  closedBy: { column: 'closed_by' },
+  closeComment: { column: 'close_comment' },
+  startedBy: { column: 'started_by' },
+  startedAt: { column: 'started_at' },
+  endedAt: { column: 'ended_at' },
+}
+
+/** Move a campaign on from one of these statuses; null when it is in none of them. */
+export async function moveCampaign(
+  tx: Db,
+  id: string,
+  from: readonly CampaignStatus[],
+  move: CampaignMove,
+  now: Date,
+): Promise<StoredCampaign | null> {
+  const params: unknown[] = [id, from, now]
+  const assignments = Object.entries(move).map(([key, value]) => {
+    const { column, isJson = false } = MOVED[key as keyof CampaignMove]
+    params.push(isJson && value !== null ? JSON.stringify(value) : value)
+    return `${column} = $${params.length}${isJson ? '::jsonb' : ''}`
+  })
+  const rows = await tx.query<StoredCampaign>(
+    `update campaigns set ${assignments.join(', ')}, updated_at = $3
+     where id = $1 and status = any($2::text[]) returning ${COLUMNS}`,
+    params,
+  )
+  return rows[0] ?? null
+}
+
+/** Keep a plan, unless the campaign was edited or decided on meanwhile. */
+export async function keepPlan(
+  tx: Db,
+  kept: { id: string; edition: number; plan: CampaignPlan; planHash: string; policyHash: string; now: Date },
+): Promise<StoredCampaign | null> {
+  const rows = await tx.query<StoredCampaign>(
+    `update campaigns set status = 'planned', plan = $3::jsonb, plan_hash = $4, policy_hash = $5, updated_at = $6
+     where id = $1 and edition = $2 and status in ('draft', 'planned') returning ${COLUMNS}`,
+    [kept.id, kept.edition, JSON.stringify(kept.plan), kept.planHash, kept.policyHash, kept.now],
+  )
+  return rows[0] ?? null
+}
+
+/** End what nobody goes on with: requests and approvals that wait too long, and stopped ones that nobody continues. */
+export async function expireCampaigns(
+  tx: Db,
+  { waitingSince, stoppedSince, now }: { waitingSince: Date; stoppedSince: Date; now: Date },
+): Promise<StoredCampaign[]> {
+  return tx.query<StoredCampaign>(
+    `update campaigns set status = case when status in ('paused', 'halted') then 'aborted' else 'expired' end,
+       ended_at = $3, updated_at = $3
+     where (status in ('requested', 'approved') and updated_at < $1)
+       or (status in ('paused', 'halted') and updated_at < $2)
+     returning ${COLUMNS}`,
+    [waitingSince, stoppedSince, now],
+  )
+}
+
+/** Remove drafts and plans that nobody has touched since; how many. */
+export async function removeForgottenDrafts(tx: Db, before: Date): Promise<number> {
+  return tx.execute(`delete from campaigns where status in ('draft', 'planned') and updated_at < $1`, [
+    before,
+  ])
+}

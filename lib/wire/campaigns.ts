@@ -1,0 +1,287 @@
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  literal,
+  nullable,
+  number,
+  optional,
+  string,
+  type,
+} from 'superstruct'
+import { Selector } from './selectors.ts'
+import { anyOf, dictionary, named, note, type Sent } from './structs.ts'
+import {
+  CAMPAIGN_GATES,
+  CAMPAIGN_REASONS,
+  CAMPAIGN_STATUSES,
+  CAMPAIGN_TARGET_STATES,
+  CAMPAIGN_VERDICTS,
+} from './values.ts'
+
+export const CampaignStatus = named('CampaignStatus', '', enums(CAMPAIGN_STATUSES))
+export type CampaignStatus = Infer<typeof CampaignStatus>
+
+export const CampaignVerdict = named(
+  'CampaignVerdict',
+  'What the plan says of a workload; only `changes` and `offline` are ever pushed to.',
+  enums(CAMPAIGN_VERDICTS),
+)
+export type CampaignVerdict = Infer<typeof CampaignVerdict>
+
+export const CampaignTargetState = named('CampaignTargetState', '', enums(CAMPAIGN_TARGET_STATES))
+export type CampaignTargetState = Infer<typeof CampaignTargetState>
+
+export const CampaignReason = named(
+  'CampaignReason',
+  'Why a workload is refused by a plan, or was skipped when its turn came.',
+  enums(CAMPAIGN_REASONS),
+)
+export type CampaignReason = Infer<typeof CampaignReason>
+
+export const CampaignGate = named('CampaignGate', 'What halted it.', enums(CAMPAIGN_GATES))
+export type CampaignGate = Infer<typeof CampaignGate>
+
+export const CampaignChange = named(
+  'CampaignChange',
+  'What is carried to the workloads: one whole config for all of them.',
+  anyOf([
+    type({
+      kind: literal('text'),
+      yaml: note('The config itself. Shown with `config:read_content` only.', optional(string())),
+      hash: optional(string()),
+      takeover: note(
+        'Whether workloads that muster never pushed to are changed as well; there is no way back for them.',
+        optional(boolean()),
+      ),
+    }),
+  ]),
+)
+export type CampaignChange = Infer<typeof CampaignChange>
+
+export const CampaignScope = named(
+  'CampaignScope',
+  'Which workloads are meant: those of the selector and those that are named, without the excluded ones.',
+  type({
+    selector: optional(Selector),
+    workload_ids: optional(array(string())),
+    exclude_selector: optional(Selector),
+    exclude_ids: optional(array(string())),
+  }),
+)
+export type CampaignScope = Infer<typeof CampaignScope>
+
+export const CampaignWave = named(
+  'CampaignWave',
+  'One wave: so many workloads, or so many of a hundred, or those of a selector. The last wave takes the rest.',
+  type({
+    count: optional(number()),
+    percentage: optional(number()),
+    selector: optional(Selector),
+    dwell_seconds: note('How long it is watched before the next wave starts.', optional(number())),
+  }),
+)
+export type CampaignWave = Infer<typeof CampaignWave>
+
+export const CampaignLimits = named(
+  'CampaignLimits',
+  'What halts a campaign: more than this many workloads. Absent ones follow from its size: none in the first wave, then the greater of 3 and 1 %; for silent ones 5 %.',
+  type({
+    failed: optional(number()),
+    unhealthy: optional(number()),
+    silent: note('Skipped, or without an answer.', optional(number())),
+  }),
+)
+export type CampaignLimits = Infer<typeof CampaignLimits>
+
+export const CampaignWindow = named(
+  'CampaignWindow',
+  'When workloads may be started: on these days, from one time to another, UTC.',
+  type({
+    days: note('0 is Sunday; absent means every day.', optional(array(number()))),
+    from: note('`HH:MM`.', string()),
+    to: note('`HH:MM`; earlier than `from` means the next day.', string()),
+  }),
+)
+export type CampaignWindow = Infer<typeof CampaignWindow>
+
+const RULES = {
+  waves: optional(array(CampaignWave)),
+  limits: optional(CampaignLimits),
+  max_in_flight: note('Instances that are changed at one time.', optional(number())),
+  catch_up_seconds: note('How long workloads that are away are waited for.', optional(number())),
+  windows: optional(array(CampaignWindow)),
+  retry_quarantined: note('Push a config again where it has failed before.', optional(boolean())),
+}
+
+export const CampaignCreateRequest = named(
+  'CampaignCreateRequest',
+  'Body of `POST /api/campaigns` and `PUT /api/campaigns/{id}`.',
+  type({
+    name: defaulted(string(), ''),
+    description: defaulted(string(), ''),
+    change: CampaignChange,
+    scope: CampaignScope,
+    ...RULES,
+  }),
+)
+export type CampaignCreateRequest = Sent<typeof CampaignCreateRequest>
+
+export const CampaignDecisionRequest = named(
+  'CampaignDecisionRequest',
+  'Body of the decisions about a campaign. `plan_hash` names the plan that was looked at: request and approve need it.',
+  type({
+    comment: defaulted(string(), ''),
+    plan_hash: defaulted(string(), ''),
+    prod_confirmation: defaulted(boolean(), false),
+  }),
+)
+export type CampaignDecisionRequest = Sent<typeof CampaignDecisionRequest>
+
+export const CampaignContinueRequest = named(
+  'CampaignContinueRequest',
+  'Body of `POST …/continue`; a raised limit needs a comment.',
+  type({ comment: defaulted(string(), ''), limits: optional(CampaignLimits) }),
+)
+export type CampaignContinueRequest = Sent<typeof CampaignContinueRequest>
+
+export const CampaignVariable = named(
+  'CampaignVariable',
+  'One value of a variable, and for how many workloads.',
+  type({ value: string(), count: number() }),
+)
+export type CampaignVariable = Infer<typeof CampaignVariable>
+
+export const CampaignGroup = named(
+  'CampaignGroup',
+  'Workloads whose configs change in the same way.',
+  type({
+    key: string(),
+    count: number(),
+    instance_count: number(),
+    production_count: number(),
+    sample_workload_id: string(),
+    sample_workload_name: string(),
+    diff: note('Unified; cut where it is long.', string()),
+    variables: note('Each variable with its values, the rarest first.', dictionary(array(CampaignVariable))),
+  }),
+)
+export type CampaignGroup = Infer<typeof CampaignGroup>
+
+export const CampaignPlan = named(
+  'CampaignPlan',
+  'What a campaign would do, as of the moment of its plan.',
+  type({
+    planned_at: string(),
+    verdicts: dictionary(number()),
+    refused: note('By reason.', dictionary(number())),
+    target_count: note('Workloads that change, those that are away included.', number()),
+    instance_count: note('Instances that restart with another config.', number()),
+    production_count: number(),
+    no_way_back_count: note('Workloads without an earlier config to go back to.', number()),
+    environments: array(string()),
+    clusters: array(string()),
+    group_count: number(),
+    waves: array(
+      type({
+        target_count: number(),
+        instance_count: number(),
+        production_count: number(),
+        dwell_seconds: number(),
+      }),
+    ),
+  }),
+)
+export type CampaignPlan = Infer<typeof CampaignPlan>
+
+export const CampaignHalt = named(
+  'CampaignHalt',
+  'Why it stopped by itself: the gate, what was found, and what was allowed.',
+  type({
+    gate: CampaignGate,
+    value: number(),
+    limit: number(),
+    wave: number(),
+    workload_ids: note('Some of those that it is about.', array(string())),
+    cause: note('What most of them failed of, in the words of push errors.', optional(string())),
+    title: optional(string()),
+  }),
+)
+export type CampaignHalt = Infer<typeof CampaignHalt>
+
+export const CampaignApproval = named(
+  'CampaignApproval',
+  'Somebody approved the plan.',
+  type({ by: string(), at: string(), comment: string() }),
+)
+export type CampaignApproval = Infer<typeof CampaignApproval>
+
+export const CampaignRecord = named(
+  'CampaignRecord',
+  'One change that is carried to many workloads.',
+  type({
+    id: string(),
+    name: string(),
+    description: string(),
+    status: CampaignStatus,
+    change: CampaignChange,
+    scope: CampaignScope,
+    waves: array(CampaignWave),
+    limits: CampaignLimits,
+    max_in_flight: number(),
+    catch_up_seconds: number(),
+    windows: array(CampaignWindow),
+    retry_quarantined: boolean(),
+    planning: note(
+      'While it is being planned: how many workloads were looked at.',
+      optional(type({ done: number(), total: number() })),
+    ),
+    plan: optional(CampaignPlan),
+    plan_hash: optional(string()),
+    wave: note('The wave that it is in, from 0.', number()),
+    wave_ends_at: note('While a wave that is done is being watched.', optional(string())),
+    counts: note('Targets by state.', dictionary(number())),
+    wave_counts: note('The same for each wave.', array(dictionary(number()))),
+    halt: optional(CampaignHalt),
+    created_by: string(),
+    requested_by: optional(string()),
+    requested_at: optional(string()),
+    request_comment: optional(string()),
+    approvals: array(CampaignApproval),
+    closed_by: note('Whoever rejected, withdrew, aborted it or rolled it back.', optional(string())),
+    close_comment: optional(string()),
+    started_by: optional(string()),
+    started_at: optional(string()),
+    ended_at: optional(string()),
+    created_at: string(),
+    updated_at: string(),
+  }),
+)
+export type CampaignRecord = Infer<typeof CampaignRecord>
+
+export const CampaignTarget = named(
+  'CampaignTarget',
+  'What a campaign does with one workload.',
+  type({
+    workload_id: string(),
+    workload_name: string(),
+    wave: nullable(number()),
+    verdict: CampaignVerdict,
+    reason: optional(CampaignReason),
+    state: CampaignTargetState,
+    base_hash: optional(string()),
+    result_hash: optional(string()),
+    group_key: optional(string()),
+    is_production: boolean(),
+    instance_count: number(),
+    push_id: optional(string()),
+    rollback_push_id: optional(string()),
+    cause: optional(string()),
+    title: optional(string()),
+    started_at: optional(string()),
+    ended_at: optional(string()),
+  }),
+)
+export type CampaignTarget = Infer<typeof CampaignTarget>
