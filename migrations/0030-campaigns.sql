@@ -32,8 +32,10 @@ create table campaigns (
   -- [{by, byId, at, comment}]
   approvals jsonb not null,
   closed_by text,
+  closed_by_id text,
   close_comment text,
   started_by text,
+  started_by_id text,
   started_at timestamptz(3),
   ended_at timestamptz(3),
   created_at timestamptz(3) not null,

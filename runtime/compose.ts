@@ -1,5 +1,6 @@
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
+import { Campaigns } from '../lib/campaigns/campaigns.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
@@ -20,6 +21,7 @@ import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.t
 import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
 import type { Random } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
+import { permissionsOf } from '../lib/model/permissions.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
 import { openConfigTargets } from '../lib/posture/config-targets.ts'
 import { RecommendedVersion } from '../lib/posture/recommended-version.ts'
@@ -30,6 +32,7 @@ import { ReportTurns } from '../lib/reports/turns.ts'
 import type { Database } from '../lib/store/db.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { AgentError } from '../lib/store/pushes.ts'
+import { findUser } from '../lib/store/users.ts'
 import { openWorkerPool, type WorkerPool } from '../lib/workers/pool.ts'
 import { openAlerting } from './alerting.ts'
 import type { Config } from './config.ts'
@@ -112,6 +115,15 @@ export function compose(ground: Ground): Composed {
     ...{ db, clock, random, log, fleet, notices },
     network: ground.network,
   })
+  const configTargets = openConfigTargets(fleet, db)
+  const campaigns = new Campaigns({
+    ...{ db, clock, random, log, fleet, counters, hub, configs, configTargets, config },
+    async mayApprove(userId) {
+      const user = await findUser(db, userId)
+      return user !== undefined && permissionsOf(user.groups).includes('workload:push_config')
+    },
+    reservationOf: () => null,
+  })
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
     ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
@@ -119,7 +131,7 @@ export function compose(ground: Ground): Composed {
     ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
     databaseStatistics: ground.databaseStatistics,
     opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
-    ...{ configTargets: openConfigTargets(fleet, db), recommendedVersion },
+    ...{ configTargets, campaigns, recommendedVersion },
   }
   const workers = { password, config: configWorkers, report }
   return {

@@ -1,6 +1,7 @@
 import type { AlertEngine } from '../lib/alerts/engine.ts'
 import type { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
 import type { AuditedDatabase } from '../lib/audit/database.ts'
+import type { Campaigns } from '../lib/campaigns/campaigns.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConfigTargets } from '../lib/configs/check/target.ts'
 import type { ConfigEngine } from '../lib/configs/engine.ts'
@@ -59,6 +60,8 @@ export interface Context {
   /** Reads configs, large ones in worker threads. */
   configs: ConfigEngine
   configTargets: ConfigTargets
+  /** Changes that are carried to many workloads. */
+  campaigns: Campaigns
   /** The version that the fleet is measured by. */
   recommendedVersion: RecommendedVersion
 }

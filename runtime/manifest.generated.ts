@@ -24,6 +24,23 @@ import authLogout from '../functions/auth/logout.ts'
 import authMethods from '../functions/auth/methods.ts'
 import authTrimSessions from '../functions/auth/trim-sessions.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
+import campaignsAbort from '../functions/campaigns/abort.ts'
+import campaignsApprove from '../functions/campaigns/approve.ts'
+import campaignsContinue from '../functions/campaigns/continue.ts'
+import campaignsCreate from '../functions/campaigns/create.ts'
+import campaignsEdit from '../functions/campaigns/edit.ts'
+import campaignsEngine from '../functions/campaigns/engine.ts'
+import campaignsGet from '../functions/campaigns/get.ts'
+import campaignsGroups from '../functions/campaigns/groups.ts'
+import campaignsList from '../functions/campaigns/list.ts'
+import campaignsPause from '../functions/campaigns/pause.ts'
+import campaignsPlan from '../functions/campaigns/plan.ts'
+import campaignsReject from '../functions/campaigns/reject.ts'
+import campaignsRequest from '../functions/campaigns/request.ts'
+import campaignsRollBack from '../functions/campaigns/roll-back.ts'
+import campaignsStart from '../functions/campaigns/start.ts'
+import campaignsTargets from '../functions/campaigns/targets.ts'
+import campaignsWithdraw from '../functions/campaigns/withdraw.ts'
 import configSafetyDrift from '../functions/config-safety/drift.ts'
 import configsDiff from '../functions/configs/diff.ts'
 import configsMigrationPreview from '../functions/configs/migration-preview.ts'
@@ -138,6 +155,23 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auth/methods', definition: authMethods },
   { id: 'auth/trim-sessions', definition: authTrimSessions },
   { id: 'browser/hub-socket', definition: browserHubSocket },
+  { id: 'campaigns/abort', definition: campaignsAbort },
+  { id: 'campaigns/approve', definition: campaignsApprove },
+  { id: 'campaigns/continue', definition: campaignsContinue },
+  { id: 'campaigns/create', definition: campaignsCreate },
+  { id: 'campaigns/edit', definition: campaignsEdit },
+  { id: 'campaigns/engine', definition: campaignsEngine },
+  { id: 'campaigns/get', definition: campaignsGet },
+  { id: 'campaigns/groups', definition: campaignsGroups },
+  { id: 'campaigns/list', definition: campaignsList },
+  { id: 'campaigns/pause', definition: campaignsPause },
+  { id: 'campaigns/plan', definition: campaignsPlan },
+  { id: 'campaigns/reject', definition: campaignsReject },
+  { id: 'campaigns/request', definition: campaignsRequest },
+  { id: 'campaigns/roll-back', definition: campaignsRollBack },
+  { id: 'campaigns/start', definition: campaignsStart },
+  { id: 'campaigns/targets', definition: campaignsTargets },
+  { id: 'campaigns/withdraw', definition: campaignsWithdraw },
   { id: 'config-safety/drift', definition: configSafetyDrift },
   { id: 'configs/diff', definition: configsDiff },
   { id: 'configs/migration-preview', definition: configsMigrationPreview },

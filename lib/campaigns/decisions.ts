@@ -1,7 +1,8 @@
-import type { AuditFailure } from '../audit/trail.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
-import { refuseTexts } from '../changes/approval-parts.ts'
+import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { randomHex } from '../ids.ts'
+import { refuse } from '../model/refusal.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -23,8 +24,20 @@ export type CampaignOutcome =
   /** It is in a status in which this cannot be decided. */
   | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
   | { ok: false; code: 'campaign-too-old' }
-  | { ok: false; code: 'bad-request'; error: string }
+  | { ok: false; code: 'production-confirmation-required' }
+  | TextRefusal
   | AuditFailure
+
+/** What a decision about a campaign can be refused for. */
+export const DECISION_ERRORS = [
+  'audit-unavailable',
+  'campaign-not-found',
+  'campaign-not-ready',
+  'campaign-plan-changed',
+  'comment-required',
+  'text-not-storable',
+  'text-too-long',
+] as const
 
 /** Who decides, and what he says to it. */
 export interface Decision {
@@ -36,8 +49,6 @@ export interface Decision {
 const DAY_MS = 86_400_000
 /** How long what a campaign brought can be taken back with one act. */
 const ROLL_BACK_DAYS = 30
-
-const badRequest = (error: string) => ({ ok: false, code: 'bad-request', error }) as const
 
 /** Write down a new campaign. */
 export async function createCampaign(
@@ -51,22 +62,29 @@ export async function createCampaign(
     ...draft,
     ...{ status: 'draft', edition: 0, plan: null, planHash: null, policyHash: null, wave: 0 },
     ...{ waveEndedAt: null, halt: null, raised: {}, createdBy: actor.email, requestedBy: null },
-    ...{ requestedById: null, requestedAt: null, requestComment: null, approvals: [], closedBy: null },
+    ...{
+      requestedById: null,
+      requestedAt: null,
+      requestComment: null,
+      approvals: [],
+      closedBy: null,
+      closedById: null,
+    },
     ...{
       closeComment: null,
       startedBy: null,
+      startedById: null,
       startedAt: null,
       endedAt: null,
       createdAt: now,
       updatedAt: now,
     },
   }
-  const stored = await parts.audit.change(async (tx, record) => {
+  return parts.db.change('campaign.create', actor, async (tx): Promise<CampaignOutcome> => {
     await insertCampaign(tx, campaign)
-    await record({ action: 'campaign.create', actor, resource: 'campaign', resourceId: campaign.id })
-    return campaign
+    await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
+    return { ok: true, campaign }
   })
-  return stored.ok ? { ok: true, campaign: stored.value } : stored
 }
 
 /** Replace what a campaign asks for, as long as nobody was asked to approve it. */
@@ -94,7 +112,7 @@ export async function requestCampaign(
   if (found.planHash !== decision.planHash) return { ok: false, code: 'campaign-plan-changed' }
   if (found.plan?.target_count === 0) return { ok: false, code: 'campaign-changes-nothing' }
   if ((found.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
-    return badRequest('prod approval request requires confirmation')
+    return { ok: false, code: 'production-confirmation-required' }
   const { actor, comment } = decision
   return decide(parts, decision, 'campaign.request', ['planned'], async (tx, before) =>
     before.planHash === decision.planHash
@@ -117,7 +135,7 @@ export async function approveCampaign(
   parts: CampaignParts,
   decision: Decision & { planHash: string },
 ): Promise<CampaignOutcome> {
-  if (decision.comment.trim() === '') return badRequest('comment is required')
+  if (decision.comment.trim() === '') return refuse('comment-required')
   const { actor } = decision
   const found = await findCampaign(parts.db, decision.id)
   if (found !== null && found.status === 'requested' && found.planHash !== decision.planHash)
@@ -139,8 +157,7 @@ export async function closeCampaign(
   parts: CampaignParts,
   decision: Decision & { status: 'rejected' | 'withdrawn' },
 ): Promise<CampaignOutcome> {
-  if (decision.status === 'rejected' && decision.comment.trim() === '')
-    return badRequest('comment is required')
+  if (decision.status === 'rejected' && decision.comment.trim() === '') return refuse('comment-required')
   const action = decision.status === 'rejected' ? 'campaign.reject' : 'campaign.withdraw'
   return end(parts, decision, action, ['requested', 'approved'], decision.status)
 }
@@ -150,7 +167,12 @@ export async function startCampaign(parts: CampaignParts, decision: Decision): P
   const { actor } = decision
   return decide(parts, decision, 'campaign.start', ['approved'], (tx, before) => {
     const now = parts.clock.now()
-    const move: CampaignMove = { status: 'running', startedBy: actor.email, startedAt: now }
+    const move: CampaignMove = {
+      status: 'running',
+      startedBy: actor.email,
+      startedById: actor.userId,
+      startedAt: now,
+    }
     return moveCampaign(tx, before.id, ['approved'], move, now)
   })
 }
@@ -168,7 +190,7 @@ export async function continueCampaign(
   decision: Decision & { limits: CampaignLimits },
 ): Promise<CampaignOutcome> {
   const isRaised = Object.keys(decision.limits).length > 0
-  if (isRaised && decision.comment.trim() === '') return badRequest('comment is required')
+  if (isRaised && decision.comment.trim() === '') return refuse('comment-required')
   const from: CampaignStatus[] = ['paused', 'halted']
   return decide(parts, decision, 'campaign.continue', from, (tx, before) => {
     const raised = { ...before.raised, ...decision.limits }
@@ -190,7 +212,12 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     return { ok: false, code: 'campaign-too-old' }
   return decide(parts, decision, 'campaign.roll_back_all', from, (tx, before) => {
     const move: CampaignMove = {
-      ...{ status: 'rolling_back', closedBy: decision.actor.email, endedAt: null },
+      ...{
+        status: 'rolling_back',
+        closedBy: decision.actor.email,
+        closedById: decision.actor.userId,
+        endedAt: null,
+      },
       closeComment: decision.comment.trim() || null,
     }
     return moveCampaign(tx, before.id, from, move, parts.clock.now())
@@ -212,7 +239,10 @@ async function end(
       tx,
       before.id,
       from,
-      { status, closedBy: decision.actor.email, closeComment, endedAt: now },
+      {
+        ...{ status, closedBy: decision.actor.email, closedById: decision.actor.userId },
+        ...{ closeComment, endedAt: now },
+      },
       now,
     )
   })
@@ -227,8 +257,8 @@ async function decide(
   work: (tx: Parameters<typeof lockCampaign>[0], before: StoredCampaign) => Promise<StoredCampaign | null>,
 ): Promise<CampaignOutcome> {
   const refused = refuseTexts({ comment })
-  if (refused?.code === 'bad-request') return refused
-  const decided = await parts.audit.change(async (tx, record): Promise<CampaignOutcome> => {
+  if (refused !== null) return refused
+  return parts.db.change('campaign.decide', actor, async (tx): Promise<CampaignOutcome> => {
     const before = await lockCampaign(tx, id)
     if (before === null) return { ok: false, code: 'campaign-not-found' }
     if (!from.includes(before.status)) return { ok: false, code: 'campaign-not-ready', status: before.status }
@@ -238,8 +268,7 @@ async function decide(
       plan_hash: campaign.planHash,
       ...(comment.trim() === '' ? {} : { comment: comment.trim() }),
     })
-    await record({ action, actor, resource: 'campaign', resourceId: id, detail })
+    await tx.record({ action, resource: 'campaign', resourceId: id, detail })
     return { ok: true, campaign }
   })
-  return decided.ok ? decided.value : decided
 }

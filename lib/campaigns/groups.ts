@@ -1,11 +1,18 @@
 import { unifiedDiff } from '../changes/unified-diff.ts'
 import { configHash } from '../model/config-hash.ts'
-import type { CampaignJudge, Judgement } from './judge.ts'
+import { listCampaignGroups } from '../store/campaign-targets.ts'
+import type { StoredCampaign } from '../store/campaigns.ts'
+import { nextTurn } from '../turns.ts'
+import type { CampaignGroup } from '../wire/campaigns.ts'
+import { CampaignJudge, type Judgement } from './judge.ts'
+import type { CampaignParts } from './parts.ts'
 
 /** Longest diff that is compared whole. */
 const COMPARED_LENGTH_MAX = 1_000_000
 /** Longest diff that is shown. */
 const SHOWN_LENGTH_MAX = 20_000
+/** Groups that are shown; the rest is counted by the plan. */
+const SHOWN_GROUPS_MAX = 100
 
 const LABELS = { before: 'base', after: 'result' }
 
@@ -45,6 +52,24 @@ const changedLines = (diff: string): string =>
     .filter((line) => line.startsWith('-') || line.startsWith('+'))
     .join('\n')
 
-/** The diff of one workload of a group, as it is shown. */
-export const showDiff = (base: string | null, result: string): string =>
-  unifiedDiff(base ?? '', result, LABELS, SHOWN_LENGTH_MAX).text
+/** The groups of a plan with one diff each; a text that is not kept any more is left empty. */
+export async function showGroups(parts: CampaignParts, campaign: StoredCampaign): Promise<CampaignGroup[]> {
+  const judge = new CampaignJudge(parts, campaign)
+  const shown: CampaignGroup[] = []
+  for (const group of await listCampaignGroups(parts.db, campaign.id, SHOWN_GROUPS_MAX)) {
+    const result = await judge.resultOver(group.baseHash)
+    const base = group.baseHash === null ? null : await judge.textOf(group.baseHash)
+    shown.push({
+      key: group.key,
+      count: group.count,
+      instance_count: group.instanceCount,
+      production_count: group.productionCount,
+      sample_workload_id: group.sampleId,
+      sample_workload_name: group.sampleName,
+      diff: result.ok ? unifiedDiff(base ?? '', result.text, LABELS, SHOWN_LENGTH_MAX).text : '',
+      variables: {},
+    })
+    await nextTurn()
+  }
+  return shown
+}

@@ -1,5 +1,6 @@
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
+import type { ConfigPatch } from '../configs/patch/patch.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import type { Workload } from '../fleet/state/model.ts'
@@ -7,7 +8,7 @@ import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import { findContent } from '../store/config-contents.ts'
-import type { CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
+import type { CampaignPatch, CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
 import { environmentOf } from '../wire/labels.ts'
 import type { CampaignParts } from './parts.ts'
 
@@ -32,6 +33,14 @@ type Checked =
   | { ok: true; required: readonly ComponentRef[] }
   | { ok: false; reason: Extract<CampaignReason, 'invalid' | 'component_missing'> }
 
+/** The config that a campaign makes of another, or why it makes none. */
+export type CampaignResult =
+  | { ok: true; hash: string; text: string }
+  | { ok: false; verdict: 'unmanaged' | 'refused'; reason: CampaignReason | null }
+
+/** A patch as it was sent, in the words of the configs. */
+const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
+
 /** Kept of equal checks and texts, each. */
 const KEPT_MAX = 2_000
 
@@ -44,6 +53,7 @@ export class CampaignJudge {
   readonly #campaign: Pick<StoredCampaign, 'change' | 'rules'>
   readonly #checks = new Map<string, Promise<Checked>>()
   readonly #policies = new Map<string, Promise<boolean>>()
+  readonly #results = new Map<string, Promise<CampaignResult>>()
   readonly #bases = new Map<string, Promise<string | null>>()
 
   constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules'>) {
@@ -91,17 +101,36 @@ export class CampaignJudge {
   }
 
   /** The config that a workload would run. */
-  async #resultOf(
-    workload: Workload,
-  ): Promise<
-    | { ok: true; hash: string; text: string }
-    | { ok: false; verdict: 'unmanaged' | 'refused'; reason: CampaignReason | null }
-  > {
+  async #resultOf(workload: Workload): Promise<CampaignResult> {
     const { change } = this.#campaign
-    if (workload.activeHash === null && change.takeover !== true)
+    const base = workload.activeHash
+    if (base === null && !(change.kind === 'text' && change.takeover === true))
       return { ok: false, verdict: 'unmanaged', reason: null }
-    const text = change.yaml ?? ''
-    return { ok: true, hash: change.hash ?? configHash(text), text }
+    return this.resultOver(base)
+  }
+
+  /** What a workload would run that runs this config, or none that muster pushed. */
+  async resultOver(base: string | null): Promise<CampaignResult> {
+    const { change } = this.#campaign
+    if (change.kind === 'text') return { ok: true, hash: change.hash ?? '', text: change.yaml ?? '' }
+    return base === null ? { ok: false, verdict: 'unmanaged', reason: null } : this.#patched(base)
+  }
+
+  /** A config with the campaign's patch, once for all workloads that run it. */
+  #patched(base: string): Promise<CampaignResult> {
+    return once(this.#results, base, async () => {
+      const { change } = this.#campaign
+      const text = await this.textOf(base)
+      if (text === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' } as const
+      const found = await this.#parts.configs.patch(
+        text,
+        change.kind === 'patch' ? toPatch(change.patch) : {},
+      )
+      if (!found.ok) throw new JudgeBusy()
+      const { patching } = found
+      if (!patching.ok) return { ok: false, verdict: 'refused', reason: 'patch_does_not_fit' } as const
+      return { ok: true, hash: configHash(patching.text), text: patching.text } as const
+    })
   }
 
   /** Whether it can run there: the checks of any push, once for all workloads that have the same components. */

@@ -1,5 +1,12 @@
 import { configHash } from '../model/config-hash.ts'
-import { FLEET_CONFIG_RULES, FREE_SELECTOR_RULES, readSelector } from '../selectors/read-selector.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import {
+  FLEET_CONFIG_RULES,
+  FREE_SELECTOR_RULES,
+  readSelector,
+  SELECTOR_ERRORS,
+  type SelectorRefusal,
+} from '../selectors/read-selector.ts'
 import type { CampaignRules, StoredCampaign } from '../store/campaigns.ts'
 import type {
   CampaignChange,
@@ -15,11 +22,29 @@ import { describeWindowFault } from './windows.ts'
 /** What a campaign is asked to be, once it was checked. */
 export type CampaignDraft = Pick<StoredCampaign, 'name' | 'description' | 'change' | 'scope' | 'rules'>
 
-type Read<T> = { ok: true; value: T } | { ok: false; error: string }
+const OWN_ERRORS = [
+  'campaign-change-invalid',
+  'campaign-list-too-long',
+  'campaign-number-invalid',
+  'campaign-scope-empty',
+  'campaign-text-invalid',
+  'campaign-wave-ambiguous',
+  'campaign-window-invalid',
+  'description-too-long',
+  'name-required',
+  'name-too-long',
+] as const
+
+/** What a campaign can be refused for. */
+export const CAMPAIGN_ERRORS = [...OWN_ERRORS, ...SELECTOR_ERRORS] as const
+
+type CampaignRefusal = SelectorRefusal | Refusal<(typeof OWN_ERRORS)[number]>
+type Read<T> = { ok: true; value: T } | CampaignRefusal
 
 const NAME_LENGTH_MAX = 128
 const DESCRIPTION_LENGTH_MAX = 4_000
 const CONFIG_LENGTH_MAX = 2_097_152
+const PATCH_LENGTH_MAX = 262_144
 const IDS_MAX = 20_000
 const WAVES_MAX = 20
 const DWELL_SECONDS_MAX = 7 * 86_400
@@ -29,9 +54,11 @@ const CATCH_UP_DAYS = { standard: 7, max: 30 }
 const DAY_SECONDS = 86_400
 const UNSTORABLE = /\0|\p{Surrogate}/u
 
-const refuse = (error: string) => ({ ok: false, error }) as const
 const isCount = (value: number, most: number, least = 0): boolean =>
   Number.isInteger(value) && value >= least && value <= most
+
+const refuseNumber = (field: string, min: number, max: number) =>
+  refuse('campaign-number-invalid', { field, min, max })
 
 /** Check what was sent. */
 export function readCampaign(
@@ -39,12 +66,11 @@ export function readCampaign(
 ): Read<CampaignDraft> {
   const name = sent.name.trim()
   const description = sent.description.trim()
-  if (name === '') return refuse('name is required')
-  if (name.length > NAME_LENGTH_MAX) return refuse(`name exceeds ${NAME_LENGTH_MAX} characters`)
+  if (name === '') return refuse('name-required')
+  if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
   if (description.length > DESCRIPTION_LENGTH_MAX)
-    return refuse(`description exceeds ${DESCRIPTION_LENGTH_MAX} characters`)
-  if (UNSTORABLE.test(name) || UNSTORABLE.test(description))
-    return refuse('name and description must be Unicode text without null characters')
+    return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
+  if (UNSTORABLE.test(name) || UNSTORABLE.test(description)) return refuse('campaign-text-invalid')
   const change = readChange(sent.change as CampaignChange)
   if (!change.ok) return change
   const scope = readScope(sent.scope as CampaignScope)
@@ -58,12 +84,36 @@ export function readCampaign(
 }
 
 function readChange(sent: CampaignChange): Read<CampaignChange> {
+  return sent.kind === 'patch' ? readPatch(sent) : readText(sent)
+}
+
+function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<CampaignChange> {
   const text = sent.yaml ?? ''
-  if (text.trim() === '') return refuse('change.yaml is required')
-  if (text.length > CONFIG_LENGTH_MAX) return refuse(`change.yaml exceeds ${CONFIG_LENGTH_MAX} characters`)
-  if (UNSTORABLE.test(text)) return refuse('change.yaml must be Unicode text without null characters')
+  if (text.trim() === '') return refuse('campaign-change-invalid', { reason: 'yaml is empty' })
+  if (text.length > CONFIG_LENGTH_MAX)
+    return refuse('campaign-change-invalid', { reason: `yaml exceeds ${CONFIG_LENGTH_MAX} characters` })
+  if (UNSTORABLE.test(text)) return refuse('campaign-text-invalid')
   const takeover = sent.takeover === true ? { takeover: true } : {}
   return { ok: true, value: { kind: 'text', yaml: text, hash: configHash(text), ...takeover } }
+}
+
+function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<CampaignChange> {
+  const patch = sent.patch ?? {}
+  const { remove, merge, pipeline, rename_component: renamings } = patch
+  const text = JSON.stringify(patch)
+  const changes = [remove, merge === undefined ? [] : Object.keys(merge), pipeline, renamings]
+  if (changes.every((part) => part === undefined || part.length === 0))
+    return refuse('campaign-change-invalid', { reason: 'the patch changes nothing' })
+  if (text.length > PATCH_LENGTH_MAX)
+    return refuse('campaign-change-invalid', { reason: `the patch exceeds ${PATCH_LENGTH_MAX} characters` })
+  if (UNSTORABLE.test(text) || text.includes('\\u0000')) return refuse('campaign-text-invalid')
+  const isOneSided = ({ add, remove: taken }: NonNullable<typeof pipeline>[number]) =>
+    (add === undefined) !== (taken === undefined)
+  if (!(pipeline ?? []).every(isOneSided))
+    return refuse('campaign-change-invalid', {
+      reason: 'a pipeline edit needs exactly one of add and remove',
+    })
+  return { ok: true, value: { kind: 'patch', patch, hash: configHash(text) } }
 }
 
 function readScope(sent: CampaignScope): Read<CampaignScope> {
@@ -72,16 +122,15 @@ function readScope(sent: CampaignScope): Read<CampaignScope> {
     const asked = sent[key]
     if (asked === undefined || isEmpty(asked)) continue
     const read = readSelector(asked, FREE_SELECTOR_RULES)
-    if (!read.ok) return refuse(`scope.${key}: ${read.error}`)
+    if (!read.ok) return read
     scope[key] = read.selector
   }
   for (const key of ['workload_ids', 'exclude_ids'] as const) {
     const ids = [...new Set(sent[key] ?? [])]
-    if (ids.length > IDS_MAX) return refuse(`scope.${key} has more than ${IDS_MAX} entries`)
+    if (ids.length > IDS_MAX) return refuse('campaign-list-too-long', { field: `scope.${key}`, max: IDS_MAX })
     if (ids.length > 0) scope[key] = ids
   }
-  if (scope.selector === undefined && scope.workload_ids === undefined)
-    return refuse('scope needs a selector or workload_ids')
+  if (scope.selector === undefined && scope.workload_ids === undefined) return refuse('campaign-scope-empty')
   return { ok: true, value: scope }
 }
 
@@ -94,15 +143,15 @@ function readRules(sent: Pick<CampaignCreateRequest, keyof CampaignCreateRequest
   const limits = readLimits(sent.limits ?? {})
   if (!limits.ok) return limits
   const maxInFlight = sent.max_in_flight ?? IN_FLIGHT.standard
-  if (!isCount(maxInFlight, IN_FLIGHT.max, 1))
-    return refuse(`max_in_flight must be a whole number from 1 to ${IN_FLIGHT.max}`)
+  if (!isCount(maxInFlight, IN_FLIGHT.max, 1)) return refuseNumber('max_in_flight', 1, IN_FLIGHT.max)
   const catchUpSeconds = sent.catch_up_seconds ?? CATCH_UP_DAYS.standard * DAY_SECONDS
   if (!isCount(catchUpSeconds, CATCH_UP_DAYS.max * DAY_SECONDS))
-    return refuse(`catch_up_seconds must be a whole number up to ${CATCH_UP_DAYS.max * DAY_SECONDS}`)
+    return refuseNumber('catch_up_seconds', 0, CATCH_UP_DAYS.max * DAY_SECONDS)
   const windows = (sent.windows ?? []) as CampaignRules['windows']
-  if (windows.length > WINDOWS_MAX) return refuse(`windows has more than ${WINDOWS_MAX} entries`)
-  const fault = describeWindowFault(windows)
-  if (fault !== null) return refuse(fault)
+  if (windows.length > WINDOWS_MAX)
+    return refuse('campaign-list-too-long', { field: 'windows', max: WINDOWS_MAX })
+  const reason = describeWindowFault(windows)
+  if (reason !== null) return refuse('campaign-window-invalid', { reason })
   const retryQuarantined = sent.retry_quarantined === true
   return {
     ok: true,
@@ -119,19 +168,20 @@ function readRules(sent: Pick<CampaignCreateRequest, keyof CampaignCreateRequest
 
 function readWaves(sent: readonly CampaignWave[]): Read<readonly CampaignWave[]> {
   if (sent.length === 0) return { ok: true, value: DEFAULT_WAVES }
-  if (sent.length > WAVES_MAX) return refuse(`waves has more than ${WAVES_MAX} entries`)
+  if (sent.length > WAVES_MAX) return refuse('campaign-list-too-long', { field: 'waves', max: WAVES_MAX })
   const waves: CampaignWave[] = []
   for (const [index, { count, percentage, selector, dwell_seconds = 0 }] of sent.entries()) {
     const at = `waves[${index}]`
-    if (count !== undefined && percentage !== undefined) return refuse(`${at} has both count and percentage`)
-    if (count !== undefined && !isCount(count, 1_000_000, 1)) return refuse(`${at}.count must be 1 or more`)
+    if (count !== undefined && percentage !== undefined)
+      return refuse('campaign-wave-ambiguous', { field: at })
+    if (count !== undefined && !isCount(count, 1_000_000, 1)) return refuseNumber(`${at}.count`, 1, 1_000_000)
     if (percentage !== undefined && !(percentage > 0 && percentage <= 100))
-      return refuse(`${at}.percentage must be more than 0 and at most 100`)
+      return refuseNumber(`${at}.percentage`, 0, 100)
     if (!isCount(dwell_seconds, DWELL_SECONDS_MAX))
-      return refuse(`${at}.dwell_seconds must be a whole number up to ${DWELL_SECONDS_MAX}`)
+      return refuseNumber(`${at}.dwell_seconds`, 0, DWELL_SECONDS_MAX)
     if (selector !== undefined && !isEmpty(selector)) {
       const read = readSelector(selector, FLEET_CONFIG_RULES)
-      if (!read.ok) return refuse(`${at}.selector: ${read.error}`)
+      if (!read.ok) return read
       waves.push({ selector: read.selector, ...sizeOf(count, percentage), dwell_seconds })
     } else waves.push({ ...sizeOf(count, percentage), dwell_seconds })
   }
@@ -147,7 +197,7 @@ export function readLimits(sent: CampaignLimits): Read<CampaignLimits> {
   for (const key of ['failed', 'unhealthy', 'silent'] as const) {
     const value = sent[key]
     if (value === undefined) continue
-    if (!isCount(value, 1_000_000)) return refuse(`limits.${key} must be a whole number`)
+    if (!isCount(value, 1_000_000)) return refuseNumber(`limits.${key}`, 0, 1_000_000)
     limits[key] = value
   }
   return { ok: true, value: limits }

@@ -1,6 +1,6 @@
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
-import type { CampaignRecord, CampaignTarget } from '../wire/campaigns.ts'
+import type { CampaignChange, CampaignRecord, CampaignTarget } from '../wire/campaigns.ts'
 import type { StateCounts } from './limits.ts'
 import type { PlanProgress } from './planner.ts'
 
@@ -18,14 +18,13 @@ export function toCampaignRecord(
   { planning, counts, withTexts }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
-  const { yaml, ...rest } = change
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
   return {
     id: campaign.id,
     name: campaign.name,
     description: campaign.description,
     status: campaign.status,
-    change: withTexts ? change : rest,
+    change: withTexts ? change : withoutTexts(change),
     scope: campaign.scope,
     waves: [...rules.waves],
     limits: { ...rules.limits, ...campaign.raised },
@@ -56,6 +55,13 @@ export function toCampaignRecord(
     created_at: campaign.createdAt.toISOString(),
     updated_at: campaign.updatedAt.toISOString(),
   }
+}
+
+function withoutTexts(change: CampaignChange): CampaignChange {
+  if (change.kind === 'patch')
+    return { kind: 'patch', ...(change.hash === undefined ? {} : { hash: change.hash }) }
+  const { yaml, ...rest } = change
+  return rest
 }
 
 /** A target as the wire shows it. */

@@ -1,4 +1,3 @@
-import { recordAlongside } from '../audit/alongside.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../store/campaign-targets.ts'
 import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
@@ -27,30 +26,31 @@ export async function rollBackTarget(
     return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
   if (base === null) return { kind: 'no_way_back' }
-  const outcome = await recordAlongside<BackOutcome & { ok: boolean }>(parts.audit, async (record) => {
-    const pushed = await parts.fleet.push<'moved-on' | 'refused'>(
-      {
-        ...{ workloadId: workload.id, hash: base.hash, body: base.body, used: base.components },
-        ...{ kind: 'rollback', pushedBy: campaign.closedBy ?? campaign.createdBy, approvalId: null },
-        rollbackTargetKind: 'hash',
-      },
-      async (tx, { pushId }) => {
-        if (workload.activeHash !== target.resultHash) return { ok: false, code: 'moved-on' }
-        if ((await shareCampaign(tx, campaign.id))?.status !== 'rolling_back')
-          return { ok: false, code: 'refused' }
-        const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
-        if (!(await markTargetRollingBack(tx, back))) return { ok: false, code: 'refused' }
-        await record(tx, {
-          ...{ action: 'campaign.roll_back', actor: null, resource: 'workload', resourceId: workload.id },
-          ...{ configHash: base.hash, detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }) },
-        })
-        return { ok: true }
-      },
-    )
-    if (pushed.ok) return { ok: true, kind: 'started', pushId: pushed.push.pushId }
-    if (pushed.code === 'refused') return { ok: false, kind: 'refused' }
-    if (pushed.code === 'workload-not-connected') return { ok: false, kind: 'offline' }
-    return { ok: false, kind: 'moved_on' }
-  })
-  return 'kind' in outcome ? outcome : { kind: 'refused' }
+  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
+    {
+      ...{ workloadId: workload.id, hash: base.hash, body: base.body, used: base.components },
+      ...{ kind: 'rollback', actor: closerOf(campaign), approvalId: null, rollbackTargetKind: 'hash' },
+    },
+    async (tx, { pushId }) => {
+      if (workload.activeHash !== target.resultHash) return { ok: false, code: 'moved-on' }
+      const stands = await shareCampaign(tx, campaign.id)
+      const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
+      if (stands?.status !== 'rolling_back' || !(await markTargetRollingBack(tx, back)))
+        return { ok: false, code: 'campaign-stopped' }
+      await tx.record({
+        ...{ action: 'campaign.roll_back', resource: 'workload', resourceId: workload.id },
+        ...{ configHash: base.hash, detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }) },
+      })
+      return { ok: true }
+    },
+  )
+  if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
+  if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
+  return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
+
+/** Whoever rolls the campaign back pushes what was there before. */
+const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({
+  userId: closedById ?? '',
+  email: closedBy ?? createdBy,
+})

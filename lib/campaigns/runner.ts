@@ -398,16 +398,16 @@ export class CampaignRunner {
     move: CampaignMove,
     action: string | null,
   ): Promise<boolean> {
-    const { audit, clock } = this.#parts
-    const moved = await audit.change(async (tx, record) => {
+    const { db, clock } = this.#parts
+    const moved = await db.change('campaign.move', null, async (tx) => {
       const now = await moveCampaign(tx, campaign.id, from, move, clock.now())
-      if (now !== null && action !== null) {
-        const detail = JSON.stringify({ wave: now.wave, ...(move.halt ? { halt: move.halt } : {}) })
-        await record({ action, actor: null, resource: 'campaign', resourceId: campaign.id, detail })
-      }
-      return now
+      if (now === null) return { ok: false, code: 'campaign-stopped' }
+      if (action === null) return { ok: true }
+      const detail = JSON.stringify({ wave: now.wave, ...(move.halt ? { halt: move.halt } : {}) })
+      await tx.record({ action, resource: 'campaign', resourceId: campaign.id, detail })
+      return { ok: true }
     })
-    return moved.ok && moved.value !== null
+    return moved.ok
   }
 
   /** End what nobody goes on with, once an hour. */

@@ -1,5 +1,3 @@
-import { recordAlongside } from '../audit/alongside.ts'
-import type { AuditFailure } from '../audit/trail.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { markTargetStarted, type StoredCampaignTarget } from '../store/campaign-targets.ts'
@@ -21,7 +19,6 @@ export type StartOutcome =
   | { kind: 'skipped'; reason: CampaignReason }
   /** The campaign itself does not start anything now, or this target was started already. */
   | { kind: 'refused' }
-  | { kind: 'audit-failed'; failure: AuditFailure }
 
 /** Targets with more instances go in stages of their own. */
 const STAGED_ABOVE = 20
@@ -74,42 +71,47 @@ async function push(
   { result, required, baseHash }: Judgement,
 ): Promise<StartOutcome> {
   const { hash, text } = result!
-  const outcome = await recordAlongside<StartOutcome & { ok: boolean }>(parts.audit, async (record) => {
-    const pushed = await parts.fleet.push<'refused' | 'base-moved' | 'stage-empty'>(
-      {
-        ...{ workloadId: workload.id, hash, body: text, used: required, kind: 'approval' },
-        ...{ pushedBy: campaign.startedBy ?? campaign.createdBy, approvalId: null, rollbackTargetKind: null },
-        stages: workload.live.count > STAGED_ABOVE ? STAGES : null,
-      },
-      async (tx, { pushId, submittedAt }) => {
-        // It was judged before the workload was locked: what runs there may have changed meanwhile.
-        if (workload.activeHash !== baseHash) return { ok: false, code: 'base-moved' }
-        const stands = await shareCampaign(tx, campaign.id)
-        const isCatchingUp = target.state === 'offline' && stands?.status === 'done'
-        if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'refused' }
-        const isFirst = await markTargetStarted(tx, {
-          ...{ campaignId: campaign.id, workloadId: workload.id, pushId, now: submittedAt },
-          wasDegraded: workload.status === 'degraded',
-        })
-        if (!isFirst) return { ok: false, code: 'refused' }
-        await record(tx, {
-          ...{ action: 'campaign.push', actor: null, resource: 'workload', resourceId: workload.id },
-          ...{ configHash: hash, detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }) },
-        })
-        return { ok: true }
-      },
-    )
-    if (pushed.ok) return { ok: true, kind: 'started', pushId: pushed.push.pushId }
-    switch (pushed.code) {
-      case 'workload-not-found':
-        return { ok: false, kind: 'skipped', reason: 'workload_gone' }
-      case 'base-moved':
-        return { ok: false, kind: 'skipped', reason: 'base_moved' }
-      case 'refused':
-        return { ok: false, kind: 'refused' }
-      default:
-        return { ok: false, kind: 'offline' }
-    }
-  })
-  return 'kind' in outcome ? outcome : { kind: 'audit-failed', failure: outcome }
+  const pushed = await parts.fleet.push<{ ok: false; code: 'campaign-stopped' | 'base-moved' }>(
+    {
+      ...{ workloadId: workload.id, hash, body: text, used: required, kind: 'approval' },
+      ...{ actor: starterOf(campaign), approvalId: null, rollbackTargetKind: null },
+      stages: workload.live.count > STAGED_ABOVE ? STAGES : null,
+    },
+    async (tx, { pushId, submittedAt }) => {
+      // It was judged before the workload was locked: what runs there may have changed meanwhile.
+      if (workload.activeHash !== baseHash) return { ok: false, code: 'base-moved' }
+      const stands = await shareCampaign(tx, campaign.id)
+      const isCatchingUp = target.state === 'offline' && stands?.status === 'done'
+      if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
+      const isFirst = await markTargetStarted(tx, {
+        ...{ campaignId: campaign.id, workloadId: workload.id, pushId, now: submittedAt },
+        wasDegraded: workload.status === 'degraded',
+      })
+      if (!isFirst) return { ok: false, code: 'campaign-stopped' }
+      await tx.record({
+        ...{ action: 'campaign.push', resource: 'workload', resourceId: workload.id },
+        ...{ configHash: hash, detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }) },
+      })
+      return { ok: true }
+    },
+  )
+  if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
+  switch (pushed.code) {
+    case 'workload-not-found':
+      return { kind: 'skipped', reason: 'workload_gone' }
+    case 'base-moved':
+      return { kind: 'skipped', reason: 'base_moved' }
+    case 'workload-not-connected':
+    case 'stage-empty':
+      return { kind: 'offline' }
+    default:
+      // Whether it was started, where the record went and not out of the house, the database says.
+      return { kind: 'refused' }
+  }
 }
+
+/** Whoever started the campaign pushes what it carries. */
+const starterOf = ({ startedBy, startedById, createdBy }: StoredCampaign) => ({
+  userId: startedById ?? '',
+  email: startedBy ?? createdBy,
+})

@@ -16,6 +16,7 @@ import type { EffectiveMatch } from './effective/match.ts'
 import type { NormalForm } from './effective/normal-form.ts'
 import { type ConfigJob, type ConfigJobResult, type ConfigJobResults, runConfigJob } from './jobs.ts'
 import type { MigrationInput } from './migrate/preview.ts'
+import type { ConfigPatch, Patching } from './patch/patch.ts'
 import type { PolicyRequest } from './policy/policy.ts'
 
 /** `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for. */
@@ -40,6 +41,8 @@ export interface ConfigEngine {
   effectiveMatch(asked: string, reported: string): Promise<Answered<{ match: EffectiveMatch }>>
   /** A vendor's config as a draft, with the draft's own validation. */
   migrate(input: MigrationInput, validatedAt: Date): Promise<Answered<{ preview: MigrationPreview }>>
+  /** A config with a change made to it. */
+  patch(text: string, patch: ConfigPatch): Promise<Answered<{ patching: Patching }>>
   /**
    * The outlines of stored configs by hash; each is made once and kept. Hashes that `read` does not find, and texts
    * that could not be read in time, are left out.
@@ -72,6 +75,7 @@ const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = 
   policy: 'operators',
   diff: 'operators',
   migrate: 'operators',
+  patch: 'operators',
   'diff-text': 'viewers',
   outline: 'viewers',
   'effective-match': 'viewers',
@@ -152,6 +156,10 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       // A source is read several times, and its draft once more.
       const found = await run<'migrate'>(4 * input.source.length, { kind: 'migrate', input, validatedAt })
       return found.ok ? { ok: true, preview: found.value } : found
+    },
+    async patch(text, patch) {
+      const found = await run<'patch'>(3 * text.length, { kind: 'patch', text, patch })
+      return found.ok ? { ok: true, patching: found.value } : found
     },
     async outlines(hashes, read) {
       const outlines = new Map<string, ConfigOutline>()

@@ -9,6 +9,7 @@ import { type EffectiveMatch, effectiveMatches } from './effective/match.ts'
 import { type NormalForm, normalForm } from './effective/normal-form.ts'
 import type { MigrationInput } from './migrate/preview.ts'
 import { previewValidatedMigration } from './migrate/validated.ts'
+import { type ConfigPatch, type Patching, patchConfig } from './patch/patch.ts'
 import { evaluatePolicy, type PolicyRequest } from './policy/policy.ts'
 import { parseConfig } from './yaml/parse.ts'
 import type { ReadConfig } from './yaml/parse-memory.ts'
@@ -23,6 +24,7 @@ export type ConfigJob =
   | { kind: 'effective-match'; asked: string; reported: string }
   | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
   | { kind: 'outline'; text: string }
+  | { kind: 'patch'; text: string; patch: ConfigPatch }
 
 /** What each kind of job answers. */
 export interface ConfigJobResults {
@@ -35,6 +37,7 @@ export interface ConfigJobResults {
   'effective-match': EffectiveMatch
   migrate: MigrationPreview
   outline: ConfigOutline
+  patch: Patching
 }
 
 export type ConfigJobResult = ConfigJobResults[keyof ConfigJobResults]
@@ -58,6 +61,8 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return previewValidatedMigration(job.input, job.validatedAt)
     case 'outline':
       return outlineConfig(job.text)
+    case 'patch':
+      return patchConfig(job.text, job.patch)
   }
 }
 

@@ -1,6 +1,7 @@
 /** Feature gates: an endpoint that names one answers 403 `feature_disabled` unless the edition enables it. */
 export const GATES = [
   'config_safety.approvals',
+  'config_safety.campaigns',
   'config_safety.canary_rollout',
   'config_safety.drift_dashboard',
   'config_safety.guided_rollback',

@@ -214,3 +214,32 @@ export async function listFailureCauses(
     [campaignId],
   )
 }
+
+/** Targets that change in the same way, with the first of them in the campaign's order. */
+export interface StoredCampaignGroup {
+  key: string
+  count: number
+  instanceCount: number
+  productionCount: number
+  sampleId: string
+  sampleName: string
+  baseHash: string | null
+}
+
+/** The groups of a plan, the smallest last. */
+export async function listCampaignGroups(
+  db: Db,
+  campaignId: string,
+  limit: number,
+): Promise<StoredCampaignGroup[]> {
+  return db.query<StoredCampaignGroup>(
+    `select group_key as key, count(*)::int as count, sum(instance_count)::int as "instanceCount",
+       (count(*) filter (where is_production))::int as "productionCount",
+       (array_agg(workload_id order by position))[1] as "sampleId",
+       (array_agg(workload_name order by position))[1] as "sampleName",
+       (array_agg(base_hash order by position))[1] as "baseHash"
+     from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
+     group by group_key order by 2 desc, 1 limit $2`,
+    [campaignId, limit],
+  )
+}

@@ -57,8 +57,10 @@ export interface StoredCampaign {
   requestComment: string | null
   approvals: readonly StoredCampaignApproval[]
   closedBy: string | null
+  closedById: string | null
   closeComment: string | null
   startedBy: string | null
+  startedById: string | null
   startedAt: Date | null
   endedAt: Date | null
   createdAt: Date
@@ -68,8 +70,8 @@ export interface StoredCampaign {
 const COLUMNS = `id, name, description, status, edition, change, scope, rules, plan, plan_hash as "planHash",
   policy_hash as "policyHash", wave, wave_ended_at as "waveEndedAt", halt, raised, created_by as "createdBy",
   requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
-  request_comment as "requestComment", approvals, closed_by as "closedBy", close_comment as "closeComment",
-  started_by as "startedBy", started_at as "startedAt", ended_at as "endedAt", created_at as "createdAt",
+  request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
+  started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt", ended_at as "endedAt", created_at as "createdAt",
   updated_at as "updatedAt"`
 
 /** Add a draft. */
@@ -189,8 +191,10 @@ export type CampaignMove = Partial<
     | 'requestComment'
     | 'approvals'
     | 'closedBy'
+    | 'closedById'
     | 'closeComment'
     | 'startedBy'
+    | 'startedById'
     | 'startedAt'
     | 'endedAt'
   >
@@ -211,8 +215,10 @@ const MOVED: Readonly<Record<keyof CampaignMove, { column: string; isJson?: bool
   requestComment: { column: 'request_comment' },
   approvals: { column: 'approvals', isJson: true },
   closedBy: { column: 'closed_by' },
+  closedById: { column: 'closed_by_id' },
   closeComment: { column: 'close_comment' },
   startedBy: { column: 'started_by' },
+  startedById: { column: 'started_by_id' },
   startedAt: { column: 'started_at' },
   endedAt: { column: 'ended_at' },
 }

@@ -12,7 +12,7 @@ import {
   type,
 } from 'superstruct'
 import { Selector } from './selectors.ts'
-import { anyOf, dictionary, named, note, type Sent } from './structs.ts'
+import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
 import {
   CAMPAIGN_GATES,
   CAMPAIGN_REASONS,
@@ -44,9 +44,52 @@ export type CampaignReason = Infer<typeof CampaignReason>
 export const CampaignGate = named('CampaignGate', 'What halted it.', enums(CAMPAIGN_GATES))
 export type CampaignGate = Infer<typeof CampaignGate>
 
+export const CampaignPatch = named(
+  'CampaignPatch',
+  'A change of configs that differ otherwise; its parts are done in this order. A path names key after key.',
+  type({
+    expect: note(
+      'What a config must say for the patch to fit it.',
+      optional(
+        array(type({ path: array(string()), exists: optional(boolean()), value: optional(anything()) })),
+      ),
+    ),
+    rename_component: optional(
+      array(
+        type({
+          category: enums(['receivers', 'processors', 'exporters', 'connectors', 'extensions']),
+          from: string(),
+          to: string(),
+        }),
+      ),
+    ),
+    remove: optional(array(array(string()))),
+    merge: note(
+      'Mappings merge, lists and single values replace; null is a value.',
+      optional(dictionary(anything())),
+    ),
+    pipeline: note(
+      'A component put into pipelines (globs), or taken out of them: exactly one of `add` and `remove`.',
+      optional(
+        array(
+          type({
+            pipelines: array(string()),
+            role: enums(['receivers', 'processors', 'exporters']),
+            add: optional(string()),
+            remove: optional(string()),
+            before: optional(string()),
+            after: optional(string()),
+          }),
+        ),
+      ),
+    ),
+  }),
+)
+export type CampaignPatch = Infer<typeof CampaignPatch>
+
 export const CampaignChange = named(
   'CampaignChange',
-  'What is carried to the workloads: one whole config for all of them.',
+  'What is carried to the workloads: one whole config for all of them, or a patch of the config that each has.',
   anyOf([
     type({
       kind: literal('text'),
@@ -56,6 +99,11 @@ export const CampaignChange = named(
         'Whether workloads that muster never pushed to are changed as well; there is no way back for them.',
         optional(boolean()),
       ),
+    }),
+    type({
+      kind: literal('patch'),
+      patch: note('Shown with `config:read_content` only.', optional(CampaignPatch)),
+      hash: optional(string()),
     }),
   ]),
 )

@@ -1,6 +1,18 @@
-import { array, defaulted, enums, type Infer, literal, number, omit, string, type } from 'superstruct'
+import {
+  array,
+  defaulted,
+  enums,
+  type Infer,
+  literal,
+  number,
+  omit,
+  optional,
+  string,
+  type,
+} from 'superstruct'
 import { AlertRecord } from './alerts.ts'
 import { ApprovalStatus } from './approvals.ts'
+import { CampaignStatus } from './campaigns.ts'
 import { WorkloadEventRecord } from './events.ts'
 import { RevisionRecord } from './revisions.ts'
 import { anyOf, cleared, dictionary, named } from './structs.ts'
@@ -55,6 +67,19 @@ const ApprovalUpdate = type({
 /** A push changed; counts and error groups only. */
 const PushUpdate = type({ type: literal('push_update'), workload_id: string(), push: RevisionRecord })
 
+/** A campaign came further; counts only. */
+const CampaignUpdate = type({
+  type: literal('campaign_update'),
+  campaign: type({
+    id: string(),
+    status: CampaignStatus,
+    wave: number(),
+    planning: optional(type({ done: number(), total: number() })),
+    counts: dictionary(number()),
+    updated_at: string(),
+  }),
+})
+
 /** Frames may have been missed: fetch again what is shown. */
 const Resync = type({ type: literal('resync') })
 
@@ -71,6 +96,7 @@ export const HUB_FRAMES = [
   AlertUpdate,
   ApprovalUpdate,
   PushUpdate,
+  CampaignUpdate,
   Resync,
   Pong,
 ] as const

@@ -171,6 +171,7 @@ export const SIGN_IN_REFUSALS = [
   'no_group',
   'link_requested',
   'audit_unavailable',
+] as const
 
 export const CAMPAIGN_STATUSES = [
   'draft',

@@ -1,0 +1,23 @@
+import { approveCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
+import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
+import { campaignParams, replyToDecision } from './campaign-of.ts'
+
+/** Approve the plan that was looked at, and nothing else. */
+export default defineHttp({
+  route: 'POST /api/campaigns/:id/approve',
+  summary: "Approve a campaign's plan.",
+  access: inPerson('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: jsonBody(CampaignDecisionRequest),
+  replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
+  errors: [...DECISION_ERRORS],
+  async handle({ params, body, actor }, ctx) {
+    const outcome = await approveCampaign(ctx.campaigns.parts, {
+      ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },
+    })
+    return replyToDecision(ctx, actor, outcome)
+  },
+})

@@ -1,0 +1,25 @@
+import { continueCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
+import { readLimits } from '../../lib/campaigns/read-campaign.ts'
+import { CampaignContinueRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
+import { campaignParams, replyToDecision } from './campaign-of.ts'
+
+/** Go on after a pause or a halt; a limit may be raised, with a word why. */
+export default defineHttp({
+  route: 'POST /api/campaigns/:id/continue',
+  summary: 'Continue a paused or halted campaign.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: jsonBody(CampaignContinueRequest, { whenAbsent: { comment: '' } }),
+  replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
+  errors: [...DECISION_ERRORS, 'campaign-number-invalid'],
+  async handle({ params, body, actor }, ctx) {
+    const limits = readLimits(body.limits ?? {})
+    if (!limits.ok) return problem(limits.code, limits.details)
+    const decision = { id: params.id, actor, comment: body.comment, limits: limits.value }
+    return replyToDecision(ctx, actor, await continueCampaign(ctx.campaigns.parts, decision))
+  },
+})

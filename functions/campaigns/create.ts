@@ -1,0 +1,24 @@
+import { createCampaign } from '../../lib/campaigns/decisions.ts'
+import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
+import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
+import { replyToDecision } from './campaign-of.ts'
+
+/** Write down a change that is to be carried to many workloads. */
+export default defineHttp({
+  route: 'POST /api/campaigns',
+  summary: 'Create a campaign.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304 }),
+  replies: [{ status: 201, description: 'The draft.', json: CampaignRecord }],
+  errors: [...CAMPAIGN_ERRORS, 'text-not-storable', 'text-too-long', 'audit-unavailable', 'body-too-large'],
+  async handle({ body, actor }, ctx) {
+    const read = readCampaign(body)
+    if (!read.ok) return problem(read.code, read.details)
+    return replyToDecision(ctx, actor, await createCampaign(ctx.campaigns.parts, read.value, actor), 201)
+  },
+})

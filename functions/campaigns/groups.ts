@@ -1,0 +1,33 @@
+import { array } from 'superstruct'
+import { showGroups } from '../../lib/campaigns/groups.ts'
+import { JudgeBusy } from '../../lib/campaigns/judge.ts'
+import { findCampaign } from '../../lib/store/campaigns.ts'
+import { CampaignGroup } from '../../lib/wire/campaigns.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { campaignParams } from './campaign-of.ts'
+
+/** The workloads of a plan by how their configs change, with one diff for each way. */
+export default defineHttp({
+  route: 'GET /api/campaigns/:id/groups',
+  summary: "List the groups of equal changes in a campaign's plan.",
+  access: signedIn('config:read_content'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: noBody,
+  replies: [
+    { status: 200, description: 'The largest groups first; 100 at most.', json: array(CampaignGroup) },
+  ],
+  errors: ['campaign-not-found', 'server-busy'],
+  async handle({ params }, ctx) {
+    const campaign = await findCampaign(ctx.db, params.id)
+    if (campaign === null) return problem('campaign-not-found')
+    try {
+      return json(await showGroups(ctx.campaigns.parts, campaign))
+    } catch (error) {
+      if (error instanceof JudgeBusy) return problem('server-busy')
+      throw error
+    }
+  },
+})

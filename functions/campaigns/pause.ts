@@ -1,0 +1,23 @@
+import { DECISION_ERRORS, pauseCampaign } from '../../lib/campaigns/decisions.ts'
+import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { campaignParams, replyToDecision } from './campaign-of.ts'
+
+/** Start nothing more until somebody continues. */
+export default defineHttp({
+  route: 'POST /api/campaigns/:id/pause',
+  summary: 'Pause a campaign.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: jsonBody(CampaignDecisionRequest, {
+    whenAbsent: { comment: '', plan_hash: '', prod_confirmation: false },
+  }),
+  replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
+  errors: [...DECISION_ERRORS],
+  async handle({ params, body, actor }, ctx) {
+    const decision = { id: params.id, actor, comment: body.comment }
+    return replyToDecision(ctx, actor, await pauseCampaign(ctx.campaigns.parts, decision))
+  },
+})

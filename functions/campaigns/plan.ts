@@ -1,0 +1,26 @@
+import { findCampaign } from '../../lib/store/campaigns.ts'
+import { CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { campaignParams, seesTexts } from './campaign-of.ts'
+
+/** Begin to find out what a campaign would do. The record says how far that has come, and then what it found. */
+export default defineHttp({
+  route: 'POST /api/campaigns/:id/plan',
+  summary: 'Plan a campaign anew.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 202, description: 'The campaign, while it is being planned.', json: CampaignRecord }],
+  errors: ['campaign-not-found', 'campaign-not-ready', 'campaign-being-planned'],
+  async handle({ params, actor }, ctx) {
+    const campaign = await findCampaign(ctx.db, params.id)
+    if (campaign === null) return problem('campaign-not-found')
+    const { status } = campaign
+    if (status !== 'draft' && status !== 'planned') return problem('campaign-not-ready', { status })
+    if (!ctx.campaigns.planner.begin(campaign).isBegun) return problem('campaign-being-planned')
+    return json(await ctx.campaigns.record(campaign, seesTexts(actor)), 202)
+  },
+})

@@ -1,0 +1,24 @@
+import { DECISION_ERRORS, requestCampaign } from '../../lib/campaigns/decisions.ts'
+import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { campaignParams, replyToDecision } from './campaign-of.ts'
+
+/** Ask for a plan to be approved; nothing of it changes from here on. */
+export default defineHttp({
+  route: 'POST /api/campaigns/:id/request',
+  summary: "Ask for a campaign's plan to be approved.",
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: jsonBody(CampaignDecisionRequest),
+  replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
+  errors: [...DECISION_ERRORS, 'campaign-changes-nothing', 'production-confirmation-required'],
+  async handle({ params, body, actor }, ctx) {
+    const outcome = await requestCampaign(ctx.campaigns.parts, {
+      ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },
+      prodConfirmation: body.prod_confirmation,
+    })
+    return replyToDecision(ctx, actor, outcome)
+  },
+})

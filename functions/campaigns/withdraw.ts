@@ -1,0 +1,23 @@
+import { closeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
+import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { campaignParams, replyToDecision } from './campaign-of.ts'
+
+/** Take back a campaign that has not begun. */
+export default defineHttp({
+  route: 'POST /api/campaigns/:id/withdraw',
+  summary: 'Withdraw a campaign.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: campaignParams,
+  query: noQuery,
+  body: jsonBody(CampaignDecisionRequest, {
+    whenAbsent: { comment: '', plan_hash: '', prod_confirmation: false },
+  }),
+  replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
+  errors: [...DECISION_ERRORS],
+  async handle({ params, body, actor }, ctx) {
+    const decision = { id: params.id, actor, comment: body.comment, status: 'withdrawn' as const }
+    return replyToDecision(ctx, actor, await closeCampaign(ctx.campaigns.parts, decision))
+  },
+})

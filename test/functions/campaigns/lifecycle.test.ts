@@ -1,0 +1,302 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, productionYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let editor: SignedIn
+let agents: FakeAgent[]
+
+const FIRST = configHash(configYaml(1))
+const SECOND = configHash(configYaml(2))
+const HOSTS = ['vm-1', 'vm-2', 'vm-3', 'vm-4', 'vm-5', 'vm-6']
+
+beforeEach(async () => {
+  await ctx?.close()
+  await database.pool.execute('delete from campaigns')
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  editor = await signIn(ctx, { groups: ['editor'] })
+  agents = HOSTS.map((host) => fakeAgent(ctx.fleet, { host }))
+  await ctx.advance(300)
+  for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+  for (const agent of agents) agent.apply()
+  await ctx.advance(300)
+})
+afterAll(() => ctx.close())
+
+const call = async (method: string, path: string, body?: unknown) =>
+  invoke(ctx, `${method} /api/campaigns${path}`, { as: editor.token, body })
+const record = async (id: string) => (await call('GET', `/${id}`)).json as CampaignRecord
+const targets = async (id: string) => (await call('GET', `/${id}/targets`)).json as CampaignTarget[]
+const runs = () => agents.map((agent) => agent.offered().at(-1))
+
+/** Let the campaigns do what is due, and everything that follows. */
+async function work(ms = 0): Promise<void> {
+  if (ms > 0) await ctx.advance(ms)
+  await ctx.campaigns.work(new AbortController().signal)
+  await ctx.advance(300)
+}
+
+const NO_DWELL = [{ count: 1 }, { percentage: 50 }, {}]
+
+async function draft(more: object = {}): Promise<string> {
+  const { status, json } = await call('POST', '', {
+    name: 'Two',
+    change: { kind: 'text', yaml: configYaml(2) },
+    scope: {
+      selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] },
+    },
+    waves: NO_DWELL,
+    ...more,
+  })
+  expect(status).toBe(201)
+  return (json as CampaignRecord).id
+}
+
+async function plan(id: string): Promise<CampaignRecord> {
+  expect((await call('POST', `/${id}/plan`)).status).toBe(202)
+  while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+  return record(id)
+}
+
+async function approved(more: object = {}): Promise<string> {
+  const id = await draft(more)
+  const { plan_hash } = await plan(id)
+  const decision = { comment: 'all of them', plan_hash }
+  expect((await call('POST', `/${id}/request`, decision)).status).toBe(200)
+  expect((await call('POST', `/${id}/approve`, decision)).status).toBe(200)
+  return id
+}
+
+async function start(more: object = {}): Promise<string> {
+  const id = await approved(more)
+  expect((await call('POST', `/${id}/start`)).status).toBe(200)
+  return id
+}
+
+const leave = (agent: FakeAgent) => {
+  agent.goodbye()
+  agent.lose()
+}
+
+const applyAll = () => {
+  for (const agent of agents) if (agent.offered().at(-1) === SECOND) agent.apply()
+}
+
+describe('a plan', () => {
+  it('says what would be done with each workload, in waves, and changes nothing', async () => {
+    const bare = fakeAgent(ctx.fleet, { host: 'vm-bare' })
+    leave(agents[5]!)
+    await ctx.advance(200_000)
+    await pushConfig(ctx.fleet, agents[4]!.workloadId, configYaml(2))
+    await ctx.advance(300)
+    const id = await draft({ scope: { ...scope(), exclude_ids: [agents[3]!.workloadId] } })
+    const found = await plan(id)
+    expect(found.status).toBe('planned')
+    expect(found.plan).toMatchObject({
+      verdicts: { changes: 3, offline: 1, same: 1, unmanaged: 1, excluded: 1 },
+      target_count: 4,
+      instance_count: 3,
+      production_count: 0,
+      no_way_back_count: 0,
+      group_count: 1,
+    })
+    expect(found.plan!.waves.map(({ target_count }) => target_count)).toEqual([1, 2, 1])
+    const rows = await targets(id)
+    expect(rows.find(({ workload_id }) => workload_id === bare.workloadId)).toMatchObject({
+      verdict: 'unmanaged',
+      state: 'left_out',
+      wave: null,
+    })
+    expect(runs().slice(0, 4)).toEqual([FIRST, FIRST, FIRST, FIRST])
+    const groups = (await call('GET', `/${id}/groups`)).json as { count: number; diff: string }[]
+    expect(groups).toHaveLength(1)
+    expect(groups[0]!.count).toBe(4)
+    expect(groups[0]!.diff).toContain('-        endpoint: "127.0.0.1:1"\n+        endpoint: "127.0.0.1:2"')
+  })
+
+  it('puts workloads of production behind a single one of them, whatever was asked for', async () => {
+    await invoke(ctx, `PUT /api/workloads/${agents[0]!.workloadId}/trusted-labels`, {
+      as: (await signIn(ctx, { groups: ['administrator'] })).token,
+      body: { labels: { env: 'prod' } },
+    })
+    const refused = await plan(await draft({ waves: [{}] }))
+    expect(refused.plan).toMatchObject({ production_count: 0, refused: { policy_blocked: 1 } })
+    const id = await draft({ waves: [{}], change: { kind: 'text', yaml: productionYaml(2) } })
+    const { plan: found, plan_hash } = await plan(id)
+    expect(found).toMatchObject({ production_count: 1, target_count: 6 })
+    expect(found!.waves.map(({ target_count }) => target_count)).toEqual([1, 5])
+    expect((await call('POST', `/${id}/request`, { plan_hash })).json).toMatchObject({
+      code: 'production_confirmation_required',
+    })
+    expect((await call('POST', `/${id}/request`, { plan_hash, prod_confirmation: true })).status).toBe(200)
+  })
+
+  it('is gone when the campaign is changed', async () => {
+    const id = await draft()
+    await plan(id)
+    const { status, json } = await call('PUT', `/${id}`, {
+      name: 'Three',
+      change: { kind: 'text', yaml: configYaml(3) },
+      scope: scope(),
+    })
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ status: 'draft', name: 'Three' })
+    expect((json as CampaignRecord).plan).toBeUndefined()
+    expect((await call('POST', `/${id}/request`, { plan_hash: 'x' })).status).toBe(409)
+  })
+})
+
+const scope = () => ({
+  selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] },
+})
+
+describe('an approval', () => {
+  it('is of the plan that was looked at, and of no other', async () => {
+    const id = await draft()
+    const { plan_hash } = await plan(id)
+    expect((await call('POST', `/${id}/request`, { plan_hash: 'another' })).json).toMatchObject({
+      code: 'campaign_plan_changed',
+    })
+    expect((await call('POST', `/${id}/request`, { plan_hash })).status).toBe(200)
+    expect(
+      (await call('PUT', `/${id}`, { name: 'x', change: { kind: 'text', yaml: 'a: 1' }, scope: scope() }))
+        .json,
+    ).toMatchObject({ code: 'campaign_not_ready', status: 'requested' })
+    expect((await call('POST', `/${id}/approve`, { comment: 'yes', plan_hash: 'another' })).status).toBe(409)
+    expect((await call('POST', `/${id}/start`)).json).toMatchObject({ code: 'campaign_not_ready' })
+    expect((await call('POST', `/${id}/approve`, { comment: 'yes', plan_hash })).status).toBe(200)
+    expect(await record(id)).toMatchObject({ status: 'approved', approvals: [{ by: editor.email }] })
+  })
+})
+
+describe('a campaign', () => {
+  it('goes wave by wave, and is done when everybody runs it', async () => {
+    const id = await start()
+    await work()
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
+    applyAll()
+    await work(300)
+    await work(300)
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(4)
+    applyAll()
+    for (let n = 0; n < 4; n++) {
+      await work(300)
+      applyAll()
+    }
+    expect(runs()).toEqual(HOSTS.map(() => SECOND))
+    expect(await record(id)).toMatchObject({ status: 'done', counts: { applied: 6 } })
+  })
+
+  it('halts at the first failure of the first wave, with its cause, and starts nothing more', async () => {
+    const id = await start()
+    await work()
+    const first = agents.find((agent) => agent.offered().at(-1) === SECOND)!
+    first.fail('exporter "debug" cannot be built')
+    await work(300)
+    await work(300)
+    expect(await record(id)).toMatchObject({
+      status: 'halted',
+      halt: { gate: 'failed', value: 1, limit: 0, wave: 0, workload_ids: [first.workloadId] },
+    })
+    await work(60_000)
+    expect(runs()).toEqual(HOSTS.map(() => FIRST))
+  })
+
+  it('starts nothing after a pause, and goes on when somebody continues', async () => {
+    const id = await start()
+    await work()
+    expect((await call('POST', `/${id}/pause`)).status).toBe(200)
+    applyAll()
+    await work(300)
+    await work(60_000)
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
+    expect((await record(id)).counts).toMatchObject({ applied: 1, waiting: 5 })
+    expect((await call('POST', `/${id}/continue`)).status).toBe(200)
+    await work(300)
+    expect(runs().filter((hash) => hash === SECOND).length).toBeGreaterThan(1)
+  })
+
+  it('skips by name whose config has moved since it was approved', async () => {
+    const id = await start({ waves: [{}], limits: { silent: 1 } })
+    await pushConfig(ctx.fleet, agents[2]!.workloadId, configYaml(9))
+    agents[2]!.apply()
+    await ctx.advance(300)
+    await work()
+    const row = (await targets(id)).find(({ workload_id }) => workload_id === agents[2]!.workloadId)
+    expect(row).toMatchObject({ state: 'skipped', reason: 'base_moved' })
+    expect(agents[2]!.offered().at(-1)).toBe(configHash(configYaml(9)))
+  })
+
+  it('catches up with a host that was away, after everybody else is done', async () => {
+    leave(agents[1]!)
+    await ctx.advance(200_000)
+    const id = await start({ waves: [{}] })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'done', counts: { applied: 5, offline: 1 } })
+    agents[1] = fakeAgent(ctx.fleet, { host: 'vm-2', uid: agents[1]!.uid })
+    await work(6_000)
+    await work(6_000)
+    expect(agents[1]!.offered().at(-1)).toBe(SECOND)
+    agents[1]!.apply()
+    await work(6_000)
+    expect((await record(id)).counts).toEqual({ applied: 6 })
+  })
+
+  it('gives everybody the former config back, but for who has moved on', async () => {
+    const id = await start({ waves: [{}] })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    await pushConfig(ctx.fleet, agents[0]!.workloadId, configYaml(9))
+    agents[0]!.apply()
+    await ctx.advance(300)
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await work()
+    for (const agent of agents.slice(1)) {
+      expect(agent.offered().at(-1)).toBe(FIRST)
+      agent.apply()
+    }
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 5, moved_on: 1 } })
+    expect(agents[0]!.offered().at(-1)).toBe(configHash(configYaml(9)))
+  })
+
+  it('ends a target that never answers, and halts over silence', async () => {
+    const id = await start({ waves: [{}] })
+    await work()
+    await work(11 * 60_000)
+    await work(300)
+    expect(await record(id)).toMatchObject({ status: 'halted', halt: { gate: 'silent', value: 6 } })
+  })
+
+  it('halts when whoever approved it may not approve any more', async () => {
+    const id = await start()
+    await database.pool.execute('delete from user_groups where user_id = $1', [editor.userId])
+    await work()
+    const stored = await database.pool.query<{ status: string; halt: object }>(
+      'select status, halt from campaigns where id = $1',
+      [id],
+    )
+    expect(stored[0]).toMatchObject({ status: 'halted', halt: { gate: 'approver_gone' } })
+  })
+
+  it('patches configs that differ otherwise', async () => {
+    const id = await start({
+      waves: [{}],
+      change: { kind: 'patch', patch: { merge: { exporters: { debug: { verbosity: 'detailed' } } } } },
+    })
+    await work()
+    const patched = configYaml(1).replace('debug:', 'debug:\n    verbosity: detailed')
+    expect(runs()).toEqual(HOSTS.map(() => configHash(patched)))
+    expect((await record(id)).status).toBe('running')
+  })
+})
