@@ -50,6 +50,13 @@ const perAgent: Keeping = {
   reachedBy: AGENTS,
 }
 const perWorkload: Keeping = { bound: 'the workloads', reachedBy: WORKLOADS }
+const perCampaign: Keeping = {
+  bound: 'the workloads of the campaigns at work; what is over is forgotten',
+  reachedBy: [
+    'functions/campaigns/lifecycle.test.ts',
+    'goes wave by wave, and is done when everybody runs it',
+  ],
+}
 const perSocket: Keeping = { bound: 'the sockets of the listener', reachedBy: SOCKETS }
 const perPush: Keeping = {
   bound:
@@ -244,6 +251,12 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'one for each push that had no answer when it was told, until its time for one is over',
     reachedBy: ['lib/hub/notices.test.ts', 'tells a push no more while nothing of it changes'],
   },
+  'lib/campaigns/planner.ts CampaignPlanner.#underWay': perCampaign,
+  'lib/campaigns/run.ts CampaignRun.busy': perCampaign,
+  'lib/campaigns/run.ts CampaignRun.inFlight': perCampaign,
+  'lib/campaigns/run.ts CampaignRun.offline': perCampaign,
+  'lib/campaigns/run.ts CampaignRun.watched': perCampaign,
+  'lib/campaigns/runner.ts CampaignRunner.#runs': perCampaign,
   'lib/hub/hub.ts Hub.#members': perSocket,
   'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },
@@ -318,6 +331,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
 
 /** What lives for one call, one job or one document, within the limits of what it is given, or is made at the start. */
 const SHORT_LIVED: readonly string[] = [
+  'lib/campaigns/groups.ts ChangeGroups.#keys',
+  'lib/campaigns/judge.ts CampaignJudge.#bases',
+  'lib/campaigns/judge.ts CampaignJudge.#checks',
+  'lib/campaigns/judge.ts CampaignJudge.#policies',
+  'lib/campaigns/judge.ts CampaignJudge.#results',
+  'lib/configs/patch/rename.ts Renamer.otherMatches',
+  'lib/configs/render/render.ts Filler.used',
+  'lib/model/patterns.ts Reader.#characters',
   'lib/audit/database.ts OpenAct.#records',
   'lib/audit/database.ts OpenAct.#tells',
   'lib/configs/check/pipeline-structure.ts PipelineCheck.#findings',

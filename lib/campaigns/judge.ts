@@ -41,8 +41,10 @@ export type CampaignResult =
 /** A patch as it was sent, in the words of the configs. */
 const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
 
-/** Kept of equal checks and texts, each. */
-const KEPT_MAX = 2_000
+/** Verdicts that are kept, each for a judge's life. */
+const VERDICTS_MAX = 2_000
+/** Texts that are kept: workloads that differ have nothing to share. */
+const TEXTS_MAX = 50
 
 /**
  * Judges the workloads of a campaign, for its plan and again when their turn comes. Equal work is done once: live for
@@ -97,7 +99,12 @@ export class CampaignJudge {
 
   /** The text of a config that muster pushed; null when it is not kept any more. */
   textOf(hash: string): Promise<string | null> {
-    return once(this.#bases, hash, async () => (await findContent(this.#parts.db, hash))?.body ?? null)
+    return once(
+      this.#bases,
+      TEXTS_MAX,
+      hash,
+      async () => (await findContent(this.#parts.db, hash))?.body ?? null,
+    )
   }
 
   /** The config that a workload would run. */
@@ -118,7 +125,7 @@ export class CampaignJudge {
 
   /** A config with the campaign's patch, once for all workloads that run it. */
   #patched(base: string): Promise<CampaignResult> {
-    return once(this.#results, base, async () => {
+    return once(this.#results, TEXTS_MAX, base, async () => {
       const { change } = this.#campaign
       const text = await this.textOf(base)
       if (text === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' } as const
@@ -148,7 +155,7 @@ export class CampaignJudge {
       ...[...lists].sort(),
       target.instances.some(({ runsProfiles }) => runsProfiles),
     ].join('\n')
-    return once(this.#checks, key, async () => {
+    return once(this.#checks, VERDICTS_MAX, key, async () => {
       const found = await this.#parts.configs.validate(result.text, {
         target,
         requestedVersion: '',
@@ -172,7 +179,7 @@ export class CampaignJudge {
   ): Promise<boolean> {
     const environment = environmentOf(workload.trustedLabels, workload.labels)
     const key = [result.hash, workload.activeHash, isProd, environment].join('\n')
-    return once(this.#policies, key, async () => {
+    return once(this.#policies, VERDICTS_MAX, key, async () => {
       const current = workload.activeHash === null ? null : await this.textOf(workload.activeHash)
       const approval = { targetEnv: '', targetGroup: '' }
       const texts = { candidate: result.text, current }
@@ -186,13 +193,18 @@ export class CampaignJudge {
 }
 
 /** The answer to a question that was asked before; a failure is not remembered. */
-function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+function once<T>(
+  known: Map<string, Promise<T>>,
+  most: number,
+  key: string,
+  ask: () => Promise<T>,
+): Promise<T> {
   const before = known.get(key)
   if (before !== undefined) return before
   const asked = ask()
   known.set(key, asked)
   for (const oldest of known.keys()) {
-    if (known.size <= KEPT_MAX) break
+    if (known.size <= most) break
     known.delete(oldest)
   }
   asked.catch(() => known.delete(key))

@@ -102,7 +102,6 @@ async function push(
     case 'base-moved':
       return { kind: 'skipped', reason: 'base_moved' }
     case 'workload-not-connected':
-    case 'stage-empty':
       return { kind: 'offline' }
     default:
       // Whether it was started, where the record went and not out of the house, the database says.
