@@ -1,5 +1,8 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
 
+/** Where a provider sends browsers back to; `functions/oidc/callback.ts` answers there. */
+const CALLBACK_PATH = '/api/auth/oidc/callback'
+
 /** Reads one variable; an empty one is an unset one. */
 type ReadText = (name: string, fallback?: string) => string
 
@@ -91,6 +94,7 @@ function readOidc(
     ok: true,
     settings: {
       ...{ issuer, clientId, clientSecret, clientAuth, scopes, groupMap, publicUrl },
+      callbackUrl: `${publicUrl}${CALLBACK_PATH}`,
       groupsClaim: text('OIDC_GROUPS_CLAIM', 'groups').trim(),
       name: text('OIDC_NAME', 'single sign-on').trim(),
       sessionMs: Number(hours) * HOUR_MS,

@@ -1,4 +1,4 @@
-import { EMAIL_LENGTH_MAX, isTooLongForEmail } from '../../lib/identity/emails.ts'
+import { EMAIL_LENGTH_MAX, isTooLongForEmail } from '../../lib/model/emails.ts'
 import { LoginRequest, LoginResponse } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { sessionCookie } from '../../runtime/credentials.ts'

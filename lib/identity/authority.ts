@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type Permission, permissionsOf } from '../model/permissions.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import { findSession } from '../store/sessions.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './sessions/tokens.ts'
 
 /** Who a credential stands for, with the authority as it is now. */
 export interface SignedInUser {

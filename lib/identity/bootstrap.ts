@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
+import { toEmailKey } from '../model/emails.ts'
 import type { Database } from '../store/db.ts'
 import { findGroups, replaceUserGroups } from '../store/groups.ts'
 import { findCredentials, findUser, hasUsers, insertUser, lockIdentity } from '../store/users.ts'
-import { toEmailKey } from './emails.ts'
 import type { Passwords } from './passwords.ts'
 
 /** The first administrator, as the environment names it; the configuration has checked both. */

@@ -14,9 +14,10 @@ import type { OidcSettings } from './oidc/settings.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
 import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
+import type { SessionEnds } from './sessions/session-ends.ts'
+import { openTokens } from './sessions/tokens.ts'
 import { openTokenAdministration, type TokenAdministration } from './token-administration.ts'
 import { isApiToken, openTokenAuthority, type TokenAuthentication } from './token-authority.ts'
-import { openTokens } from './tokens.ts'
 import { openUserAdministration, type UserAdministration } from './user-administration.ts'
 
 /** Who may sign in and what they may do. */
@@ -56,12 +57,6 @@ export interface IdentityParts {
   onlyPasswordLogin: string | null
   /** Null where nobody signs in with an identity provider. */
   oidc: OidcSettings | null
-}
-
-/** Memory of sessions and API tokens that ended: caches forget them, listeners hear of them. */
-export interface SessionEnds {
-  /** Call after the commit. */
-  announce(sessionIds: readonly string[]): void
 }
 
 /** Unknown API tokens of one address in a minute. */

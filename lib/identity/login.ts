@@ -3,13 +3,13 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
+import { toEmailKey } from '../model/emails.ts'
 import { listUserGroups } from '../store/groups.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findCredentials, noteLogin } from '../store/users.ts'
-import { toEmailKey } from './emails.ts'
 import type { LoginLimit } from './login-limit.ts'
 import type { Busy, Passwords } from './passwords.ts'
-import type { Tokens } from './tokens.ts'
+import type { Tokens } from './sessions/tokens.ts'
 
 /** Neither field is empty. */
 export interface LoginRequest {

@@ -1,12 +1,12 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import { toEmailKey } from '../model/emails.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { findPasswordHash, updatePassword } from '../store/users.ts'
-import { toEmailKey } from './emails.ts'
-import type { SessionEnds } from './identity.ts'
 import type { LoginLimit } from './login-limit.ts'
 import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
+import type { SessionEnds } from './sessions/session-ends.ts'
 
 /** Neither password is empty. */
 export interface PasswordChange {

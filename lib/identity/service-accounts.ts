@@ -14,7 +14,7 @@ import {
   setServiceAccountOwner,
 } from '../store/service-accounts.ts'
 import { deleteUser, findUser, lockIdentity } from '../store/users.ts'
-import type { SessionEnds } from './identity.ts'
+import type { SessionEnds } from './sessions/session-ends.ts'
 import type { Administrator } from './user-administration.ts'
 
 type ServiceAccountRefusal = Refusal<

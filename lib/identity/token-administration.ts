@@ -9,7 +9,7 @@ import type { Db } from '../store/db.ts'
 import { listUserGroups } from '../store/groups.ts'
 import { findServiceAccount } from '../store/service-accounts.ts'
 import { findUser, lockIdentity } from '../store/users.ts'
-import type { SessionEnds } from './identity.ts'
+import type { SessionEnds } from './sessions/session-ends.ts'
 import { formatApiToken, hashApiToken } from './token-authority.ts'
 import type { Administrator } from './user-administration.ts'
 

@@ -2,15 +2,15 @@ import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import { isEmail, toEmailKey } from '../model/emails.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
 import type { Db } from '../store/db.ts'
 import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
-import { isEmail, toEmailKey } from './emails.ts'
-import type { SessionEnds } from './identity.ts'
 import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
+import type { SessionEnds } from './sessions/session-ends.ts'
 
 /** The administrator who acts. */
 export interface Administrator {

@@ -1,6 +1,6 @@
 import { array, number, object, optional, string } from 'superstruct'
 import { expect, test, vi } from 'vitest'
-import { openTokens } from '../../lib/identity/tokens.ts'
+import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { checkBody } from '../../runtime/body.ts'
 import { readCookie, readCredential } from '../../runtime/credentials.ts'

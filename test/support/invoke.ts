@@ -1,7 +1,7 @@
 import { systemWebhookNetwork } from '../../lib/alerts/webhook-client.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import type { Passwords } from '../../lib/identity/passwords.ts'
-import { openTokens } from '../../lib/identity/tokens.ts'
+import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import type { Role } from '../../lib/model/permissions.ts'
 import { DIRECT } from '../../lib/outbound/proxy.ts'

@@ -1,4 +1,4 @@
-import { isEmail } from '../emails.ts'
+import { isEmail } from '../../model/emails.ts'
 
 /** What a provider says of somebody, its ID token first. */
 export type Claims = Readonly<Record<string, unknown>>

@@ -1,11 +1,11 @@
 import type { AuditedDatabase } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
+import type { AuditActor } from '../../audit/event.ts'
+import { toEmailKey } from '../../model/emails.ts'
 import { linkUser, takeLinkRequest } from '../../store/external-users.ts'
 import { deleteUserSessions } from '../../store/sessions.ts'
 import { findUser, lockIdentity } from '../../store/users.ts'
-import { toEmailKey } from '../emails.ts'
-import type { SessionEnds } from '../identity.ts'
-import type { Administrator } from '../user-administration.ts'
+import type { SessionEnds } from '../sessions/session-ends.ts'
 
 export type LinkOutcome =
   | { ok: true }
@@ -15,9 +15,9 @@ export type LinkOutcome =
 /** Answers whether somebody of the provider and a local user are the same. */
 export interface LinkAdministration {
   /** They are: the local user signs in with the provider from now on. */
-  accept(by: Administrator, id: string): Promise<LinkOutcome>
+  accept(by: AuditActor, id: string): Promise<LinkOutcome>
   /** They are not: the request goes, and comes again with the next sign-in. */
-  refuse(by: Administrator, id: string): Promise<LinkOutcome>
+  refuse(by: AuditActor, id: string): Promise<LinkOutcome>
 }
 
 interface Parts {
@@ -35,11 +35,7 @@ export function openLinkAdministration(parts: Parts): LinkAdministration {
   }
 }
 
-function accept(
-  { db, ends, keptAdministrators }: Parts,
-  by: Administrator,
-  id: string,
-): Promise<LinkOutcome> {
+function accept({ db, ends, keptAdministrators }: Parts, by: AuditActor, id: string): Promise<LinkOutcome> {
   const kept = new Set(keptAdministrators.map(toEmailKey))
   return db.change<LinkOutcome>('link.accept', by, async (tx) => {
     await lockIdentity(tx)
@@ -60,7 +56,7 @@ function accept(
   })
 }
 
-function refuse({ db }: Parts, by: Administrator, id: string): Promise<LinkOutcome> {
+function refuse({ db }: Parts, by: AuditActor, id: string): Promise<LinkOutcome> {
   return db.change<LinkOutcome>('link.refuse', by, async (tx) => {
     const request = await takeLinkRequest(tx, id)
     if (!request) return { ok: false, code: 'link-request-not-found' }

@@ -3,7 +3,7 @@ import * as client from 'openid-client'
 import type { Clock } from '../../clock.ts'
 import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
 import { checkLogoutToken, type LogoutToken } from './logout-token.ts'
-import { CALLBACK_PATH, type OidcSettings } from './settings.ts'
+import type { OidcSettings } from './settings.ts'
 
 /** What must be remembered of a sign-in while the browser is at the provider. */
 export interface Flow {
@@ -56,7 +56,7 @@ const AUTHENTICATIONS = {
 
 /** A provider that nobody has asked yet. */
 export function openProvider(settings: OidcSettings, clock: Clock): Provider {
-  const redirectUri = `${settings.publicUrl}${CALLBACK_PATH}`
+  const redirectUri = settings.callbackUrl
   const issuer = new URL(settings.issuer)
   // The settings let http pass for loopback only.
   const isLocal = issuer.protocol === 'http:'

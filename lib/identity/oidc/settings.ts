@@ -15,7 +15,6 @@ export interface OidcSettings {
   sessionMs: number
   /** Where browsers find muster, without a slash at the end. */
   publicUrl: string
+  /** Where the provider sends them back to. */
+  callbackUrl: string
 }
-
-/** Where a provider sends browsers back to. */
-export const CALLBACK_PATH = '/api/auth/oidc/callback'

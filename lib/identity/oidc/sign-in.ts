@@ -2,6 +2,7 @@ import type { AuditedDatabase } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
+import { toEmailKey } from '../../model/emails.ts'
 import type { Db } from '../../store/db.ts'
 import {
   findExternalUser,
@@ -12,9 +13,8 @@ import {
 import { findGroups, listUserGroups, replaceUserGroups } from '../../store/groups.ts'
 import { deleteUserSessions, insertSession } from '../../store/sessions.ts'
 import { findCredentials, lockIdentity } from '../../store/users.ts'
-import { toEmailKey } from '../emails.ts'
-import type { SessionEnds } from '../identity.ts'
-import type { Tokens } from '../tokens.ts'
+import type { SessionEnds } from '../sessions/session-ends.ts'
+import type { Tokens } from '../sessions/tokens.ts'
 import { type ExternalIdentity, mapGroups } from './claims.ts'
 import type { OidcSettings } from './settings.ts'
 

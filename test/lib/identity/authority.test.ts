@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openAuthority } from '../../../lib/identity/authority.ts'
-import { openTokens } from '../../../lib/identity/tokens.ts'
+import { openTokens } from '../../../lib/identity/sessions/tokens.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fakeClock } from '../../support/fakes.ts'
 

@@ -34,6 +34,7 @@ export const settingsFor = (
   publicUrl: string,
   more: Partial<OidcSettings> = {},
 ): OidcSettings => ({
+  callbackUrl: `${publicUrl}/api/auth/oidc/callback`,
   ...{ issuer, publicUrl, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, clientAuth: 'basic' },
   ...{ scopes: 'openid profile email groups', groupsClaim: 'groups', groupMap: null, name: 'Test Directory' },
   sessionMs: 36_000_000,

@@ -1,7 +1,7 @@
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { openTokens } from '../../../lib/identity/tokens.ts'
-import { fakeClock } from '../../support/fakes.ts'
+import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
+import { fakeClock } from '../../../support/fakes.ts'
 
 const SECRET = 'a-test-secret-of-at-least-32-characters'
 const key = new TextEncoder().encode(SECRET)

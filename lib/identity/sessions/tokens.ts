@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../clock.ts'
 
 /** A login token lives this long. */
 export const TOKEN_LIFETIME_S = 86_400
