@@ -20,12 +20,12 @@ export class ConfigReports {
     this.#parts = parts
   }
 
-  /** Take the remote config status of a report; true when it was news. */
-  take(instance: Instance, report: AgentReport, isFullReport: boolean): boolean {
+  /** Take the remote config status of a report; true when it was news. One that is whole has nothing to add. */
+  take(instance: Instance, report: AgentReport, isWhole: boolean): boolean {
     const status = report.remoteConfigStatus
     if (status === null) {
       // A full report without one: it has never received a config.
-      if (isFullReport && !instance.reported.isKnown) this.becomeNone(instance)
+      if (isWhole && !instance.reported.isKnown) this.becomeNone(instance)
       return false
     }
     this.#parts.state.unknownReported.delete(instance)
@@ -38,7 +38,7 @@ export class ConfigReports {
       }
       return false
     }
-    return this.#takeStatus(instance, status, status.status, isFullReport)
+    return this.#takeStatus(instance, status, status.status, report.attributes !== null)
   }
 
   /** Nothing was ever said, and nothing will be: the instance counts as one without a config. */

@@ -1,7 +1,23 @@
+import { AGENT_CAPABILITIES, type AgentReport } from '../../opamp/report.ts'
 import { canReport } from '../decide/abilities.ts'
 import type { Instance } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { FULL_STATE_BURST, FULL_STATE_REFILL_MS } from './new-instance.ts'
+
+/**
+ * May there be more to say than a report with a description says? No connection tells a poller that we were away: it
+ * goes on with what has changed since its last words, which may have been to a process that is gone, or lost. Asked of
+ * one that was heard of before, when it lacks something that it announces.
+ */
+export function isPart(report: AgentReport, capabilities: number): boolean {
+  const announces = (capability: number) => (capabilities & capability) !== 0
+  return (
+    report.attributes !== null &&
+    ((report.remoteConfigStatus === null && announces(AGENT_CAPABILITIES.reportsRemoteConfig)) ||
+      (report.effectiveConfig === null && announces(AGENT_CAPABILITIES.reportsEffectiveConfig)) ||
+      (report.health === null && announces(AGENT_CAPABILITIES.reportsHealth)))
+  )
+}
 
 /** Is this instance to be asked for its full state now? Notes that it is. */
 export function askFullState(

@@ -11,7 +11,7 @@ import { AgentRoom } from './agent-room.ts'
 import type { ConfigReports } from './config-reports.ts'
 import { Descriptions } from './descriptions.ts'
 import type { EffectiveConfigs } from './effective-configs.ts'
-import { askFullState } from './full-state.ts'
+import { askFullState, isPart } from './full-state.ts'
 import { createInstance, OUR_CAPABILITIES } from './new-instance.ts'
 import type { Presence } from './presence.ts'
 
@@ -90,14 +90,19 @@ export class Receiver {
     if (duplicate !== null) return plain(duplicate)
     const wasLive = instance.workload?.live.has(instance) ?? false
     const isRepeated = instance.sequenceNum === report.sequenceNum && instance.connection === connection
-    if (isNewStart(instance, connection, report)) this.#presence.startedAnew(instance)
+    const isStart = isNewStart(instance, connection, report)
+    if (isStart) this.#presence.startedAnew(instance)
+    const isFirstAgain = instance.sequenceNum === null && instance.workload !== null
     const hasGap = this.#noteSequence(instance, connection, report)
+    const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
+    const isWhole =
+      report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
     // Words were lost together with the old connection: what it runs is not known until it says so.
     if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection)
-    this.#merge(instance, report, wasLive)
+    this.#merge(instance, report, wasLive, isWhole)
     const isRetransmission = about.isRetransmission === true
-    const message = this.#answer(instance, report, hasGap, isRetransmission)
+    const message = this.#answer(instance, isWhole, hasGap || mayLack, isRetransmission)
     return { message, heard: { instance, isRepeated: isRepeated || isRetransmission } }
   }
 
@@ -176,7 +181,7 @@ export class Receiver {
     return true
   }
 
-  #merge(instance: Instance, report: AgentReport, wasLive: boolean): void {
+  #merge(instance: Instance, report: AgentReport, wasLive: boolean, isWhole: boolean): void {
     const now = this.#parts.deps.clock.now()
     const nowMs = this.#parts.deps.clock.monotonicMs()
     if (instance.connection?.transport === 'http') instance.rhythm = notePoll(instance.rhythm, nowMs)
@@ -185,7 +190,6 @@ export class Receiver {
     // The 16 bytes of a known agent are the same again; keeping these would keep every agent's last frame.
     if (report.uidOnWire.length !== 16 || instance.uidOnWire.length !== 16)
       instance.uidOnWire = report.uidOnWire
-    const isFull = report.attributes !== null
     const hasNewCapabilities = report.hasCapabilities && report.capabilities !== instance.capabilities
     if (report.hasCapabilities) {
       instance.capabilities = report.capabilities
@@ -208,25 +212,20 @@ export class Receiver {
     workload.lastSeenAt = now
     this.#parts.writer.seen(workload)
     this.#homes.rememberRhythm(instance, workload)
-    const isNews = this.#reports.take(instance, report, isFull)
+    const isNews = this.#reports.take(instance, report, isWhole)
     if (isNews) this.#parts.deps.notices.configStatusReported(workload, instance)
     if (hasNewCapabilities) this.#reports.capabilitiesChanged(instance)
     if (isNews || hasNewCapabilities || report.health !== null || report.components !== null)
       this.#presence.touch(instance, workload)
   }
 
-  #answer(
-    instance: Instance,
-    report: AgentReport,
-    hasGap: boolean,
-    isRetransmission: boolean,
-  ): ServerMessage {
+  #answer(instance: Instance, isWhole: boolean, hasGap: boolean, isRetransmission: boolean): ServerMessage {
     const message: ServerMessage = {}
     if (!instance.hasBeenAnswered) {
       message.capabilities = OUR_CAPABILITIES
       instance.hasBeenAnswered = true
     }
-    if (report.attributes !== null) {
+    if (isWhole) {
       instance.hasAskedFullState = false
     } else if (
       askFullState(this.#parts, instance, { hasGap, isRetransmission }) ||
@@ -245,5 +244,8 @@ function isNewStart({ sequenceNum }: Instance, { transport }: AgentConnection, r
   if (transport !== 'http' || report.attributes === null || sequenceNum === null) return false
   return report.sequenceNum < sequenceNum
 }
+
+const capabilitiesOf = (instance: Instance, report: AgentReport): number =>
+  report.hasCapabilities ? report.capabilities : instance.capabilities
 
 const plain = (message: ServerMessage): Taken => ({ message, heard: null })

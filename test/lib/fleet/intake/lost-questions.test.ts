@@ -77,6 +77,54 @@ describe('a poller whose answer was lost', () => {
   })
 })
 
+describe('a poller that says only what has changed', () => {
+  const runs: PlainMessage = {
+    remoteConfigStatus: { lastRemoteConfigHash: hex('ab'.repeat(32)), status: 1 },
+    effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from('{}') } } } },
+    health: { healthy: true },
+  }
+  const reported = () => ctx.fleet.state.instances.get(UID)!.reported
+  const restart = async () => {
+    await ctx.advance(1_000)
+    await ctx.close()
+    ctx = await createFleetContext(database, { clock: ctx.clock })
+    exchange = createOpampExchange({
+      ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+    })
+  }
+
+  it('is asked for the rest, where its first words after our start are a changed description', async () => {
+    await poll(5, { ...described, ...runs })
+    await restart()
+    expect((await poll(9, described)) & FULL_STATE).toBe(FULL_STATE)
+    expect(reported()).toEqual({ isKnown: false })
+    expect((await poll(10, { ...described, ...runs })) & FULL_STATE).toBe(0)
+    expect(reported()).toMatchObject({ isKnown: true, hash: 'ab'.repeat(32), status: 'applied' })
+  })
+
+  it('is asked for the rest, where what it said before did not arrive', async () => {
+    await poll(5, { ...described, ...runs })
+    expect((await poll(8, described)) & FULL_STATE).toBe(FULL_STATE)
+    expect((await poll(9, { ...described, ...runs })) & FULL_STATE).toBe(0)
+  })
+
+  it('is asked once, where there is nothing else to say', async () => {
+    await poll(5, described)
+    await restart()
+    expect((await poll(9, described)) & FULL_STATE).toBe(FULL_STATE)
+    expect((await poll(10, described)) & FULL_STATE).toBe(0)
+    expect(reported()).toMatchObject({ isKnown: true, status: 'none' })
+    expect((await poll(11)) & FULL_STATE).toBe(0)
+  })
+
+  it('is not asked where it is new, or said everything', async () => {
+    expect((await poll(1, described)) & FULL_STATE).toBe(0)
+    expect(reported()).toMatchObject({ isKnown: true, status: 'none' })
+    await restart()
+    expect((await poll(9, { ...described, ...runs })) & FULL_STATE).toBe(0)
+  })
+})
+
 it('an agent whose socket had no room when its workload was deleted is asked with its next message', async () => {
   const agent = fakeAgent(ctx.fleet, { host: 'vm' })
   await ctx.advance(1_000)
