@@ -1,5 +1,6 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import { findContent } from '../store/config-contents.ts'
+import type { Db } from '../store/db.ts'
 import { clearKnownGood, findKnownGood, type KnownGood, setKnownGood } from '../store/known-good.ts'
 import { findNewestPushOfHash, wasEverApplied } from '../store/pushes.ts'
 import { lockWorkload } from '../store/workloads.ts'
@@ -47,17 +48,13 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
   if (target === null || workload === null) return { ok: false, code: 'workload-not-found' }
   if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
   const db = await parts.db.upToDate()
-  const newest = await findNewestPushOfHash(db, workloadId, hash)
-  if (newest === null) return { ok: false, code: 'revision-not-found' }
-  // One that was applied and failed later is what nobody wants to go back to.
-  if (newest.status === 'failed' || !(await wasEverApplied(db, workloadId, hash)))
-    return { ok: false, code: 'config-not-applied' }
+  const fit = await judgePin(db, workloadId, hash)
+  if (!fit.ok) return fit
   const content = await findContent(db, hash)
   if (content === null) return { ok: false, code: 'config-content-unavailable' }
   const checked = await checkDraft(parts, content.body, target)
   if (!checked.ok) return checked
-  const appliedAt = newest.appliedAt ?? newest.submittedAt
-  const outcome = await pin(parts, request, appliedAt)
+  const outcome = await pin(parts, request)
   if (!outcome.ok && outcome.code === 'known-good-conflict') {
     const recorded = await parts.db.observe({
       ...{ action: 'config.known_good.conflict', actor: request.actor },
@@ -73,24 +70,48 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
   return outcome
 }
 
+/** Can a workload go back to this config? */
+async function judgePin(
+  db: Db,
+  workloadId: string,
+  hash: string,
+): Promise<{ ok: true; appliedAt: Date } | { ok: false; code: 'revision-not-found' | 'config-not-applied' }> {
+  const newest = await findNewestPushOfHash(db, workloadId, hash)
+  if (newest === null) return { ok: false, code: 'revision-not-found' }
+  // One that was applied and failed later is what nobody wants to go back to.
+  if (newest.status === 'failed' || !(await wasEverApplied(db, workloadId, hash)))
+    return { ok: false, code: 'config-not-applied' }
+  return { ok: true, appliedAt: newest.appliedAt ?? newest.submittedAt }
+}
+
 /** What the caller said about the pin that he replaces, for the audit log. */
 const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => ({
   ...(ifCurrent === null ? {} : { if_current_known_good: ifCurrent }),
   ...{ force: isForced, replace_reason: replaceReason },
 })
 
-/** The precondition is looked at again under the workload's row lock. */
-function pin(parts: ApprovalParts, request: PinRequest, sourceAppliedAt: Date): Promise<PinOutcome> {
+/** All that may have changed since is judged under the workload's row lock: it may have failed or been archived. */
+function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
   const { workloadId, hash, actor } = request
   return parts.fleet.pinKnownGood<PinOutcome>(workloadId, hash, actor, async (tx) => {
-    if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    const row = await lockWorkload(tx, workloadId)
+    if (row === null) return { ok: false, code: 'workload-not-found' }
+    if (row.archivedAt !== null) return { ok: false, code: 'workload-archived' }
+    const fit = await judgePin(tx, workloadId, hash)
+    if (!fit.ok) return fit
     const current = await findKnownGood(tx, workloadId)
     if (!isExpected(current, request))
       return { ok: false, code: 'known-good-conflict', currentHash: current?.hash ?? '' }
     const hasChanged = current?.hash !== hash
     const next: KnownGood = hasChanged
       ? {
-          ...{ workloadId, hash, markedAt: parts.clock.now(), markedBy: actor.email, sourceAppliedAt },
+          ...{
+            workloadId,
+            hash,
+            markedAt: parts.clock.now(),
+            markedBy: actor.email,
+            sourceAppliedAt: fit.appliedAt,
+          },
           replacedHash: current?.hash ?? null,
           replaceReason: request.replaceReason === '' ? null : request.replaceReason,
         }
