@@ -1,3 +1,4 @@
+import type { AlertNotices } from '../lib/alerts/engine.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
@@ -10,7 +11,7 @@ import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../lib/fleet/state/agent-limits.ts'
 import { FleetCounters } from '../lib/fleet/state/counters.ts'
-import type { FleetDeps } from '../lib/fleet/state/deps.ts'
+import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
 import type { Timers } from '../lib/fleet/state/timers.ts'
 import { type CompareConfigs, EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
 import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
@@ -41,6 +42,9 @@ import type { Edition } from './editions.ts'
 
 const DAY_MS = 86_400_000
 
+/** Whom the fleet and the alerts tell what happens. */
+export type Notices = FleetNotices & AlertNotices
+
 /** What everything else stands on. The service brings the machine's; a test brings a clock that it moves. */
 export interface Ground {
   config: Config
@@ -62,8 +66,12 @@ export interface Ground {
   workerUrl(name: string): URL
   /** Threads for passwords and for reports; configs have a number of their own. */
   threads: { password: number; report: number }
-  /** In place of the config workers, for a test that wants no thread in between. */
+  /** In place of the engine over the config workers, for a test that wants no thread in between. */
+  configs?: ConfigEngine
+  /** In place of how the fleet has configs of agents read. */
   readConfigs?: { normalise: FleetDeps['normalise']; compare: CompareConfigs }
+  /** Put somebody who listens in between the fleet and those whom it tells. */
+  overhear?: (notices: Notices) => Notices
   agentLimits?: AgentLimits
 }
 
@@ -77,9 +85,9 @@ export interface Composed {
 }
 
 /**
- * Put all parts of a process together, for the service and for the tests of its functions. The simulation
- * (`test/sim/service`), `test/support/fleet-server.ts` and the commands of `commands.ts` still choose parts of their own:
- * whoever changes how parts meet looks there as well.
+ * Put all parts of a process together: for the service, for the tests of its functions, and for the processes of the
+ * simulation (`test/sim/service`). `test/support/fleet-server.ts` and the commands of `commands.ts`, which need few of
+ * them, still choose their own: whoever changes how parts meet looks there as well.
  */
 export function compose(ground: Ground): Composed {
   const { config, edition, clock, timers, random, log } = ground
@@ -98,10 +106,12 @@ export function compose(ground: Ground): Composed {
     onlyPasswordLogin: config.onlyPasswordLogin,
     oidc: config.oidc,
   })
-  const configs = openConfigEngine({
-    workers: configWorkers,
-    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
-  })
+  const configs =
+    ground.configs ??
+    openConfigEngine({
+      workers: configWorkers,
+      runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+    })
   const hub = new Hub({ clock, timers })
   identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
   const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
@@ -188,7 +198,8 @@ function openFleet(
     const workload = fleet.workload(workloadId)
     if (workload !== null) notices.workloadChanged(workload)
   })
-  const notices: HubNotices = new HubNotices(hub, counters, () => views)
+  const hubNotices = new HubNotices(hub, counters, () => views)
+  const notices: Notices = ground.overhear?.(hubNotices) ?? hubNotices
   const read = ground.readConfigs ?? readingWith(configs)
   const fleet: Fleet = new Fleet({
     ...{ db, clock, log, random, timers, notices, isCompatible },

@@ -1,5 +1,6 @@
 import type { SimStore } from './database/sim-store.ts'
 import { planTrouble } from './plan-trouble.ts'
+import type { Flaw } from './service/sim-service.ts'
 import { World } from './world.ts'
 
 /** What came of one seed. */
@@ -15,6 +16,13 @@ export interface SeedResult {
   rollbacks: number
 }
 
+/** What is asked of a seed besides. */
+export interface SeedOptions {
+  /** The kinds of trouble it is to have, by comma; its own choice by default. */
+  troubles?: string
+  flaw?: Flaw | null
+}
+
 const TROUBLE_MS = 300_000
 /** So long at least; then as long as something is under way. */
 const REST_MS = 300_000
@@ -28,10 +36,10 @@ const LOOK_MS = 60_000
 export async function runSeed(
   seed: number,
   store: SimStore,
-  troubles: string | undefined = process.env['SIM_TROUBLES'],
+  { troubles = process.env['SIM_TROUBLES'], flaw = null }: SeedOptions = {},
 ): Promise<SeedResult> {
   await store.clear()
-  const world = new World(seed, store, troubles)
+  const world = new World(seed, store, troubles, flaw)
   planTrouble(world, TROUBLE_MS)
   await world.run(TROUBLE_MS)
   await rest(world)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { openRuntimeCheck } from '../../lib/configs/check/runtime-check.ts'
 import { openConfigEngine } from '../../lib/configs/engine.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import type { Connection } from '../../lib/store/connection.ts'
 import { TEST_CONFIG } from '../support/invoke.ts'
 import { makeNature } from './agents/agent-nature.ts'
@@ -17,7 +18,7 @@ import { Promises, type WatchedWorld } from './invariants/promises.ts'
 import { InventoryOperator } from './operator/inventory.ts'
 import type { OperatorWorld } from './operator/operator-world.ts'
 import { PushingOperator } from './operator/pushes.ts'
-import { SimService } from './service/sim-service.ts'
+import { type Flaw, SimService } from './service/sim-service.ts'
 import { Dice } from './time/dice.ts'
 import { VirtualTime } from './time/virtual-time.ts'
 import { chooseTroubles, type Troubles } from './troubles.ts'
@@ -44,6 +45,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #gateways: Gateways
   readonly #watcher: Connection
   readonly #lines: string[] = []
+  readonly #flaw: Flaw | null
   readonly #course = createHash('sha256')
   readonly #failed = new Set<string>()
   readonly #engine = openConfigEngine({
@@ -64,7 +66,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   dropChance = 0
   lossChance = 0
 
-  constructor(seed: number, { sessions, watcher }: SimStore, wanted: string | undefined) {
+  constructor(seed: number, { sessions, watcher }: SimStore, wanted: string | undefined, flaw: Flaw | null) {
+    this.#flaw = flaw
     this.dice = new Dice(seed)
     this.troubles = chooseTroubles(this.dice, wanted)
     this.#sessions = sessions
@@ -116,7 +119,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   offered(uid: string, hash: string): void {
     this.trace(`offer ${hash.slice(0, 6)} -> ${uid.slice(0, 4)}`)
     this.stirred()
-    this.promises.offers.frame(uid, hash)
+    const workload = this.service()?.fleet.state.instances.get(uid)?.workload
+    this.promises.offers.frame(uid, hash, workload?.id ?? '')
   }
 
   /** Somebody came or was offered something: what follows from that takes its time. */
@@ -147,8 +151,16 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
       loggedError: (_, message) => this.promises.report(`logged an error: ${message}`),
       lostLock: (lost) => void this.#stopService(lost, 'lost the lock'),
       trace: (line) => this.trace(line),
-      notices: {
+      flaw: this.#flaw,
+      told: {
+        workloadChanged: (workload) => this.promises.delays.workloadTold(name, workload, this.time.nowMs),
+        fired: (alert) => {
+          const workload = service.fleet.workload(alert.workloadId)
+          const firstIllMs = workload === null ? null : this.#firstIllMs(workload)
+          this.promises.delays.fired(alert, workload, firstIllMs, this.time.nowMs)
+        },
         pushChanged: (workload, push) => {
+          this.promises.delays.pushTold(workload, this.time.nowMs)
           if (push.status === 'failed' && !this.#failed.has(push.pushId)) {
             this.#failed.add(push.pushId)
             this.promises.pushes.failed(workload, push)
@@ -178,6 +190,13 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
         this.#startLater(500)
       },
     )
+  }
+
+  /** When the first agent of a workload was ill; null when none ever was. */
+  #firstIllMs({ instances }: Workload): number | null {
+    const uids = new Set([...instances].map(({ uid }) => uid))
+    const times = this.agents.flatMap(({ uid, firstIllMs }) => (uids.has(uid) ? (firstIllMs ?? []) : []))
+    return times.length === 0 ? null : Math.min(...times)
   }
 
   #startLater(delayMs: number): void {

@@ -7,7 +7,7 @@ import type { VirtualTime } from '../time/virtual-time.ts'
 /** A service as agents meet it. */
 export interface AgentsService {
   fleet: Fleet
-  exchange: OpampExchange
+  ctx: { opamp: OpampExchange }
   isDead: boolean
   client: { isDead: boolean; pausedUntilMs: number }
 }

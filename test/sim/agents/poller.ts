@@ -86,7 +86,7 @@ export class Poller implements Link {
     const service = this.#world.service()
     if (service === null || isRequestLost) return
     const arrive = () => {
-      service.exchange.answerBody(body, this.#source).then((answer) => {
+      service.ctx.opamp.answerBody(body, this.#source).then((answer) => {
         if (isAnswerLost || service.isDead) return
         time.after(dice.between(0.5, 30), () => {
           if (request === this.#requests && this.#isUnderWay) this.#take(service, answer, report)

@@ -65,6 +65,7 @@ export class SimAgent implements Hearer {
   /** How often its last offer ended its process. */
   #crashes = 0
   #health = HEALTHY
+  #firstIllMs: number | null = null
   #unsentStatus: (() => void) | null = null
   #hasUntoldNature = false
   /** It runs another config since it last told which. */
@@ -101,6 +102,11 @@ export class SimAgent implements Hearer {
 
   get isHealthy(): boolean {
     return this.#health.healthy
+  }
+
+  /** When it was ill for the first time; null when it never was. That it is well again may be heard of late. */
+  get firstIllMs(): number | null {
+    return this.#firstIllMs
   }
 
   get effective(): string | null {
@@ -195,6 +201,7 @@ export class SimAgent implements Hearer {
   /** Turn ill or well again. */
   feel(isHealthy: boolean): void {
     this.#health = isHealthy ? HEALTHY : ILL
+    if (!isHealthy) this.#firstIllMs ??= this.#world.time.nowMs
     this.#say({ health: this.#health })
   }
 

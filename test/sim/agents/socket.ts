@@ -11,6 +11,7 @@ export class SimSocket implements AgentConnection {
   readonly #world: AgentWorld
   readonly #riders = new Set<Rider>()
   isOpen = true
+  #closedAtMs = 0
   /** Frames keep their order in both directions. */
   #arriveAtMs = 0
   #reachAtMs = 0
@@ -40,6 +41,7 @@ export class SimSocket implements AgentConnection {
     this.isOpen = false
     const { time, dice } = this.#world
     const { service } = this
+    this.#closedAtMs = time.nowMs
     time.after(
       dice.between(1, 400),
       () => {
@@ -52,6 +54,11 @@ export class SimSocket implements AgentConnection {
 
   drop(): void {
     this.lose()
+  }
+
+  /** For how long it has been closed, as a process may know that was not suspended. */
+  closedForMs({ pausedUntilMs }: { pausedUntilMs: number }): number {
+    return this.#world.time.nowMs - Math.max(this.#closedAtMs, pausedUntilMs)
   }
 
   /** A frame of the service; whoever it is for takes it. */

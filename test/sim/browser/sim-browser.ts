@@ -21,7 +21,7 @@ const WITHOUT_ARCHIVED = { withArchived: false }
 const FAR = new Date('2100-01-01T00:00:00Z')
 
 /** The list as the server tells it now. */
-export function listOf({ fleet, views }: SimService): Map<string, WorkloadRecord> {
+export function listOf({ fleet, ctx: { views } }: SimService): Map<string, WorkloadRecord> {
   const list = new Map<string, WorkloadRecord>()
   for (const workload of fleet.state.workloadsByName()) {
     if (workload.archivedAt !== null) continue
@@ -61,11 +61,11 @@ export class SimBrowser {
       send: (frames) => this.#send(client, service, frames),
       close: () => {},
       drop: () => {
-        service.hub.remove(client)
+        service.ctx.hub.remove(client)
         this.#reconnect(service)
       },
     }
-    service.hub.add(client, { sessionId: 's', expiresAt: FAR })
+    service.ctx.hub.add(client, { sessionId: 's', expiresAt: FAR })
     void this.#load()
     this.#watch(service)
   }
@@ -96,7 +96,7 @@ export class SimBrowser {
       })
     }
     if (taken < frames.length)
-      time.after(dice.between(50, 2_000), () => service.hub.drained(client), service.client)
+      time.after(dice.between(50, 2_000), () => service.ctx.hub.drained(client), service.client)
     return taken
   }
 

@@ -48,6 +48,7 @@ interface Lease {
 }
 
 const SESSIONS_PER_PROCESS = 3
+const CUT_WITHIN = 8
 const CHANGES = /^\s*(insert|update|delete|with)\b/i
 
 /**
@@ -63,6 +64,8 @@ export class SimDatabase {
   readonly lockAnswers = new LockAnswers()
   /** Sessions that the server is just ending. */
   #ending = 0
+  /** For each session that is to end, after how many more statements. */
+  readonly #cutAfter: number[] = []
   isAway = false
   /** The chance that a commit goes through and its answer gets lost, or that it never arrives. */
   lostCommitChance = 0
@@ -117,6 +120,7 @@ export class SimDatabase {
   /** One statement: its way there, what it does, and its answer. */
   async #say<T>(lease: Lease, text: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     await this.pass(lease.client)
+    if (this.#isCutNow()) void this.#cut(lease)
     refuseCut(lease)
     if (this.refusalChance > 0 && this.#dice.chance(this.refusalChance))
       throw new DatabaseUnavailable('database unavailable during query: canceling statement due to time-out')
@@ -217,10 +221,18 @@ export class SimDatabase {
     for (const control of this.#controls) control.cut()
   }
 
-  /** One session that is in use ends. */
+  /** A session ends at one of the next statements: few are in use at any one moment. */
   cutOne(): void {
-    const [lease] = [...this.#leases].filter(({ isCut }) => !isCut)
-    if (lease !== undefined) void this.#cut(lease)
+    this.#cutAfter.push(this.#dice.int(CUT_WITHIN))
+  }
+
+  /** Another statement arrives: is it one at which its session ends? */
+  #isCutNow(): boolean {
+    if (this.#cutAfter.length === 0) return false
+    this.#cutAfter[0]!--
+    if (this.#cutAfter[0]! >= 0) return false
+    this.#cutAfter.shift()
+    return true
   }
 
   /** The network between a process and the server is gone for good, or the process is: its sessions end. */

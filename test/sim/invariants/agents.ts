@@ -3,6 +3,7 @@ import type { Instance } from '../../../lib/fleet/state/model.ts'
 import { assignmentOf, isQuarantined } from '../../../lib/fleet/state/state.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
+import { SimSocket } from '../agents/socket.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Report } from './finding.ts'
 
@@ -40,6 +41,18 @@ export async function checkAgents(world: AgentsAtRest, service: SimService, repo
   for (const instance of instances.values())
     if (instance.connection !== null && instance.isDescribed && !uids.has(instance.uid))
       report(`${instance.uid} is listed as connected and nobody goes by it`)
+}
+
+/** A process hears of a closed socket at once, or when it goes on after it stood still. */
+const HEARD_AFTER_MS = 1_000
+
+/** Nobody is taken for connected over a socket that is closed. */
+export function checkConnections({ fleet, client }: SimService, report: Report): void {
+  for (const { uid, connection } of fleet.state.instances.values()) {
+    if (!(connection instanceof SimSocket) || connection.isOpen) continue
+    if (connection.closedForMs(client) > HEARD_AFTER_MS)
+      report(`${uid} is taken for connected over a socket that is closed`)
+  }
 }
 
 /** What is kept of an agent is what it last said. */

@@ -51,12 +51,12 @@ function hasDrift({ fleet }: SimService, workload: Workload): boolean {
 }
 
 /** Who drifts, and since when it could have agreed. */
-function describeDrift({ fleet, parts }: SimService, workload: Workload): string {
+function describeDrift({ fleet, ctx }: SimService, workload: Workload): string {
   const told: string[] = []
   for (const instance of workload.live.instances()) {
     const assigned = assignmentOf(instance)
     if (!isDrifted(instance, assigned, (one, of) => fleet.isCompatible(one, of))) continue
-    const ageS = (at: Date) => Math.round((parts.clock.now().getTime() - at.getTime()) / 1_000)
+    const ageS = (at: Date) => Math.round((ctx.clock.now().getTime() - at.getTime()) / 1_000)
     const offeredAt = assigned?.targets.get(instance.uid)?.offeredAt
     told.push(
       `${instance.uid.slice(0, 8)} reports ${JSON.stringify(instance.reported)}, came ${ageS(instance.connectedAt)} s ago, ` +

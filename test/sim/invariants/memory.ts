@@ -34,7 +34,7 @@ export async function checkMemory(service: SimService, watcher: Connection, repo
   for (const id of held.workloads.keys())
     compare(
       `counters of ${id}`,
-      describeCounters(service.counters, id),
+      describeCounters(service.ctx.counters, id),
       describeCounters(counters, id),
       report,
     )

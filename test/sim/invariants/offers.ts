@@ -24,7 +24,7 @@ export class OfferPromises {
   readonly #report: Report
   readonly #watcher: Connection
   /** Frames with a config since the last look. */
-  readonly #frames: { uid: string; hash: string }[] = []
+  readonly #frames: { uid: string; hash: string; workloadId: string }[] = []
   readonly #sent = new Map<string, Sent>()
 
   constructor(watcher: Connection, report: Report) {
@@ -68,23 +68,22 @@ export class OfferPromises {
     this.#sent.set(key, { instance, pushId, generation, atMs: nowMs, connectionId, count })
   }
 
-  /** A config is on its way to an agent. */
-  frame(uid: string, hash: string): void {
-    this.#frames.push({ uid, hash })
+  /** A config is on its way to an agent, which is in this workload; its home is stored a moment later. */
+  frame(uid: string, hash: string, workloadId: string): void {
+    this.#frames.push({ uid, hash, workloadId })
   }
 
   /** Every config frame has its stored offer, and none is of a config that failed. */
   async check(): Promise<void> {
-    for (const { uid, hash } of this.#frames.splice(0)) {
+    for (const { uid, hash, workloadId } of this.#frames.splice(0)) {
       const [found] = await this.#watcher.query<{ has_offer: boolean; is_quarantined: boolean }>(
         `select exists (select from push_targets t join pushes p using (push_id)
                         where t.instance_uid = $1 and p.config_hash = $2) as has_offer,
                 exists (select from quarantines q join workloads w on w.id = q.workload_id
                         join pushes p on p.push_id in (w.active_push_id, w.rollout_push_id)
                         join push_targets t on t.push_id = p.push_id and t.instance_uid = $1
-                        join agent_workloads a on a.workload_id = w.id and a.instance_uid = $1
-                        where q.config_hash = $2 and q.instance_uid in ('', $1)) as is_quarantined`,
-        [uid, hash],
+                        where w.id = $3 and q.config_hash = $2 and q.instance_uid in ('', $1)) as is_quarantined`,
+        [uid, hash, workloadId],
       )
       if (!found!.has_offer) this.#report(`${uid} was offered ${hash} before the offer was stored`)
       if (found!.is_quarantined) this.#report(`${uid} was offered ${hash}, which is quarantined`)

@@ -3,8 +3,9 @@ import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimBrowser } from '../browser/sim-browser.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimService } from '../service/sim-service.ts'
-import { type AgentsAtRest, checkAgents } from './agents.ts'
+import { type AgentsAtRest, checkAgents, checkConnections } from './agents.ts'
 import { checkAlerts } from './alerts.ts'
+import { DelayPromises } from './delays.ts'
 import { checkEndings } from './endings.ts'
 import { checkMemory, checkTallies } from './memory.ts'
 import { OfferPromises } from './offers.ts'
@@ -35,6 +36,7 @@ export class Promises {
   readonly offers: OfferPromises
   readonly pushes: PushPromises
   readonly processes: ProcessPromises
+  readonly delays: DelayPromises
   #steps = 0
 
   constructor(world: WatchedWorld, watcher: Connection) {
@@ -42,6 +44,7 @@ export class Promises {
     this.#watcher = watcher
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
+    this.delays = new DelayPromises(this.report)
     this.processes = new ProcessPromises(this.report, (client) => world.nameOf(client))
   }
 
@@ -53,7 +56,10 @@ export class Promises {
   async afterStep(): Promise<void> {
     this.#steps++
     const service = this.#world.service()
-    if (service !== null && this.#steps % TALLIES_EVERY === 0) checkTallies(service, this.report)
+    if (service !== null && this.#steps % TALLIES_EVERY === 0) {
+      checkTallies(service, this.report)
+      checkConnections(service, this.report)
+    }
     await this.offers.check()
     if (this.#steps % PUSHES_EVERY === 0) await this.pushes.check()
   }

@@ -42,22 +42,22 @@ export class InventoryOperator {
 
   async nameRevision(workloadId: string, hash: string): Promise<void> {
     const label = this.#world.dice.pick(['', 'v1', 'v2'])
-    await ask(this.#world, `name ${hash.slice(0, 6)} "${label}"`, ({ parts }) =>
-      labelRevision(parts, { workloadId, hash, label, actor: AUTHOR }),
+    await ask(this.#world, `name ${hash.slice(0, 6)} "${label}"`, ({ ctx }) =>
+      labelRevision(ctx, { workloadId, hash, label, actor: AUTHOR }),
     )
   }
 
   async pin(workloadId: string, hash: string): Promise<void> {
-    await ask(this.#world, `pin ${hash.slice(0, 6)}`, ({ parts }) =>
-      markKnownGood(parts, {
+    await ask(this.#world, `pin ${hash.slice(0, 6)}`, ({ ctx }) =>
+      markKnownGood(ctx, {
         ...{ workloadId, hash, actor: AUTHOR, replaceReason: '', ifCurrent: null, isForced: true },
       }),
     )
   }
 
   async unpin(workloadId: string): Promise<void> {
-    await ask(this.#world, `unpin ${workloadId.slice(0, 4)}`, ({ parts }) =>
-      clearPin(parts, { workloadId, actor: AUTHOR }),
+    await ask(this.#world, `unpin ${workloadId.slice(0, 4)}`, ({ ctx }) =>
+      clearPin(ctx, { workloadId, actor: AUTHOR }),
     )
   }
 
@@ -66,12 +66,12 @@ export class InventoryOperator {
   }
 }
 
-function resolveAlert({ parts, alerts }: SimService, alertId: string) {
-  return parts.db.change('alert.resolve', AUTHOR, async (tx) => {
-    const resolved = await resolveByOperator(tx, alertId, parts.clock.now())
+function resolveAlert({ ctx }: SimService, alertId: string) {
+  return ctx.db.change('alert.resolve', AUTHOR, async (tx) => {
+    const resolved = await resolveByOperator(tx, alertId, ctx.clock.now())
     if (resolved === null) return { ok: true }
     await tx.record({ action: 'alert.resolve', resource: 'alert', resourceId: alertId })
-    tx.afterCommit(() => alerts.notices.resolved(resolved))
+    tx.afterCommit(() => ctx.alerts.notices.resolved(resolved))
     return { ok: true }
   })
 }

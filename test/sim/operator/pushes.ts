@@ -34,16 +34,16 @@ export class PushingOperator {
     const words = draftYaml.slice(2, draftYaml.indexOf('\n'))
     // Two groups: a new request retires the one before it that waits in the same group.
     const targetGroup = this.#world.dice.pick(['', 'edge'])
-    const created = await ask(this.#world, `request ${words} for ${workloadId.slice(0, 4)}`, ({ parts }) =>
-      createApproval(parts, {
+    const created = await ask(this.#world, `request ${words} for ${workloadId.slice(0, 4)}`, ({ ctx }) =>
+      createApproval(ctx, {
         ...{ workloadId, draftYaml, targetGroup, targetEnv: 'staging', comment: 'please' },
         ...{ actor: AUTHOR, prodConfirmation: false },
       }),
     )
     if (created?.ok !== true) return null
     const approvalId = created.approval.id
-    const approved = await ask(this.#world, `approve ${approvalId.slice(4, 8)}`, ({ parts }) =>
-      approveApproval(parts, { workloadId, approvalId, comment: 'fine', actor: APPROVER }),
+    const approved = await ask(this.#world, `approve ${approvalId.slice(4, 8)}`, ({ ctx }) =>
+      approveApproval(ctx, { workloadId, approvalId, comment: 'fine', actor: APPROVER }),
     )
     return approved?.ok === true ? approvalId : null
   }
@@ -55,8 +55,8 @@ export class PushingOperator {
     retries: number,
   ): Promise<void> {
     const { dice, time } = this.#world
-    const answer = await ask(this.#world, `push ${approvalId.slice(4, 8)}`, ({ parts }) =>
-      pushApproval(parts, {
+    const answer = await ask(this.#world, `push ${approvalId.slice(4, 8)}`, ({ ctx }) =>
+      pushApproval(ctx, {
         ...{ workloadId, approvalId, actor: AUTHOR, comment: '', stages },
         ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: '' },
       }),
@@ -84,10 +84,10 @@ export class PushingOperator {
   /** Go back to an earlier config, to a named one or to what fits. */
   async rollBack(workloadId: string, hash: string | null): Promise<void> {
     const name = hash === null ? 'the default' : hash.slice(0, 6)
-    await ask(this.#world, `roll ${workloadId.slice(0, 4)} back to ${name}`, ({ parts }) =>
+    await ask(this.#world, `roll ${workloadId.slice(0, 4)} back to ${name}`, ({ ctx }) =>
       hash === null
-        ? rollBackToDefault(parts, { workloadId, actor: AUTHOR })
-        : rollBackToHash(parts, { workloadId, hash, actor: AUTHOR }),
+        ? rollBackToDefault(ctx, { workloadId, actor: AUTHOR })
+        : rollBackToHash(ctx, { workloadId, hash, actor: AUTHOR }),
     )
   }
 

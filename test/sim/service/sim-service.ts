@@ -1,27 +1,19 @@
-import { openAuditedDatabase } from '../../../lib/audit/database.ts'
-import { noAuditSink } from '../../../lib/audit/delivery.ts'
-import type { ApprovalParts } from '../../../lib/changes/approval-parts.ts'
-import { isCompatible } from '../../../lib/configs/check/components.ts'
+import { systemWebhookNetwork } from '../../../lib/alerts/webhook-client.ts'
 import type { ConfigEngine } from '../../../lib/configs/engine.ts'
-import { CommitDoubts } from '../../../lib/fleet/commit-doubts.ts'
-import { Fleet } from '../../../lib/fleet/fleet.ts'
+import type { CommitDoubts } from '../../../lib/fleet/commit-doubts.ts'
+import type { Fleet } from '../../../lib/fleet/fleet.ts'
 import { sweep } from '../../../lib/fleet/janitor.ts'
 import { AGENT_LIMITS } from '../../../lib/fleet/state/agent-limits.ts'
-import { FleetCounters } from '../../../lib/fleet/state/counters.ts'
-import type { FleetDeps, FleetNotices } from '../../../lib/fleet/state/deps.ts'
-import { EffectiveMatches } from '../../../lib/fleet/views/effective-matches.ts'
-import { FleetViews } from '../../../lib/fleet/views/fleet-views.ts'
-import { Hub } from '../../../lib/hub/hub.ts'
-import { HubNotices } from '../../../lib/hub/notices.ts'
+import type { FleetDeps } from '../../../lib/fleet/state/deps.ts'
+import type { Timers } from '../../../lib/fleet/state/timers.ts'
 import type { Log } from '../../../lib/log.ts'
-import { createOpampExchange, type OpampExchange } from '../../../lib/opamp/exchange.ts'
-import { openConfigTargets } from '../../../lib/posture/config-targets.ts'
-import { classifyAgentError } from '../../../lib/redact/agent-error.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
 import { openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
-import type { AgentError } from '../../../lib/store/pushes.ts'
-import { openAlerting } from '../../../runtime/alerting.ts'
+import { compose, type Ground, type Notices } from '../../../runtime/compose.ts'
+import type { Config } from '../../../runtime/config.ts'
+import type { Context } from '../../../runtime/context.ts'
+import { createCommunityEdition } from '../../../runtime/editions.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { Client, SimDatabase } from '../database/sim-database.ts'
 import { newClient } from '../database/sim-database.ts'
@@ -36,8 +28,16 @@ export const ARCHIVED_AFTER_MS = 300_000
 const DELETED_AFTER_MS = 180_000
 const DAY_MS = 86_400_000
 const JANITOR_MS = 120_000
+/** The pools of threads stay empty: nothing that they would do is asked for here. */
+const NO_THREADS = new URL('file:///nowhere')
 /** A standby asks seldom here: each time costs the simulation real time. */
 const LOCK_POLL_MS = 5_000
+
+/** A fault put into a process on purpose: into what it stands on, or into its parts once they are put together. */
+export interface Flaw {
+  ground?: (ground: Ground) => Ground
+  service?: (service: SimService) => void
+}
 
 /** What a service is made of and whom it tells. */
 export interface SimServiceParts {
@@ -48,8 +48,10 @@ export interface SimServiceParts {
   minAgentVersion: string
   /** How likely the threads that read configs are to be busy. */
   busyChance(): number
-  /** Hears what the fleet tells, beside the hub. */
-  notices: Pick<FleetNotices, 'pushChanged' | 'offerSent' | 'autoRolledBack'>
+  /** Hears what the fleet and the alerts tell, beside the hub. */
+  told: Partial<Notices>
+  /** What is wrong with the process; nothing, but where a test asks whether it would be found. */
+  flaw: Flaw | null
   /** Something was logged as an error. */
   loggedError(service: SimService, message: string): void
   /** Another process has taken over. */
@@ -57,20 +59,14 @@ export interface SimServiceParts {
   trace(line: string): void
 }
 
-/** One process: everything that `runtime/service.ts` puts together, over the simulated database and time. */
+/** One process: everything that `runtime/compose.ts` puts together, over the simulated database and time. */
 export class SimService {
   readonly client: Client = newClient()
   readonly name: string
-  readonly fleet: Fleet
-  readonly hub: Hub
-  readonly counters: FleetCounters
-  readonly views: FleetViews
-  readonly exchange: OpampExchange
-  readonly parts: ApprovalParts
-  readonly alerts: ReturnType<typeof openAlerting>['alerts']
+  readonly ctx: Context
+  readonly doubts: CommitDoubts
   readonly lock: ProcessLock
   readonly #sim: SimServiceParts
-  readonly #doubts: CommitDoubts
   readonly #stop = new AbortController()
   /** It has the lock, holds what is stored, and takes connections. */
   isReady = false
@@ -79,66 +75,56 @@ export class SimService {
   constructor(name: string, sim: SimServiceParts) {
     this.name = name
     this.#sim = sim
-    const { database, time, dice, configs } = sim
-    const { clock } = time
+    const { database, time } = sim
     const timers = time.timersOf(this.client)
-    const log = this.#openLog()
     this.lock = openProcessLock({
       connect: () => database.openControl(this.client),
-      ...{ clock, log, onLost: () => sim.lostLock(this), pollMs: LOCK_POLL_MS },
+      ...{ clock: time.clock, log: this.#openLog(), onLost: () => sim.lostLock(this), pollMs: LOCK_POLL_MS },
       pause: (ms, signal) =>
         new Promise((resolve, reject) => {
           timers.after(ms, () => (signal.aborted ? reject(signal.reason) : resolve()))
         }),
     })
-    const db = openAuditedDatabase({
-      ...{ clock, random: dice, log, sink: noAuditSink },
-      db: fenced(database.openFor(this.client), (tx) => this.lock.checkEpoch(tx)),
-      writeReports: () => this.fleet.writer.flush(),
-      commitInDoubt: () => this.#doubts.note(),
-    })
-    this.hub = new Hub({ clock, timers })
-    this.counters = new FleetCounters((workloadId) => {
-      const workload = this.fleet.workload(workloadId)
-      if (workload !== null) notices.workloadChanged(workload)
-    })
-    const notices = new HubNotices(this.hub, this.counters, () => this.views)
-    this.fleet = new Fleet({
-      ...{ db, clock, log, random: dice, timers, isCompatible },
-      notices: alsoTelling(notices, sim.notices),
-      mayOffer: () => this.lock.isHeld(),
-      classifyError,
-      normalise: (text) => this.#normalise(text),
-      graceMs: GRACE_MS,
-      agentLimits: AGENT_LIMITS,
-    })
-    const { fleet, counters, hub } = this
-    this.views = new FleetViews({
-      ...{ fleet, counters, clock, classifyError },
-      recommendedVersion: { version: sim.minAgentVersion },
-      matches: new EffectiveMatches(db, async (asked, reported) => {
-        const compared = await configs.effectiveMatch(asked, reported)
-        return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
-      }),
-      retentionMs: ARCHIVED_AFTER_MS,
-    })
-    const settings = { ...TEST_CONFIG, disconnectGraceMs: GRACE_MS, minAgentVersion: sim.minAgentVersion }
-    this.alerts = openAlerting(settings, {
-      ...{ db, clock, random: dice, log, fleet, notices },
-      network: null as never,
-      recommendedVersion: { version: sim.minAgentVersion },
-    }).alerts
-    this.exchange = createOpampExchange({ fleet, clock, log, messageBytesMax: 1_048_576 })
-    const doubtParts = { db, timers, log, counters, fleet }
-    this.#doubts = new CommitDoubts({
-      ...doubtParts,
-      tellBrowsers: () => hub.announce({ type: 'resync' }),
-    })
-    this.parts = {
-      ...{ db, clock, random: dice, fleet, counters, hub, configs },
-      configTargets: openConfigTargets(fleet, db),
-      config: TEST_CONFIG,
+    const ground = this.#layGround(timers)
+    const { ctx, doubts } = compose(sim.flaw?.ground?.(ground) ?? ground)
+    this.ctx = ctx
+    this.doubts = doubts
+    sim.flaw?.service?.(this)
+  }
+
+  /** What the process stands on: all of it simulated, and no threads. */
+  #layGround(timers: Timers): Ground {
+    const { database, time, dice, configs, minAgentVersion, told } = this.#sim
+    const { clock } = time
+    const config: Config = {
+      ...TEST_CONFIG,
+      ...{ disconnectGraceMs: GRACE_MS, minAgentVersion, retentionDays: ARCHIVED_AFTER_MS / DAY_MS },
     }
+    return {
+      ...{ config, clock, timers, random: dice, log: this.#openLog(), configs },
+      db: fenced(database.openFor(this.client), (tx) => this.lock.checkEpoch(tx)),
+      edition: createCommunityEdition(),
+      running: { version: '0.0.0', nodeVersion: process.versions.node, startedAt: clock.now() },
+      readiness: { ping: (timeoutMs) => this.lock.ping(timeoutMs) },
+      databaseStatistics: null,
+      network: systemWebhookNetwork,
+      mayOffer: () => this.lock.isHeld(),
+      openApi: () => '',
+      workerUrl: () => NO_THREADS,
+      threads: { password: 0, report: 0 },
+      readConfigs: {
+        normalise: (text) => this.#normalise(text),
+        async compare(asked, reported) {
+          const compared = await configs.effectiveMatch(asked, reported)
+          return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
+        },
+      },
+      overhear: (notices) => alsoTelling(notices, told),
+    }
+  }
+
+  get fleet(): Fleet {
+    return this.ctx.fleet
   }
 
   get isDead(): boolean {
@@ -152,10 +138,10 @@ export class SimService {
       this.#sim.trace(`${this.name} stands by`)
     })
     this.isStandby = false
-    await this.counters.load(this.parts.db)
+    await this.ctx.counters.load(this.ctx.db)
     await this.fleet.start()
     this.isReady = true
-    this.#every(ALERTS_MS, () => this.alerts.run(this.#stop.signal))
+    this.#every(ALERTS_MS, () => this.ctx.alerts.run(this.#stop.signal))
     this.#every(JANITOR_MS, () => this.sweep())
   }
 
@@ -174,7 +160,7 @@ export class SimService {
   }
 
   async sweep(): Promise<void> {
-    const { db, clock } = this.parts
+    const { db, clock } = this.ctx
     await sweep(
       {
         ...{ db, clock, fleet: this.fleet, log: this.#openLog() },
@@ -191,7 +177,7 @@ export class SimService {
     this.isReady = false
     this.#stop.abort()
     await this.fleet.stop()
-    this.#doubts.stop()
+    this.doubts.stop()
     await this.lock.release()
   }
 
@@ -218,27 +204,24 @@ export class SimService {
   }
 }
 
-function classifyError(raw: string): AgentError {
-  const { cause, title, parameters, text } = classifyAgentError(raw)
-  return { cause, title, parameters: { ...parameters }, text }
-}
-
-/** The hub's notices, with somebody who listens in. */
-function alsoTelling(hub: FleetNotices, other: SimServiceParts['notices']): FleetNotices {
+/** The hub's notices, with somebody who listens in after them. */
+function alsoTelling(hub: Notices, listener: Partial<Notices>): Notices {
+  const both =
+    <Name extends keyof Notices>(name: Name) =>
+    (...what: Parameters<Notices[Name]>) => {
+      ;(hub[name] as (...args: Parameters<Notices[Name]>) => void)(...what)
+      ;(listener[name] as ((...args: Parameters<Notices[Name]>) => void) | undefined)?.(...what)
+    }
   return {
-    workloadChanged: (workload) => hub.workloadChanged(workload),
-    workloadRemoved: (...removed) => hub.workloadRemoved(...removed),
-    eventStored: (event) => hub.eventStored(event),
-    configStatusReported: (workload, instance) => hub.configStatusReported(workload, instance),
-    pushChanged: (workload, push) => {
-      hub.pushChanged(workload, push)
-      other.pushChanged(workload, push)
-    },
-    offerSent: (...sent) => other.offerSent(...sent),
-    alertsResolved: (alerts) => hub.alertsResolved(alerts),
-    autoRolledBack: (rollback) => {
-      hub.autoRolledBack(rollback)
-      other.autoRolledBack(rollback)
-    },
+    workloadChanged: both('workloadChanged'),
+    workloadRemoved: both('workloadRemoved'),
+    eventStored: both('eventStored'),
+    configStatusReported: both('configStatusReported'),
+    pushChanged: both('pushChanged'),
+    offerSent: both('offerSent'),
+    alertsResolved: both('alertsResolved'),
+    autoRolledBack: both('autoRolledBack'),
+    fired: both('fired'),
+    resolved: both('resolved'),
   }
 }

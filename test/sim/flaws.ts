@@ -1,0 +1,141 @@
+import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
+import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
+import type { Flaw, SimService } from './service/sim-service.ts'
+import type { Trouble } from './troubles.ts'
+
+/**
+ * For each kind of trouble that has no test of its own elsewhere a fault that only it brings to light, put into a
+ * process on purpose. A trouble that finds its fault no more has stopped to trouble anybody.
+ */
+export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw: Flaw }>> = {
+  'measures waits by the wall clock': {
+    troubles: ['clockJumps'],
+    flaw: {
+      ground: (ground) => {
+        const { clock } = ground
+        return { ...ground, clock: { now: clock.now, monotonicMs: () => clock.now().getTime() } }
+      },
+    },
+  },
+  'forgets what agents report when a session breaks over it': {
+    troubles: ['brokenSessions'],
+    flaw: { ground: (ground) => ({ ...ground, db: forgettingReports(ground.db) }) },
+  },
+  'forgets what agents report when a statement is refused': {
+    troubles: ['refusedStatements'],
+    flaw: { ground: (ground) => ({ ...ground, db: forgettingReports(ground.db) }) },
+  },
+  'takes a lost answer to a commit for a failure': {
+    troubles: ['lostCommits', 'inventory'],
+    flaw: {
+      service: (service) => {
+        service.doubts.note = () => {}
+      },
+    },
+  },
+  'hears of one agent when a socket of several closes': {
+    troubles: ['sharedSockets'],
+    flaw: { service: hearingOfOne },
+  },
+  'takes an agent that moved for one that left': {
+    troubles: ['moves'],
+    flaw: { service: stayingBound },
+  },
+  'never tells two agents with one uid apart': {
+    troubles: ['twins'],
+    flaw: { service: takingTwinsForOne },
+  },
+  'gives nobody the uid that it asks for': {
+    troubles: ['newUids'],
+    flaw: { service: givingNoUids },
+  },
+  'keeps the labels in memory that were there before': {
+    troubles: ['inventory'],
+    flaw: { service: keepingLabels },
+  },
+  'forgets that a send found no room': {
+    troubles: ['droppedSends'],
+    flaw: { service: sendingBlindly },
+  },
+}
+
+/** What is stored of reports is tried once. */
+function forgettingReports(db: Database): Database {
+  return {
+    ...db,
+    transaction: async (name, work) => {
+      try {
+        return await db.transaction(name, work)
+      } catch (error) {
+        if (name === 'reports.store' && error instanceof DatabaseUnavailable) return [] as never
+        throw error
+      }
+    },
+  }
+}
+
+function hearingOfOne({ fleet }: SimService): void {
+  const closed = fleet.connectionClosed.bind(fleet)
+  fleet.connectionClosed = (connection, options) => {
+    const bound = fleet.state.byConnection.get(connection.id)
+    for (const instance of [...(bound ?? [])].slice(1)) bound?.delete(instance)
+    closed(connection, options)
+  }
+}
+
+function stayingBound({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    const before = fleet.state.instances.get(report.uid)?.connection ?? null
+    const answer = receive(connection, report, about)
+    const instance = fleet.state.instances.get(report.uid)
+    if (before !== null && before !== connection && instance !== undefined) {
+      const bound = fleet.state.byConnection.get(before.id) ?? new Set()
+      fleet.state.byConnection.set(before.id, bound.add(instance))
+    }
+    return answer
+  }
+}
+
+function takingTwinsForOne({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    const instance = fleet.state.instances.get(report.uid)
+    if (instance !== undefined) instance.rival = null
+    return receive(connection, report, { ...about, isDuplicate: false, isToldApart: false })
+  }
+}
+
+function givingNoUids({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) =>
+    receive(connection, { ...report, requestsInstanceUid: false }, about)
+}
+
+function keepingLabels({ fleet }: SimService): void {
+  const set = fleet.setTrustedLabels.bind(fleet)
+  fleet.setTrustedLabels = async (id, ...rest) => {
+    const before = fleet.workload(id)?.trustedLabels
+    const outcome = await set(id, ...rest)
+    const workload = fleet.workload(id)
+    if (workload !== null && before !== undefined) workload.trustedLabels = before
+    return outcome
+  }
+}
+
+/** Every send is taken for one that went out. */
+function sendingBlindly({ fleet }: SimService): void {
+  const seen = new WeakSet<AgentConnection>()
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    if (!seen.has(connection)) {
+      seen.add(connection)
+      const send = connection.send.bind(connection)
+      connection.send = (frame) => {
+        send(frame)
+        return 'sent'
+      }
+    }
+    return receive(connection, report, about)
+  }
+}
