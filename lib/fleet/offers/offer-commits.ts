@@ -3,7 +3,6 @@ import { addTarget } from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { commitOffer, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { assignmentOf } from '../state/state.ts'
 import type { PollAnswers } from './poll-answers.ts'
 
 const COMMIT_MS = 10
@@ -102,17 +101,15 @@ export class OfferCommits {
     tell({ kind: 'offer-due', instance })
   }
 
-  /** Whether its row was stored is not known: it is tried again, or ends as one that was. */
+  /** Whether its row was stored is not known: it is tried again, or, where it is not due any more, counts as stored. */
   #afterDoubt({ followed, target, instance }: Waiting): void {
     const { writer, tell } = this.#parts
-    const { workload, uid } = instance
-    const isHere = instance.connection !== null && assignmentOf(instance) === followed
-    const isFollowed = workload !== null && !followed.isSuperseded
-    if (!isHere && isFollowed && !followed.targets.has(uid)) {
-      addTarget(followed, target)
-      writer.target({ pushId: followed.push.pushId, target })
-      tell({ kind: 'target-moved', followed })
-    }
     tell({ kind: 'offer-due', instance })
+    const isTriedAgain = this.#waiting.get(instance)?.followed === followed
+    const isFollowed = instance.workload !== null && !followed.isSuperseded
+    if (isTriedAgain || !isFollowed || followed.targets.has(instance.uid)) return
+    addTarget(followed, target)
+    writer.target({ pushId: followed.push.pushId, target })
+    tell({ kind: 'target-moved', followed })
   }
 }

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { configHash } from '../../../../lib/model/config-hash.ts'
+import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
 import type { Database } from '../../../../lib/store/db.ts'
-import { through } from '../../../support/faulty-database.ts'
-import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
+import { faultyDatabase, through } from '../../../support/faulty-database.ts'
+import { createFleetContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
 
@@ -39,5 +40,32 @@ it('an offer that could not be stored takes nothing from a newer one that was', 
   refuse()
   await ctx.advance(5_000)
   expect(second.offered()).toEqual([configHash(configYaml(4318))])
+  await ctx.close()
+})
+
+it('an offer that may have been stored and is due no more is held as its row is', async () => {
+  const db = faultyDatabase(database.pool)
+  const ctx = await createFleetContext(database, { db })
+  const first = fakeAgent(ctx.fleet, { host: 'doubt' })
+  const { pushId } = await pushConfig(ctx.fleet, first.workloadId, configYaml(4319))
+  // It joins while the push is open, and takes configs without saying what becomes of them.
+  db.loseAnswer('offers.store')
+  const second = fakeAgent(ctx.fleet, {
+    ...{ host: 'doubt', capabilities: SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig },
+  })
+  await ctx.advance(500)
+  expect(db.pending()).toEqual([])
+  // There is nothing to go back to: the config that failed stays assigned, and is offered to nobody.
+  first.fail('no such exporter')
+  await ctx.advance(5_000)
+  expect(second.offered()).toEqual([])
+  const stored = await database.pool.query<{ instance_uid: string; state: string }>(
+    'select instance_uid, state from push_targets where push_id = $1 order by instance_uid',
+    [pushId],
+  )
+  const { targets } = ctx.fleet.workload(first.workloadId)!.active!
+  const held = [...targets].map(([instance_uid, { state }]) => ({ instance_uid, state }))
+  expect(stored).toHaveLength(2)
+  expect(held.sort((a, b) => (a.instance_uid < b.instance_uid ? -1 : 1))).toEqual(stored)
   await ctx.close()
 })
