@@ -67,7 +67,8 @@ export class SimAgent implements Hearer {
   #health = HEALTHY
   #firstIllMs: number | null = null
   #unsentStatus: (() => void) | null = null
-  #hasUntoldNature = false
+  /** It had something to say while it was not connected: then it says all of it once it is. */
+  #hasUntold = false
   /** It runs another config since it last told which. */
   #hasUntoldConfig = false
   /** It left this config by itself, or never took it: the server cannot know better than what it says. */
@@ -208,7 +209,6 @@ export class SimAgent implements Hearer {
   /** It can do other things from now on, and says so with its next words. */
   change(next: Partial<AgentNature>): void {
     Object.assign(this.nature, next)
-    this.#hasUntoldNature = this.#link === null
     this.#say(this.#fullReport())
   }
 
@@ -224,8 +224,8 @@ export class SimAgent implements Hearer {
       this.#world.stirred()
       this.#linkedAtMs = this.#world.time.nowMs
       this.#beats++
-      const isFull = isNewProcess || this.#hasUntoldNature || !this.nature.isTerse
-      this.#hasUntoldNature = false
+      const isFull = isNewProcess || this.#hasUntold || !this.nature.isTerse
+      this.#hasUntold = false
       this.#say(isFull ? this.#fullReport() : {})
       if (link instanceof Rider) this.#beat(this.#beats)
       // A new process takes up what the former one was applying.
@@ -303,7 +303,10 @@ export class SimAgent implements Hearer {
   }
 
   #say(part: Partial<AgentReport>): void {
-    if (this.#link === null) return
+    if (this.#link === null) {
+      this.#hasUntold = true
+      return
+    }
     if (part.remoteConfigStatus != null && part.remoteConfigStatus.errorMessage !== MADE_UP)
       this.hasLied = false
     this.#link.say(this.#makeReport(part))
