@@ -22,6 +22,8 @@ As a client (muster COMMAND --help says more):
   muster get KIND                           list workloads, instances, revisions, requests or alerts
   muster status WORKLOAD                    how it is, and whether it runs what it should
   muster diff WORKLOAD FILE                 what a file would change in meaning
+  muster plan FOLDER --owner NAME           what a folder of configs would change
+  muster apply FOLDER --owner NAME          request what it holds, where it differs
   muster rollback WORKLOAD                  push the known-good or the former config again
   muster validate FILE…                     check configs offline, for people, programs and code hosts
   muster completion bash|zsh|fish           print a script that completes commands in a shell

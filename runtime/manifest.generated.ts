@@ -48,6 +48,9 @@ import configsPlan from '../functions/configs/plan.ts'
 import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
 import configsValidate from '../functions/configs/validate.ts'
+import desiredApply from '../functions/desired/apply.ts'
+import desiredList from '../functions/desired/list.ts'
+import desiredRelease from '../functions/desired/release.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
 import knownGoodClear from '../functions/known-good/clear.ts'
 import knownGoodGet from '../functions/known-good/get.ts'
@@ -179,6 +182,9 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'configs/plan-export', definition: configsPlanExport },
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
   { id: 'configs/validate', definition: configsValidate },
+  { id: 'desired/apply', definition: desiredApply },
+  { id: 'desired/list', definition: desiredList },
+  { id: 'desired/release', definition: desiredRelease },
   { id: 'janitor/sweep', definition: janitorSweep },
   { id: 'known-good/clear', definition: knownGoodClear },
   { id: 'known-good/get', definition: knownGoodGet },

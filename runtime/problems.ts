@@ -77,6 +77,7 @@ export const PROBLEMS = {
   'expiry-too-far': { status: 400, error: 'expires_at must be at most a year away' },
   'feature-disabled': { status: 403, error: 'feature disabled' },
   forbidden: { status: 403, code: null, error: 'forbidden' },
+  'group-reserved': { status: 400, error: 'groups that begin with git/ are for requests from Git' },
   'group-unknown': { status: 400, error: 'unknown group "{group}"' },
   'groups-follow-claims': {
     status: 409,
@@ -132,6 +133,7 @@ export const PROBLEMS = {
   'link-request-not-found': { status: 404, error: 'link request not found' },
   'login-limited': { status: 429, error: 'too many login attempts' },
   'logout-token-invalid': { status: 400, error: 'invalid logout_token' },
+  'managed-elsewhere': { status: 409, error: 'the config of this workload is kept in Git by {owner}' },
   'method-not-allowed': { status: 405, code: null, error: 'method not allowed' },
   'name-and-content-required': { status: 400, error: 'name and content are required' },
   'name-required': { status: 400, error: 'name is required' },
@@ -143,11 +145,16 @@ export const PROBLEMS = {
   },
   'no-rollback-target': { status: 409, error: 'no rollback target' },
   'not-found': { status: 404, code: null, error: 'not found' },
+  'not-managed': { status: 404, error: 'Git does not keep the config of this workload' },
   'nothing-changes': { status: 409, error: 'the draft is the active config already' },
   'origin-refused': { status: 403, error: 'origin not allowed' },
   'outcome-unknown': {
     status: 503,
     error: 'the process that decides gave no answer: the change may stand all the same',
+  },
+  'owner-invalid': {
+    status: 400,
+    error: 'owner must be 1 to 100 letters, digits, dots, dashes, underscores and slashes',
   },
   'owner-unknown': { status: 400, error: 'owner_id must be the id of a user' },
   'password-mismatch': { status: 401, error: 'current password does not match' },

@@ -4,6 +4,7 @@ import type { CloseOutcome } from '../../lib/changes/close-approval.ts'
 import type { CommentOutcome } from '../../lib/changes/comment-approval.ts'
 import type { CreateOutcome } from '../../lib/changes/create-approval.ts'
 import type { PushApprovalOutcome } from '../../lib/changes/push-approval.ts'
+import type { DesiredOutcome } from '../../lib/desired/apply.ts'
 import type { StoredApprovalStatus } from '../../lib/store/approvals.ts'
 import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -20,11 +21,12 @@ export const COMMENT_ERRORS = ['comment-required', 'text-not-storable', 'text-to
 export const PUSH_ERRORS = [
   ...COMMENT_ERRORS,
   'break-glass-reason-required',
+  'managed-elsewhere',
   'production-double-confirmation-required',
 ] as const
 
 type Refused = Exclude<
-  CreateOutcome | ApproveOutcome | PushApprovalOutcome | CloseOutcome | CommentOutcome,
+  CreateOutcome | DesiredOutcome | ApproveOutcome | PushApprovalOutcome | CloseOutcome | CommentOutcome,
   { ok: true }
 >
 

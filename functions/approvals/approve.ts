@@ -20,6 +20,7 @@ export default defineHttp({
     'workload-not-found',
     'approval-not-found',
     'approval-not-pending',
+    'managed-elsewhere',
     'configuration-invalid',
     'server-busy',
     'audit-unavailable',

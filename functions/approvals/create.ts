@@ -1,7 +1,8 @@
 import { createApproval } from '../../lib/changes/create-approval.ts'
+import { isGitGroup } from '../../lib/model/git-group.ts'
 import { ApprovalCreateRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { created } from '../../runtime/reply.ts'
+import { created, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
 import { readApproval } from './approval-of.ts'
 import { refuseApproval } from './approval-replies.ts'
@@ -24,11 +25,13 @@ export default defineHttp({
     'workload-not-found',
     'remote-config-unsupported',
     'nothing-changes',
+    'group-reserved',
     'configuration-invalid',
     'server-busy',
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {
+    if (isGitGroup(body.target_group)) return problem('group-reserved')
     const outcome = await createApproval(ctx, {
       ...{ workloadId: params.id, actor, draftYaml: body.draft_yaml, comment: body.comment },
       ...{ targetGroup: body.target_group, targetEnv: body.target_env },

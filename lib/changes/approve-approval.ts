@@ -1,4 +1,5 @@
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { Refusal } from '../model/refusal.ts'
 import { type Approval, findApproval, markApproved } from '../store/approvals.ts'
 import {
   type ApprovalActor,
@@ -10,10 +11,12 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
+import { refuseManaged } from './managed.ts'
 
 export type ApproveOutcome =
   | { ok: true; approval: Approval }
   | { ok: false; code: 'workload-not-found' | 'approval-not-found' | 'approval-not-pending' }
+  | Refusal<'managed-elsewhere'>
   | TextRefusal
   | DraftRefusal
   | AuditFailure
@@ -31,6 +34,8 @@ export async function approveApproval(
   const found = await findApproval(parts.db, workloadId, approvalId)
   if (found === null) return { ok: false, code: 'approval-not-found' }
   if (found.status !== 'pending') return { ok: false, code: 'approval-not-pending' }
+  const elsewhere = await refuseManaged(parts.db, found)
+  if (elsewhere !== null) return elsewhere
   const checked = await checkDraft(parts, found.draftYaml, target)
   if (!checked.ok) return checked
   return parts.db.change<ApproveOutcome>('approval.approve', actor, async (tx) => {

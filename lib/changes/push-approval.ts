@@ -23,6 +23,7 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
+import { refuseManaged } from './managed.ts'
 
 /** A push of a request as it comes in. */
 export interface ApprovalPush {
@@ -43,6 +44,7 @@ export type PushApprovalOutcome =
       | 'approval-already-pushed'
       | 'approval-not-found'
       | 'break-glass-reason-required'
+      | 'managed-elsewhere'
       | 'production-double-confirmation-required'
       | 'remote-config-unsupported'
       | 'stage-empty'
@@ -75,6 +77,8 @@ export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): 
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const approval = await findApproval(parts.db, push.workloadId, push.approvalId)
   if (approval === null) return { ok: false, code: 'approval-not-found' }
+  const elsewhere = push.breakGlass ? null : await refuseManaged(parts.db, approval)
+  if (elsewhere !== null) return elsewhere
   const prodTarget = approval.prodTarget || isProductionNow(approval, target)
   const refused = refuseEarly(parts, push, approval, target, prodTarget)
   if (refused !== null) return refused

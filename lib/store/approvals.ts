@@ -158,6 +158,34 @@ export async function findNewestApprovalOfDraft(
   return rows[0] ?? null
 }
 
+/** The newest request of a group for exactly this text, whatever became of it; null when there was none. */
+export async function findNewestApprovalFromGit(
+  db: Db,
+  workloadId: string,
+  targetGroup: string,
+  draftHash: string,
+): Promise<Approval | null> {
+  const rows = await db.query<Approval>(
+    `select ${COLUMNS} from approvals where workload_id = $1 and target_group = $2 and draft_hash = $3
+     order by created_at desc, id desc limit 1`,
+    [workloadId, targetGroup, draftHash],
+  )
+  return rows[0] ?? null
+}
+
+/** The requests of a group that nobody has pushed or ended. */
+export async function listOpenApprovalsOfGroup(
+  db: Db,
+  workloadId: string,
+  targetGroup: string,
+): Promise<Approval[]> {
+  return db.query<Approval>(
+    `select ${COLUMNS} from approvals
+     where workload_id = $1 and target_group = $2 and status in ('pending', 'approved') order by created_at, id`,
+    [workloadId, targetGroup],
+  )
+}
+
 /** The status of a request, whose row is locked until the transaction ends; null when it is gone. */
 export async function lockApprovalStatus(tx: Db, id: string): Promise<StoredApprovalStatus | null> {
   const rows = await tx.query<{ status: StoredApprovalStatus }>(

@@ -1,10 +1,12 @@
 import { readArguments } from './arguments.ts'
 import type { ClientCommandSpec, ClientIo } from './command.ts'
+import { apply } from './commands/apply.ts'
 import { completion } from './commands/completion.ts'
 import { diff } from './commands/diff.ts'
 import { get } from './commands/get.ts'
 import { login } from './commands/login.ts'
 import { logout } from './commands/logout.ts'
+import { plan } from './commands/plan.ts'
 import { rollback } from './commands/rollback.ts'
 import { status } from './commands/status.ts'
 import { validate } from './commands/validate.ts'
@@ -17,6 +19,8 @@ export const COMMANDS: Readonly<Record<ClientCommand, ClientCommandSpec>> = {
   logout,
   get,
   validate,
+  plan,
+  apply,
   diff,
   status,
   rollback,

@@ -4,6 +4,8 @@ export const CLIENT_COMMANDS = [
   'logout',
   'get',
   'validate',
+  'plan',
+  'apply',
   'diff',
   'status',
   'rollback',

@@ -13,7 +13,7 @@ export function printJson(io: ClientIo, value: unknown): void {
   io.out(`${JSON.stringify(value, clean, 2)}\n`)
 }
 
-const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged', 'in_sync'])
+const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged'])
 const BAD = new Set(['failed', 'critical', 'rejected', 'disconnected', 'held', 'refused'])
 
 /** A table whose columns stand below each other; words that say how something is have a colour on a terminal. */

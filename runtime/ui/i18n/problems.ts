@@ -54,6 +54,7 @@ export const problemTexts = defineTexts({
     expiry_too_far: 'The end must be at most a year away.',
     feature_disabled: 'This edition does not have this feature.',
     forbidden: 'Your role does not allow this.',
+    group_reserved: 'Groups that begin with git/ are for requests from Git.',
     group_unknown: 'There is no role “{group}”.',
     groups_follow_claims: 'The groups of this user follow the identity provider.',
     holder_inactive:
@@ -95,6 +96,8 @@ export const problemTexts = defineTexts({
     link_request_not_found: 'This request is gone.',
     login_limited: 'Too many attempts. Wait a minute.',
     logout_token_invalid: 'This is no logout token of the identity provider.',
+    managed_elsewhere:
+      'The config of this workload is kept in Git by {owner}: change it there, roll back, or push without approval in an emergency.',
     method_not_allowed: 'The server does not do this at this address.',
     name_and_content_required: 'Name and content are required.',
     name_required: 'A name is required.',
@@ -104,10 +107,12 @@ export const problemTexts = defineTexts({
     no_rollback_target: 'There is no earlier config to go back to.',
     not_applied: 'This config is not one that was applied here.',
     not_found: 'This does not exist, or no longer.',
+    not_managed: 'Git does not keep the config of this workload.',
     nothing_changes: 'This is the config that is active already.',
     origin_refused: 'The server does not take this from a page of another origin.',
     outcome_unknown:
       'The process that decides gave no answer. Look whether the change was made before you repeat it.',
+    owner_invalid: 'The owner must be 1 to 100 letters, digits, dots, dashes, underscores and slashes.',
     owner_unknown: 'The owner must be a user.',
     password_mismatch: 'The current password does not match.',
     password_too_long: 'A password has at most {max} characters.',
@@ -251,6 +256,7 @@ export const problemTexts = defineTexts({
     expiry_too_far: 'La fin est dans un an au plus.',
     feature_disabled: 'Cette édition n’a pas cette fonction.',
     forbidden: 'Votre rôle ne le permet pas.',
+    group_reserved: 'Les groupes qui commencent par git/ sont réservés aux demandes venues de Git.',
     group_unknown: 'Il n’y a pas de rôle « {group} ».',
     groups_follow_claims: 'Les groupes de cet utilisateur suivent le fournisseur d’identité.',
     holder_inactive:
@@ -293,6 +299,8 @@ export const problemTexts = defineTexts({
     link_request_not_found: 'Cette demande n’existe plus.',
     login_limited: 'Trop d’essais. Attendez une minute.',
     logout_token_invalid: 'Ce n’est pas un jeton de déconnexion du fournisseur d’identité.',
+    managed_elsewhere:
+      'La configuration de ce workload est tenue dans Git par {owner} : modifiez-la là-bas, revenez en arrière, ou déployez sans approbation en urgence.',
     method_not_allowed: 'Le serveur ne fait pas cela à cette adresse.',
     name_and_content_required: 'Le nom et le contenu sont requis.',
     name_required: 'Un nom est requis.',
@@ -303,10 +311,13 @@ export const problemTexts = defineTexts({
     no_rollback_target: 'Il n’y a pas de configuration antérieure à laquelle revenir.',
     not_applied: 'Cette configuration n’a pas été appliquée ici.',
     not_found: 'Cela n’existe pas, ou plus.',
+    not_managed: 'La configuration de ce workload n’est pas tenue dans Git.',
     nothing_changes: 'Cette configuration est déjà active.',
     origin_refused: 'Le serveur ne prend pas cela d’une page d’une autre origine.',
     outcome_unknown:
       'Le processus qui décide n’a pas répondu. Vérifiez si la modification a été faite avant de la répéter.',
+    owner_invalid:
+      'Le propriétaire doit compter de 1 à 100 lettres, chiffres, points, tirets, soulignés et barres obliques.',
     owner_unknown: 'Le propriétaire doit être un utilisateur.',
     password_mismatch: 'Le mot de passe actuel ne correspond pas.',
     password_too_long: 'Un mot de passe a au plus {max} caractères.',

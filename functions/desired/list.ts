@@ -1,0 +1,22 @@
+import { array, optional, string, type } from 'superstruct'
+import { listManagedConfigs } from '../../lib/store/managed-configs.ts'
+import { ManagedConfigRecord } from '../../lib/wire/desired.ts'
+import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { toManagedRecord } from './managed-record.ts'
+
+/** The workloads whose configs are kept in Git, all or one owner's. */
+export default defineHttp({
+  route: 'GET /api/managed-configs',
+  summary: 'List the workloads whose configs are kept in Git, by whom.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: type({ owner: optional(string()) }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The workloads.', json: array(ManagedConfigRecord) }],
+  errors: [],
+  async handle({ query }, ctx) {
+    return json((await listManagedConfigs(ctx.db, query.owner ?? null)).map(toManagedRecord))
+  },
+})

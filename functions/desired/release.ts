@@ -1,0 +1,25 @@
+import { defaulted, string, type } from 'superstruct'
+import { releaseDesired } from '../../lib/desired/apply.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { workloadParams } from '../workloads/workload-path.ts'
+
+/** Keep a workload in Git no longer. What it runs stays. */
+export default defineHttp({
+  route: 'DELETE /api/workloads/:id/config/desired',
+  summary: 'Leave a workload to people again; what it runs stays.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.approvals',
+  params: workloadParams,
+  query: type({ owner: defaulted(string(), '') }),
+  body: noBody,
+  replies: [{ status: 204, description: 'Git keeps it no longer.' }],
+  errors: ['not-managed', 'managed-elsewhere', 'audit-unavailable'],
+  async handle({ params, query, actor }, ctx) {
+    const outcome = await releaseDesired(ctx, { workloadId: params.id, owner: query.owner, actor })
+    if (outcome.ok) return noContent()
+    if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+    return problem(outcome.code, outcome.details ?? {})
+  },
+})

@@ -1,0 +1,148 @@
+import type { AuditFailure } from '../audit/delivery.ts'
+import { type ApprovalActor, type ApprovalParts, checkDraft, refuseTexts } from '../changes/approval-parts.ts'
+import { endApproval } from '../changes/close-approval.ts'
+import { type CreateOutcome, createApproval } from '../changes/create-approval.ts'
+import { configHash } from '../model/config-hash.ts'
+import { gitGroupOf } from '../model/git-group.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { type Approval, findNewestApprovalFromGit, listOpenApprovalsOfGroup } from '../store/approvals.ts'
+import {
+  deleteManagedConfig,
+  findManagedConfig,
+  keepManagedConfig,
+  type ManagedConfig,
+} from '../store/managed-configs.ts'
+import { lockWorkload } from '../store/workloads.ts'
+import { type DesiredVerdict, decideDesired } from './decide.ts'
+
+/** A config that Git holds for a workload. */
+export interface DesiredConfig {
+  workloadId: string
+  actor: ApprovalActor
+  /** Who keeps it: the name of a repository, say. */
+  owner: string
+  draftYaml: string
+  commitSha: string
+  commitAuthor: string
+  again: boolean
+  /** Say what would be done, and do nothing. */
+  isDryRun: boolean
+}
+
+export type DesiredOutcome =
+  | {
+      ok: true
+      verdict: DesiredVerdict
+      hash: string
+      activeHash: string | null
+      /** The request that was made just now. */
+      proposed: Approval | null
+    }
+  | Exclude<CreateOutcome, { ok: true }>
+  | Refusal<'managed-elsewhere' | 'owner-invalid'>
+
+const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
+
+/** Compare a workload with what Git holds for it, and ask for what differs. Twice the same does the same as once. */
+export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig): Promise<DesiredOutcome> {
+  const { workloadId, owner, draftYaml } = wanted
+  if (!OWNER.test(owner)) return refuse('owner-invalid')
+  const refused = refuseTexts({ config: draftYaml, comment: commentOf(wanted) })
+  if (refused !== null) return refused
+  const target = await parts.configTargets.find(workloadId)
+  if (target === null) return { ok: false, code: 'workload-not-found' }
+  const db = await parts.db.upToDate()
+  const managed = await findManagedConfig(db, workloadId)
+  if (managed !== null && managed.owner !== owner)
+    return refuse('managed-elsewhere', { owner: managed.owner })
+  if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
+  const hash = configHash(draftYaml)
+  const verdict = decideDesired({
+    ...{ hash, activeHash: target.activeConfigHash, again: wanted.again },
+    hasFailed: parts.fleet.workload(workloadId)?.quarantinedHashes.has(hash) === true,
+    isSameWish: managed?.configHash === hash,
+    newest: await findNewestApprovalFromGit(db, workloadId, gitGroupOf(owner), hash),
+  })
+  const checked = await checkDraft(parts, draftYaml, target)
+  if (!checked.ok) return checked
+  const outcome = { ok: true, verdict, hash, activeHash: target.activeConfigHash, proposed: null } as const
+  if (wanted.isDryRun) return outcome
+  const kept = await keepWish(parts, wanted, managed, hash)
+  if (!kept.ok) return kept
+  const ended = await endOthers(parts, wanted, hash)
+  if (ended !== null) return ended
+  if (verdict.action !== 'propose') return outcome
+  const created = await createApproval(parts, {
+    ...{ workloadId, actor: wanted.actor, draftYaml, comment: commentOf(wanted) },
+    // Whoever approves and pushes confirms a production; nobody is there to do so for a pipeline.
+    ...{ targetGroup: gitGroupOf(owner), targetEnv: '', prodConfirmation: true },
+  })
+  return created.ok ? { ...outcome, proposed: created.approval } : created
+}
+
+function commentOf({ owner, commitSha, commitAuthor }: DesiredConfig): string {
+  const at = commitSha === '' ? '' : ` at ${commitSha}`
+  const by = commitAuthor === '' ? '' : ` by ${commitAuthor}`
+  return `From Git: ${owner}${at}${by}`
+}
+
+/** Note what Git asks for, where it is another text than before. */
+async function keepWish(
+  parts: ApprovalParts,
+  wanted: DesiredConfig,
+  managed: ManagedConfig | null,
+  hash: string,
+): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'workload-not-found'> | AuditFailure> {
+  if (managed?.configHash === hash) return { ok: true }
+  const { workloadId, owner, actor, commitSha, commitAuthor } = wanted
+  return parts.db.change('config.manage', actor, async (tx) => {
+    if ((await lockWorkload(tx, workloadId)) === null) return refuse('workload-not-found')
+    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor }
+    if (!(await keepManagedConfig(tx, { ...wish, appliedAt: parts.clock.now(), appliedBy: actor.email })))
+      return refuse('managed-elsewhere', { owner: '' })
+    await tx.record({
+      ...{ action: 'config.manage', resource: 'workload', resourceId: workloadId, configHash: hash },
+      detail: JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor }),
+    })
+    return { ok: true }
+  })
+}
+
+/** Take back what Git asked for before and does not ask for any more, also where it was approved. */
+async function endOthers(
+  parts: ApprovalParts,
+  { workloadId, owner, actor }: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'>,
+  hash: string | null,
+): Promise<AuditFailure | null> {
+  for (const open of await listOpenApprovalsOfGroup(parts.db, workloadId, gitGroupOf(owner))) {
+    if (open.draftHash === hash) continue
+    const comment = 'Git asks for something else now'
+    const ended = await endApproval(parts, {
+      ...{ workloadId, approvalId: open.id, status: 'withdrawn', comment, actor },
+    })
+    if (!ended.ok && ended.code === 'audit-unavailable') return ended
+  }
+  return null
+}
+
+/** Leave a workload to people again: what runs stays, what Git asked for and nobody pushed is taken back. */
+export async function releaseDesired(
+  parts: ApprovalParts,
+  wanted: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'>,
+): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'not-managed'> | AuditFailure> {
+  const { workloadId, owner, actor } = wanted
+  const managed = await findManagedConfig(parts.db, workloadId)
+  if (managed === null) return refuse('not-managed')
+  if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
+  const ended = await endOthers(parts, wanted, null)
+  if (ended !== null) return ended
+  return parts.db.change('config.unmanage', actor, async (tx) => {
+    const gone = await deleteManagedConfig(tx, workloadId, owner)
+    if (gone === null) return refuse('not-managed')
+    await tx.record({
+      ...{ action: 'config.unmanage', resource: 'workload', resourceId: workloadId },
+      ...{ configHash: gone.configHash, detail: JSON.stringify({ owner }) },
+    })
+    return { ok: true }
+  })
+}

@@ -1,0 +1,48 @@
+import { boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
+import { named, note, type Sent } from './structs.ts'
+
+export const DesiredRequest = named(
+  'DesiredRequest',
+  'Body of `POST /api/workloads/{id}/config/desired`.',
+  type({
+    owner: note('Who keeps the config, such as the name of a repository.', defaulted(string(), '')),
+    config: defaulted(string(), ''),
+    commit_sha: defaulted(string(), ''),
+    commit_author: defaulted(string(), ''),
+    again: note('Ask again for what is held.', defaulted(boolean(), false)),
+    dry_run: note('Only say what would be done.', defaulted(boolean(), false)),
+  }),
+)
+export type DesiredRequest = Sent<typeof DesiredRequest>
+
+export const DesiredResult = named(
+  'DesiredResult',
+  'What is done, or with `dry_run` would be, about a config that Git holds for a workload.',
+  type({
+    workload_id: string(),
+    action: enums(['unchanged', 'propose', 'waits', 'held']),
+    reason: note(
+      'Why it is held: it failed there, its request was rejected, or something else was pushed in its place.',
+      optional(enums(['failed', 'rejected', 'replaced'])),
+    ),
+    config_hash: string(),
+    active_config_hash: optional(string()),
+    approval_id: note('The request that it is about.', optional(string())),
+  }),
+)
+export type DesiredResult = Infer<typeof DesiredResult>
+
+export const ManagedConfigRecord = named(
+  'ManagedConfigRecord',
+  'A workload whose config is kept in Git: changes by hand can only be pushed by breaking the glass.',
+  type({
+    workload_id: string(),
+    owner: string(),
+    config_hash: note('What Git asks for, which need not be what runs.', string()),
+    commit_sha: optional(string()),
+    commit_author: optional(string()),
+    applied_at: string(),
+    applied_by: string(),
+  }),
+)
+export type ManagedConfigRecord = Infer<typeof ManagedConfigRecord>

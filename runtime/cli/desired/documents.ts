@@ -1,0 +1,141 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { LineCounter, parseAllDocuments } from 'yaml'
+import { CommandFailure, EXIT } from '../exit-codes.ts'
+
+/** A config that a folder holds for a workload. */
+export interface WorkloadDocument {
+  /** `file:line` of the document. */
+  place: string
+  workload: { id: string } | { labels: Readonly<Record<string, string>> }
+  config: string
+}
+
+const API_VERSION = 'muster/v1'
+const KIND = 'WorkloadConfig'
+const FILES_MAX = 10_000
+const FILE_BYTES_MAX = 8_388_608
+
+/** The desired state of a folder, in the order of its files; `others` counts files that hold none of it. */
+export async function readDesiredState(
+  folder: string,
+): Promise<{ documents: WorkloadDocument[]; others: number }> {
+  const documents: WorkloadDocument[] = []
+  let others = 0
+  for (const file of await listYamlFiles(folder)) {
+    const found = await readDocuments(folder, file)
+    if (found.length === 0) others++
+    documents.push(...found)
+  }
+  if (documents.length === 0) throw new CommandFailure(`${folder} holds no document of ${API_VERSION}`)
+  return { documents, others }
+}
+
+async function listYamlFiles(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    const files = entries
+      .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name))
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+      .filter(
+        (file) =>
+          !relative(folder, file)
+            .split(sep)
+            .some((part) => part.startsWith('.')),
+      )
+    if (files.length > FILES_MAX) throw new CommandFailure(`${folder} holds more than ${FILES_MAX} files`)
+    return files.sort()
+  } catch (error) {
+    throw unreadable(folder, error)
+  }
+}
+
+const unreadable = (path: string, error: unknown) =>
+  error instanceof CommandFailure
+    ? error
+    : new CommandFailure(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+
+async function readText(file: string): Promise<string> {
+  try {
+    if ((await stat(file)).size > FILE_BYTES_MAX)
+      throw new CommandFailure(`${file} is larger than any config`)
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+const wrong = (place: string, message: string) => new CommandFailure(`${place}: ${message}`, EXIT.refused)
+
+async function readDocuments(folder: string, file: string): Promise<WorkloadDocument[]> {
+  const text = await readText(file)
+  // Configs lie beside the documents; what does not name our version at all is one of them.
+  if (!text.includes(API_VERSION)) return []
+  const lines = new LineCounter()
+  const found: WorkloadDocument[] = []
+  for (const document of parseAllDocuments(text, { lineCounter: lines })) {
+    const place = `${file}:${lines.linePos(document.range[0]).line}`
+    if (document.errors.length > 0) throw wrong(place, 'this is no YAML')
+    let value: unknown
+    try {
+      value = document.toJS({ maxAliasCount: 0 })
+    } catch {
+      throw wrong(place, 'aliases are not taken here')
+    }
+    if (isRecord(value) && value['apiVersion'] === API_VERSION)
+      found.push(await toDocument(folder, file, place, value))
+    else if (value !== null) throw wrong(place, `a document here must have apiVersion: ${API_VERSION}`)
+  }
+  return found
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function refuseOthers(place: string, value: Record<string, unknown>, known: readonly string[]): void {
+  const other = Object.keys(value).find((key) => !known.includes(key))
+  if (other !== undefined) throw wrong(place, `unknown key "${other}"; there are ${known.join(', ')}`)
+}
+
+async function toDocument(
+  folder: string,
+  file: string,
+  place: string,
+  value: Record<string, unknown>,
+): Promise<WorkloadDocument> {
+  if (value['kind'] !== KIND) throw wrong(place, `kind must be ${KIND}`)
+  refuseOthers(place, value, ['apiVersion', 'kind', 'workload', 'config', 'configFile'])
+  const { config, configFile } = value
+  if ((config === undefined) === (configFile === undefined))
+    throw wrong(place, 'either config or configFile must be there')
+  if (config !== undefined && typeof config !== 'string')
+    throw wrong(place, 'config must be text: write "config: |" before it')
+  if (configFile !== undefined && typeof configFile !== 'string')
+    throw wrong(place, 'configFile must be a path')
+  const text =
+    typeof config === 'string' ? config : await readText(inside(folder, file, place, configFile as string))
+  return { place, workload: readTarget(place, value['workload']), config: text }
+}
+
+/** A path beside the document, which leads nowhere out of the folder. */
+function inside(folder: string, file: string, place: string, path: string): string {
+  const target = resolve(dirname(file), path)
+  const steps = relative(resolve(folder), target)
+  if (steps.startsWith('..') || resolve(steps) === steps)
+    throw wrong(place, 'configFile leads out of the folder')
+  return target
+}
+
+function readTarget(place: string, value: unknown): WorkloadDocument['workload'] {
+  const wanted = 'workload must have an id, or labels that only one workload has'
+  if (!isRecord(value)) throw wrong(place, wanted)
+  refuseOthers(place, value, ['id', 'labels'])
+  const { id, labels } = value
+  if ((id === undefined) === (labels === undefined)) throw wrong(place, wanted)
+  if (typeof id === 'string' && id !== '') return { id }
+  if (!isRecord(labels)) throw wrong(place, wanted)
+  const entries = Object.entries(labels)
+  if (entries.length === 0 || entries.some(([, label]) => typeof label !== 'string'))
+    throw wrong(place, wanted)
+  return { labels: Object.fromEntries(entries) as Record<string, string> }
+}

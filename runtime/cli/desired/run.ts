@@ -1,0 +1,145 @@
+import { redactSecrets } from '../../../lib/redact/redact.ts'
+import type { DesiredResult, ManagedConfigRecord } from '../../../lib/wire/desired.ts'
+import type { ConfigDiff } from '../../../lib/wire/diff.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { Arguments, ClientIo, Option } from '../command.ts'
+import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
+import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
+import { type Api, openApi, URL_OPTION } from '../server/api.ts'
+import { readCommit } from './commit.ts'
+import { readDesiredState } from './documents.ts'
+import { findTargets, type Target } from './targets.ts'
+
+/** The options that a plan and what carries it out have in common. */
+export const DESIRED_OPTIONS: readonly Option[] = [
+  URL_OPTION,
+  OUTPUT_OPTION,
+  { name: '--owner', value: 'NAME', says: 'who keeps these configs, such as the name of the repository' },
+  { name: '--again', says: 'ask again for what is held' },
+  { name: '--exit-code', says: 'end with 4 where not everything is as the folder says' },
+]
+
+/** What is done, or would be, about one workload. */
+interface Step {
+  workload: string
+  workload_id: string
+  /** `leftover` is one that the owner keeps and that the folder does not hold. */
+  action: DesiredResult['action'] | 'refused' | 'leftover' | 'released'
+  reason?: string
+  active_config_hash?: string
+  config_hash?: string
+  approval_id?: string
+  /** What would change in meaning, a sentence each; only in a plan, and where the token may read what is active. */
+  changes?: readonly string[]
+}
+
+/** Compare a folder with a service, and with `isDryRun` false ask for what differs. Resolves with the exit code. */
+export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolean): Promise<number> {
+  const folder = args.positionals[0]!
+  const owner = args.text('owner')
+  if (owner === undefined) throw new WrongArguments('say who keeps these configs: --owner NAME')
+  const { documents, others } = await readDesiredState(folder)
+  const api = await openApi(args, io)
+  const workloads = await api.get<WorkloadRecord[]>('/api/workloads?include_archived=true')
+  const targets = findTargets(
+    documents,
+    workloads.filter(({ archived_at: at }) => !at),
+  )
+  const { sha, author } = await readCommit(folder, args, io.env)
+  const common = {
+    owner,
+    commit_sha: sha,
+    commit_author: author,
+    again: args.isSet('again'),
+    dry_run: isDryRun,
+  }
+  const steps: Step[] = []
+  let exitCode: number = EXIT.done
+  for (const target of targets) {
+    const step = await takeStep(api, target, common)
+    if (step.exitCode !== EXIT.done) exitCode = step.exitCode
+    steps.push(step.step)
+  }
+  steps.push(...(await prune(api, owner, targets, workloads, args.isSet('prune') && !isDryRun)))
+  if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
+  else print(io, steps, others)
+  const isSettled = steps.every(({ action }) => action === 'unchanged')
+  return exitCode === EXIT.done && args.isSet('exit-code') && !isSettled ? EXIT.differs : exitCode
+}
+
+async function takeStep(
+  api: Api,
+  { workload, document }: Target,
+  common: { dry_run: boolean },
+): Promise<{ step: Step; exitCode: number }> {
+  const about = { workload: workload.display_name, workload_id: workload.id }
+  try {
+    const body = { ...common, config: document.config }
+    const result = await api.post<DesiredResult>(`/api/workloads/${workload.id}/config/desired`, body)
+    const changes = common.dry_run ? await readChanges(api, document.config, result) : null
+    const step = { ...about, ...result, ...(changes === null ? {} : { changes }) }
+    return { step, exitCode: EXIT.done }
+  } catch (error) {
+    // One that is refused does not keep the others from being asked for; one that gets no answer ends it.
+    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
+    const reason = `${document.place}: ${error.message}`
+    return { step: { ...about, action: 'refused', reason }, exitCode: EXIT.refused }
+  }
+}
+
+/** What a config would change in meaning; null where nothing is, or where the token may not read what is active. */
+async function readChanges(api: Api, config: string, result: DesiredResult): Promise<string[] | null> {
+  const { workload_id: id, active_config_hash: hash, action } = result
+  if (action === 'unchanged' || hash === undefined) return null
+  try {
+    const { content } = await api.get<RevisionRecord>(`/api/workloads/${id}/configs/${hash}`)
+    if (content === undefined) return null
+    const texts = { base_yaml: content, target_yaml: config, context: { workload_id: id } }
+    const { human_summary: lines } = await api.post<ConfigDiff>('/api/configs/diff', texts)
+    return lines.flatMap(({ kind, risk, text }) => (kind === 'unchanged' ? [] : [`${text} (${risk})`]))
+  } catch (error) {
+    if (error instanceof CommandFailure && error.exitCode === EXIT.refused) return null
+    throw error
+  }
+}
+
+/** What the owner keeps and the folder does not hold: told, and with `isWanted` left to people again. */
+async function prune(
+  api: Api,
+  owner: string,
+  targets: readonly Target[],
+  workloads: readonly WorkloadRecord[],
+  isWanted: boolean,
+): Promise<Step[]> {
+  const kept = await api.get<ManagedConfigRecord[]>(`/api/managed-configs?owner=${encodeURIComponent(owner)}`)
+  const left = kept.filter(({ workload_id: id }) => !targets.some(({ workload }) => workload.id === id))
+  const steps: Step[] = []
+  for (const { workload_id: id, config_hash: hash } of left) {
+    if (isWanted) await api.delete(`/api/workloads/${id}/config/desired?owner=${encodeURIComponent(owner)}`)
+    const workload = workloads.find((one) => one.id === id)?.display_name ?? id
+    steps.push({ workload, workload_id: id, config_hash: hash, action: isWanted ? 'released' : 'leftover' })
+  }
+  return steps
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  failed: 'it failed there',
+  rejected: 'its request was rejected',
+  replaced: 'something else was pushed in its place',
+}
+
+function print(io: ClientIo, steps: readonly Step[], others: number): void {
+  const rows = steps.map((step) => [
+    ...[step.workload, step.action, shortHash(step.active_config_hash), shortHash(step.config_hash)],
+    step.action === 'refused' ? '-' : (WORDS[step.reason ?? ''] ?? step.approval_id ?? '-'),
+  ])
+  printTable(io, ['WORKLOAD', 'ACTION', 'ACTIVE', 'WANTED', 'ABOUT'], rows)
+  for (const { workload, changes = [] } of steps)
+    for (const change of changes) io.out(`${redactSecrets(`${workload}: ${change}`)}\n`)
+  for (const { action, reason } of steps) if (action === 'refused') io.error(`${reason}\n`)
+  if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
+  if (steps.some(({ action }) => action === 'leftover'))
+    io.out('What is left over is no longer kept from Git after apply --prune.\n')
+  if (others > 0) io.out(`${others} YAML files hold no document of their own.\n`)
+}

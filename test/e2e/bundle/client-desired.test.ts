@@ -1,0 +1,174 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DEFAULT_CONFIG, startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import { runReadmeCommands } from '../../support/readme-commands.ts'
+import { runClient } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { BUNDLE, type Service, SHARED_SECRET, startService } from '../support/service.ts'
+
+let folder: string
+let service: Service
+let agent: ReturnType<typeof startSimulatedAgent>
+let env: Record<string, string>
+let workload: { id: string; display_name: string }
+const SECOND = DEFAULT_CONFIG.replace('debug:', 'debug:\n    verbosity: detailed')
+
+const put = (name: string, text: string) => writeFile(join(folder, 'fleet', name), text)
+const document = (target: string) =>
+  `apiVersion: muster/v1\nkind: WorkloadConfig\nworkload: ${target}\nconfigFile: configs/gateway.yaml\n`
+const muster = (...args: string[]) => runClient(args, { env, cwd: folder })
+const steps = async (command: string, ...more: string[]) => {
+  const { code, output } = await muster(command, 'fleet', '--owner', 'platform', '-o', 'json', ...more)
+  expect({ code, output }).toMatchObject({ code: 0 })
+  return JSON.parse(output).steps
+}
+const requests = () => service.api.get(`/api/workloads/${workload.id}/config/approvals`)
+
+/** Approve and push a request, and wait until it runs. */
+async function carryOut(id: string): Promise<void> {
+  const base = `/api/workloads/${workload.id}/config/approvals/${id}`
+  await service.api.post(`${base}/approve`, { comment: 'fine' }, 200)
+  await service.api.post(`${base}/push`, { comment: 'go' }, 202)
+  await eventually('the push is applied', async () => {
+    const { current_config_push: push } = await service.api.get(`/api/workloads/${workload.id}`)
+    return push?.approval_id === id && push.status === 'applied'
+  })
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-e2e-desired-'))
+  await mkdir(join(folder, 'fleet', 'configs'), { recursive: true })
+  service = await startService({ args: [BUNDLE, '--edition', 'complete'] })
+  agent = startSimulatedAgent({
+    ...{ url: service.opampUrl, secret: SHARED_SECRET },
+    nonIdentifying: { 'host.name': 'vm-1', team: 'platform' },
+  })
+  workload = await eventually('the agent is listed', async () => (await service.api.get('/api/workloads'))[0])
+  const body = {
+    ...{ name: 'pipeline', permissions: ['config:read_content', 'workload:push_config'] },
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  }
+  const { token } = await service.api.post('/api/tokens', body, 201)
+  env = { MUSTER_URL: service.url, MUSTER_TOKEN: token, GITHUB_SHA: 'c0ffee', GITHUB_ACTOR: 'ann' }
+  await put('gateway.yaml', document(`{ id: ${workload.id} }`))
+  await put('configs/gateway.yaml', DEFAULT_CONFIG)
+})
+
+afterAll(async () => {
+  await agent?.stop()
+  await service?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('the four lines of the README plan and ask for what a folder holds, and a second run adds nothing', async () => {
+  const bin = join(folder, 'bin')
+  await mkdir(bin)
+  await writeFile(join(bin, 'muster'), `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`)
+  await chmod(join(bin, 'muster'), 0o755)
+  const pipeline = () =>
+    runReadmeCommands('pipeline', { ...env, PATH: `${bin}:${process.env['PATH']}` }, folder)
+  const said = await pipeline()
+  expect(said).toContain('fleet/configs/gateway.yaml: valid')
+  expect(said.match(RegExp(`^${workload.display_name} +propose`, 'gm'))).toHaveLength(2)
+  const [request, ...others] = await requests()
+  expect(others).toEqual([])
+  expect(request).toMatchObject({
+    ...{ status: 'pending', draft_yaml: DEFAULT_CONFIG },
+    request_comment: 'From Git: platform at c0ffee by ann',
+  })
+  expect(await pipeline()).toMatch(RegExp(`^${workload.display_name} +waits`, 'm'))
+  expect(await requests()).toHaveLength(1)
+  await carryOut(request.id)
+  expect(await steps('plan')).toMatchObject([{ action: 'unchanged' }])
+  expect(await muster('plan', 'fleet', '--owner', 'platform', '--exit-code')).toMatchObject({ code: 0 })
+})
+
+test('a plan says what would change in meaning, and that something would', async () => {
+  await put('configs/gateway.yaml', SECOND)
+  const [step] = await steps('plan')
+  expect(step).toMatchObject({ action: 'propose', changes: [expect.stringContaining('verbosity')] })
+  expect(await muster('plan', 'fleet', '--owner', 'platform', '--exit-code')).toMatchObject({ code: 4 })
+  expect(await requests()).toHaveLength(1)
+})
+
+test('what was rolled back is held, and asked for again when somebody says so', async () => {
+  const [step] = await steps('apply')
+  await carryOut(step.approval_id)
+  expect(await muster('rollback', workload.id)).toMatchObject({ code: 0 })
+  await eventually('the rollback is applied', async () => {
+    const { current_config_push: push } = await service.api.get(`/api/workloads/${workload.id}`)
+    return push.status === 'applied' && push.approval_id === undefined
+  })
+  expect(await steps('apply')).toMatchObject([{ action: 'held', reason: 'replaced' }])
+  expect(await steps('plan', '--again')).toMatchObject([{ action: 'propose' }])
+})
+
+test('workloads are found by labels that only one has', async () => {
+  await put('gateway.yaml', document('{ labels: { host.name: vm-1 } }'))
+  expect(await steps('plan')).toMatchObject([{ workload_id: workload.id }])
+  await put('gateway.yaml', document('{ labels: { host.name: elsewhere } }'))
+  expect(await muster('plan', 'fleet', '--owner', 'platform')).toMatchObject({
+    ...{ code: 1, output: expect.stringContaining('fleet/gateway.yaml:1: no workload has these labels') },
+  })
+})
+
+test('another owner is refused, and so is a config that the service would not run', async () => {
+  await put('gateway.yaml', document(`{ id: ${workload.id} }`))
+  expect(await muster('apply', 'fleet', '--owner', 'others')).toMatchObject({
+    ...{ code: 3, output: expect.stringContaining('managed_elsewhere') },
+  })
+  await put('configs/gateway.yaml', 'receivers: {}\n')
+  const refused = await muster('apply', 'fleet', '--owner', 'platform')
+  expect(refused).toMatchObject({ code: 3, output: expect.stringContaining('fleet/gateway.yaml:1: ') })
+})
+
+test.each([
+  [
+    'an unknown key',
+    'apiVersion: muster/v1\nkind: WorkloadConfig\nworkloads: {}\n',
+    'unknown key "workloads"',
+  ],
+  ['another kind', 'apiVersion: muster/v1\nkind: Deployment\n', 'kind must be WorkloadConfig'],
+  [
+    'no config',
+    `apiVersion: muster/v1\nkind: WorkloadConfig\nworkload: { id: x }\n`,
+    'either config or configFile',
+  ],
+  [
+    'a way out of the folder',
+    'apiVersion: muster/v1\nkind: WorkloadConfig\nworkload: { id: x }\nconfigFile: ../../etc/passwd\n',
+    'leads out of the folder',
+  ],
+])('a document with %s is refused with its place', async (_, text, message) => {
+  await put('wrong.yaml', text)
+  const { code, output } = await muster('plan', 'fleet', '--owner', 'platform')
+  await rm(join(folder, 'fleet', 'wrong.yaml'))
+  expect({ code, output }).toEqual({ code: 3, output: expect.stringContaining(message) })
+  expect(output).toContain('fleet/wrong.yaml:1: ')
+})
+
+test('what the folder no longer holds is told, and left to people when it is said', async () => {
+  await put('gateway.yaml', document('{ id: none }').replace('none', workload.id))
+  await put('configs/gateway.yaml', SECOND)
+  await steps('apply', '--again')
+  const second = startSimulatedAgent({
+    ...{ url: service.opampUrl, secret: SHARED_SECRET },
+    nonIdentifying: { 'host.name': 'vm-2' },
+  })
+  const other = await eventually('another agent is listed', async () =>
+    (await service.api.get('/api/workloads')).find((one: { id: string }) => one.id !== workload.id),
+  )
+  await put('gateway.yaml', document(`{ id: ${other.id} }`))
+  expect(await steps('apply')).toMatchObject([
+    { workload_id: other.id, action: 'propose' },
+    { workload_id: workload.id, action: 'leftover' },
+  ])
+  expect(await steps('apply', '--prune')).toMatchObject([
+    { workload_id: other.id, action: 'waits' },
+    { workload_id: workload.id, action: 'released' },
+  ])
+  expect(await service.api.get('/api/managed-configs')).toMatchObject([{ workload_id: other.id }])
+  await second.stop()
+})

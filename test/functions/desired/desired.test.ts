@@ -1,0 +1,172 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { DesiredResult } from '../../../lib/wire/desired.ts'
+import { createCommunityEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+const GATES = createCommunityEdition()
+let ctx: FleetTestContext
+let agent: FakeAgent
+let editor: SignedIn
+let admin: SignedIn
+const FIRST = configYaml()
+const SECOND = `${configYaml()}# another text\n`
+
+beforeEach(async () => {
+  await ctx?.close()
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database, { edition: GATES })
+  admin = await signIn(ctx)
+  editor = await signIn(ctx, { groups: ['editor'] })
+  agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+})
+afterAll(() => ctx.close())
+
+const path = () => `/api/workloads/${agent.workloadId}/config`
+const send = (config: string, more: object = {}) =>
+  invoke(ctx, `POST ${path()}/desired`, {
+    as: editor.token,
+    body: { owner: 'platform', config, commit_sha: 'abc123', commit_author: 'Ann', ...more },
+  })
+const wish = async (config: string, more: object = {}) => {
+  const answer = await send(config, more)
+  expect(answer.status).toBe(200)
+  return answer.json as DesiredResult
+}
+const requests = async () =>
+  (await invoke(ctx, `GET ${path()}/approvals`, { as: editor.token })).json as ApprovalRecord[]
+const managed = async (query = '') =>
+  (await invoke(ctx, `GET /api/managed-configs${query}`, { as: editor.token })).json
+const post = (rest: string, body: object, as = admin) =>
+  invoke(ctx, `POST ${path()}/approvals${rest === '' ? '' : `/${rest}`}`, { as: as.token, body })
+
+/** Approve and push what Git asked for, as people do. */
+async function carryOut({ approval_id: id }: DesiredResult): Promise<void> {
+  expect((await post(`${id}/approve`, { comment: 'fine' })).status).toBe(200)
+  expect((await post(`${id}/push`, { comment: 'go' })).status).toBe(202)
+}
+
+describe('a config that Git holds', () => {
+  it('is asked for once, with its commit, and says so when it is asked again', async () => {
+    expect(await wish(FIRST, { dry_run: true })).toMatchObject({ action: 'propose' })
+    expect([await requests(), await managed()]).toEqual([[], []])
+    const first = await wish(FIRST)
+    expect(first).toMatchObject({ action: 'propose', config_hash: configHash(FIRST) })
+    const again = await wish(FIRST, { commit_sha: 'def456' })
+    expect(again).toEqual({ ...first, action: 'waits' })
+    expect(await requests()).toMatchObject([
+      {
+        ...{
+          id: first.approval_id,
+          status: 'pending',
+          requester: editor.email,
+          target_group: 'git/platform',
+        },
+        request_comment: 'From Git: platform at abc123 by Ann',
+      },
+    ])
+    expect(await managed('?owner=platform')).toMatchObject([
+      { owner: 'platform', commit_sha: 'abc123', commit_author: 'Ann', config_hash: configHash(FIRST) },
+    ])
+    expect(await managed('?owner=other')).toEqual([])
+    const records = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 2, offset: 0 })
+    expect(records.map(({ action }) => action)).toEqual(['config.approval.request', 'config.manage'])
+  })
+
+  it('is unchanged once people approved and pushed it, and goes back and forth as Git does', async () => {
+    await carryOut(await wish(FIRST))
+    expect(await wish(FIRST)).toMatchObject({ action: 'unchanged' })
+    await carryOut(await wish(SECOND))
+    const back = await wish(FIRST)
+    expect(back).toMatchObject({ action: 'propose' })
+    await carryOut(back)
+    expect(await wish(FIRST)).toMatchObject({ action: 'unchanged' })
+  })
+
+  it('takes back what Git does not ask for any more, also where it was approved', async () => {
+    const first = await wish(FIRST)
+    await post(`${first.approval_id}/approve`, { comment: 'fine' })
+    const second = await wish(SECOND)
+    expect(second.action).toBe('propose')
+    const after = Object.fromEntries((await requests()).map(({ id, status }) => [id, status]))
+    expect(after).toEqual({ [second.approval_id!]: 'pending', [first.approval_id!]: 'withdrawn' })
+  })
+
+  it('is held once it was rejected, until its text changes or somebody says again', async () => {
+    const first = await wish(FIRST)
+    await post(`${first.approval_id}/reject`, { comment: 'no' })
+    expect(await wish(FIRST)).toMatchObject({ action: 'held', reason: 'rejected' })
+    expect(await wish(FIRST, { again: true })).toMatchObject({ action: 'propose' })
+    const other = await wish(SECOND)
+    await post(`${other.approval_id}/reject`, { comment: 'no' })
+    expect(await wish(SECOND)).toMatchObject({ action: 'held', reason: 'rejected' })
+    expect(await wish(`${SECOND}# third\n`)).toMatchObject({ action: 'propose' })
+  })
+
+  it('is held once something else was pushed in its place', async () => {
+    await carryOut(await wish(FIRST))
+    await carryOut(await wish(SECOND))
+    const asked = await post('', { draft_yaml: FIRST, target_group: 'hotfix', comment: 'now' })
+    const broken = { comment: 'now', break_glass: true, break_glass_reason: 'an incident' }
+    expect((await post(`${(asked.json as ApprovalRecord).id}/push`, broken)).status).toBe(202)
+    expect(await wish(SECOND)).toMatchObject({ action: 'held', reason: 'replaced' })
+    expect(await wish(SECOND, { again: true })).toMatchObject({ action: 'propose' })
+  })
+
+  it('is refused where it is no config, and for another owner', async () => {
+    expect(await send('a: [')).toMatchObject({ status: 400, json: { code: 'configuration_invalid' } })
+    expect(await managed()).toEqual([])
+    expect(await send('  ')).toMatchObject({ status: 400, json: { code: 'draft_empty' } })
+    expect(await send(FIRST, { owner: 'two words' })).toMatchObject({ json: { code: 'owner_invalid' } })
+    await wish(FIRST)
+    expect(await send(FIRST, { owner: 'other' })).toMatchObject({
+      status: 409,
+      json: { code: 'managed_elsewhere', owner: 'platform' },
+    })
+  })
+})
+
+describe('a workload that is kept in Git', () => {
+  it('takes requests of people only by broken glass', async () => {
+    await wish(FIRST)
+    const asked = await post('', { draft_yaml: SECOND, comment: 'by hand' }, editor)
+    expect(asked.status).toBe(201)
+    const { id } = asked.json as ApprovalRecord
+    expect(await post(`${id}/approve`, { comment: 'fine' })).toMatchObject({
+      status: 409,
+      json: { code: 'managed_elsewhere', owner: 'platform' },
+    })
+    const broken = { comment: 'now', break_glass: true, break_glass_reason: 'an incident' }
+    expect((await post(`${id}/push`, broken)).status).toBe(202)
+  })
+
+  it('does not take what was approved before by hand, and nobody takes the name of Git', async () => {
+    const { id } = (await post('', { draft_yaml: SECOND, comment: 'by hand' }, editor)).json as ApprovalRecord
+    await post(`${id}/approve`, { comment: 'fine' })
+    await wish(FIRST)
+    expect(await post(`${id}/push`, { comment: 'go' })).toMatchObject({ json: { code: 'managed_elsewhere' } })
+    expect(
+      await post('', { draft_yaml: SECOND, comment: 'x', target_group: 'git/platform' }, editor),
+    ).toMatchObject({ status: 400, json: { code: 'group_reserved' } })
+  })
+
+  it('is left to people again by its owner alone, and keeps what it runs', async () => {
+    await carryOut(await wish(FIRST))
+    const open = await wish(SECOND)
+    const release = (owner: string) =>
+      invoke(ctx, `DELETE ${path()}/desired?owner=${owner}`, { as: editor.token })
+    expect(await release('other')).toMatchObject({ status: 409, json: { code: 'managed_elsewhere' } })
+    expect((await release('platform')).status).toBe(204)
+    expect(await managed()).toEqual([])
+    expect((await requests()).find(({ id }) => id === open.approval_id)?.status).toBe('withdrawn')
+    expect(ctx.fleet.workload(agent.workloadId)?.activeHash).toBe(configHash(FIRST))
+    expect(await release('platform')).toMatchObject({ status: 404, json: { code: 'not_managed' } })
+  })
+})
