@@ -192,6 +192,44 @@ describe('the rooms', () => {
   })
 })
 
+describe('a change', () => {
+  const code = [...inRoom('lib/'), ...inRoom('functions/'), ...inRoom('runtime/')]
+  const apartFrom = (...paths: string[]) =>
+    code.filter(({ path }) => !paths.some((allowed) => path.startsWith(allowed)))
+
+  test('has its reports written first by `db.change` and `db.upToDate`, not by its caller', () => {
+    const hits = findCode(apartFrom('lib/fleet/state/'), /\.flush\(/)
+    // What browsers are told is another queue. The database learns where the fleet is put together how to write reports.
+    const isMeant = (hit: string) =>
+      /\bhub\.flush\(\)$/.test(hit) || /^runtime\/compose\.ts:\d+: writeReports:/.test(hit)
+    expect(hits.filter((hit) => !isMeant(hit))).toEqual([])
+  })
+
+  test('is fenced where the database is opened, and nowhere else', () => {
+    const fences = ['runtime/owner.ts', 'runtime/service.ts', 'runtime/fronts/member.ts']
+    expect(findCode(apartFrom('lib/store/', ...fences), /\bcheckEpoch\b/)).toEqual([])
+  })
+
+  test('is recorded in one way', () => {
+    const record = /\b(chainEvent|insertAuditRecord)\(|insert into audit_events/i
+    const hits = findCode(apartFrom('lib/store/audit.ts'), record)
+    const others = hits.filter((hit) => !/^lib\/audit\/(database|event)\.ts:/.test(hit))
+    expect(others).toEqual([])
+    expect(hits).toHaveLength(3)
+  })
+
+  test('is an act: transactions of their own are for what nobody does', () => {
+    const unasked = [
+      // What agents said, the offers that follow from it, what the rules make of the fleet, and what is too old.
+      ...['lib/fleet/state/write-behind.ts', 'lib/fleet/offers/offer-commits.ts'],
+      ...['lib/alerts/engine.ts', 'lib/fleet/janitor.ts'],
+      // Before anybody can be signed in.
+      'lib/identity/bootstrap.ts',
+    ]
+    expect(findCode(apartFrom('lib/store/', 'lib/audit/', ...unasked), /\.transaction\(/)).toEqual([])
+  })
+})
+
 describe('time, chance and environment', () => {
   test('lib takes its time from a clock that is passed', () => {
     const lib = inRoom('lib/').filter(({ path }) => path !== 'lib/clock.ts')

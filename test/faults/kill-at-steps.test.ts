@@ -1,16 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
 import { eventually } from '../e2e/support/eventually.ts'
-import { COMMITS, expectNoneOf, holding, KillableFleet } from './support/killable-fleet.ts'
+import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.ts'
 import { FAILS, runnableConfig } from './support/supervised-agents.ts'
 
 const AGENTS = 4
-const REQUEST = holding(/insert into approvals/)
-const APPROVE = holding(/set status = 'approved'/)
-const PUSH = holding(/insert into pushes/)
-const JOINER = holding(/do update set updated_at = excluded.updated_at/)
-const OUTCOME = holding(/do update set\s+state = excluded.state/)
-const AUTOMATIC_ROLLBACK = holding(/set status = 'failed', phase = 'failed'/)
 
 let fleet: KillableFleet
 let good: string
@@ -41,7 +35,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
   const isDone = verdict === 'kill-after'
 
   test('of a request', async () => {
-    fleet.killAtCommit(REQUEST, verdict)
+    fleet.killAtCommit('approval.request', verdict)
     const yaml = runnableConfig(`request, ${when}`)
     expect(await fleet.afterTheKill(fleet.request(yaml))).toBeNull()
     expect(await fleet.count('approvals where draft_hash = $1', [configHash(yaml)])).toBe(isDone ? 1 : 0)
@@ -51,7 +45,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
   test('of an approval', async () => {
     const yaml = runnableConfig(`approve, ${when}`)
     const { body } = await fleet.request(yaml)
-    fleet.killAtCommit(APPROVE, verdict)
+    fleet.killAtCommit('approval.approve', verdict)
     expect(await fleet.afterTheKill(fleet.approve(body.id))).toBeNull()
     const audits = `audit_events where action = 'config.approval.approve' and config_hash = $1`
     const isApproved = `approvals where id = $1 and status = 'approved'`
@@ -63,7 +57,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const yaml = runnableConfig(`push, ${when}`)
     const hash = configHash(yaml)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(PUSH, verdict)
+    fleet.killAtCommit('push', verdict)
     expect(await fleet.afterTheKill(fleet.push(id))).toBeNull()
     expect(await fleet.count('pushes where config_hash = $1', [hash])).toBe(isDone ? 1 : 0)
     // Nobody was offered what was not known to be stored; what was stored is offered by whoever starts next.
@@ -77,7 +71,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
   test('of what the agents say of a push', async () => {
     const yaml = runnableConfig(`outcome, ${when}`)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(OUTCOME, verdict)
+    fleet.killAtCommit('outcomes.store', verdict)
     await fleet.afterTheKill(fleet.push(id))
     good = configHash(yaml)
     await fleet.untilSettled(good)
@@ -85,7 +79,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
   })
 
   test('of the offer to one who came later', async () => {
-    fleet.killAtCommit(JOINER, verdict)
+    fleet.killAtCommit('offers.store', verdict)
     const joiner = fleet.agents.add()
     await fleet.afterTheKill(null)
     expect(fleet.offeredUntilDeath).toEqual([])
@@ -108,7 +102,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
       )
     )[0]!.hash
     const pushes = await fleet.count('pushes')
-    fleet.killAtCommit(PUSH, verdict)
+    fleet.killAtCommit('rollback', verdict)
     expect(await fleet.afterTheKill(rollBack(former))).toBeNull()
     expect(await fleet.count('pushes')).toBe(pushes + (isDone ? 1 : 0))
     expect(fleet.offeredUntilDeath).toEqual([])
@@ -120,7 +114,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 
   test('of an automatic rollback', async () => {
     const id = await fleet.approved(runnableConfig(`automatic rollback, ${when}\n${FAILS}`))
-    fleet.killAtCommit(AUTOMATIC_ROLLBACK, verdict)
+    fleet.killAtCommit('rollback.automatic', verdict)
     expect(await fleet.afterTheKill(fleet.push(id))).toBe(202)
     expect(fleet.offeredUntilDeath).not.toContain(good)
     await fleet.untilSettled(good)

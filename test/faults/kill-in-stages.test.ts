@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
 import { eventually } from '../e2e/support/eventually.ts'
-import { COMMITS, expectNoneOf, holding, KillableFleet } from './support/killable-fleet.ts'
+import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.ts'
 import { FAILS, runnableConfig } from './support/supervised-agents.ts'
 
 const AGENTS = 4
@@ -11,17 +11,6 @@ const STAGES = [{ count: 1 }, { percentage: 100 }]
 const WATCHED = [{ count: 1, dwell_seconds: 3_600 }, { percentage: 100 }]
 /** Two members. */
 const TWO_FIRST = [{ count: 2 }, { percentage: 100 }]
-
-const STEP = /update rollouts set status = \$2/
-const START = holding(/insert into rollouts \(/)
-const NEXT_STAGE = holding(STEP, /insert into rollout_members/)
-const LAST_DONE = holding(STEP, /set rollout_push_id = null/)
-const FAILED = holding(/set status = 'failed', phase = 'failed'/)
-/** An update of the rollout and nothing else: that a stage has converged, or that a gate halted it. */
-const NOTE = (statements: readonly string[]) =>
-  holding(STEP)(statements) && !holding(/insert into/i)(statements) && !LAST_DONE(statements)
-/** The decision of an operator, with its audit row. */
-const DECISION = holding(STEP, /insert into audit_events/i)
 
 let fleet: KillableFleet
 /** What everybody runs between the tests. */
@@ -129,7 +118,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const yaml = runnableConfig(`start, ${when}`)
     const hash = configHash(yaml)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(START, verdict)
+    fleet.killAtCommit('push', verdict)
     expect(await fleet.afterTheKill(fleet.push(id, STAGES))).toBeNull()
     expect(fleet.offeredUntilDeath).toEqual([])
     expect((await rolloutOf(hash)) !== null).toBe(isDone)
@@ -141,7 +130,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const yaml = runnableConfig(`converged, ${when}`)
     const hash = configHash(yaml)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(NOTE, verdict)
+    fleet.killAtCommit('rollout.converge', verdict)
     await fleet.afterTheKill(fleet.push(id, STAGES))
     expect(fleet.offeredUntilDeath).toEqual([hash])
     await untilSucceeded(hash)
@@ -151,7 +140,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const yaml = runnableConfig(`next stage, ${when}`)
     const hash = configHash(yaml)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(NEXT_STAGE, verdict)
+    fleet.killAtCommit('rollout.advance', verdict)
     await fleet.afterTheKill(fleet.push(id, STAGES))
     expect(fleet.offeredUntilDeath).toEqual([hash])
     await untilSucceeded(hash)
@@ -161,7 +150,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const yaml = runnableConfig(`end, ${when}`)
     const hash = configHash(yaml)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(LAST_DONE, verdict)
+    fleet.killAtCommit('rollout.complete', verdict)
     await fleet.afterTheKill(fleet.push(id, STAGES))
     await untilSucceeded(hash)
     expect(
@@ -173,7 +162,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const yaml = runnableConfig(`fails, ${when}\n${FAILS}`)
     const hash = configHash(yaml)
     const id = await fleet.approved(yaml)
-    fleet.killAtCommit(FAILED, verdict)
+    fleet.killAtCommit('rollback.automatic', verdict)
     await fleet.afterTheKill(fleet.push(id, TWO_FIRST))
     await eventually('its members are back', async () => fleet.running(good).length === AGENTS)
     expect(await untilRollout(hash, 'failed')).toMatchObject({ members: 2, phase: 'failed' })
@@ -189,7 +178,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     const watched = `rollouts r join pushes p using (push_id)
       where p.config_hash = $1 and r.progress -> 0 ->> 'convergedAt' is not null`
     await eventually('its stage is watched', async () => (await fleet.count(watched, [hash])) > 0)
-    fleet.killAtCommit(NOTE, verdict)
+    fleet.killAtCommit('rollout.halt', verdict)
     const dying = fleet.afterTheKill(null)
     await sickenMember(hash)
     await dying
@@ -201,7 +190,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 
   test('of an operator’s word to go on', async () => {
     const hash = await halted(`go on, ${when}`)
-    fleet.killAtCommit(DECISION, verdict)
+    fleet.killAtCommit('rollout.continue', verdict)
     expect(await fleet.afterTheKill(decide(hash, 'promote'))).toBeNull()
     expect(await rolloutOf(hash)).toMatchObject({ status: isDone ? 'running' : 'halted', members: 1 })
     await expectNothingBroken()
@@ -210,7 +199,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 
   test('of an operator’s word to stop there: its members keep it, nobody else gets it', async () => {
     const hash = await halted(`abort, ${when}`)
-    fleet.killAtCommit(DECISION, verdict)
+    fleet.killAtCommit('rollout.abort', verdict)
     expect(await fleet.afterTheKill(decide(hash, 'abort'))).toBeNull()
     expect((await rolloutOf(hash))!.status).toBe(isDone ? 'aborted' : 'halted')
     if (!isDone) expect((await decide(hash, 'abort')).status).toBe(200)
@@ -222,7 +211,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 
   test('of an operator’s word to go back', async () => {
     const hash = await halted(`back, ${when}`)
-    fleet.killAtCommit(FAILED, verdict)
+    fleet.killAtCommit('rollback.rollout', verdict)
     expect(await fleet.afterTheKill(decide(hash, 'rollback'))).toBeNull()
     expect((await rolloutOf(hash))!.status).toBe(isDone ? 'rollback_started' : 'halted')
     if (!isDone) expect((await decide(hash, 'rollback')).status).toBe(202)

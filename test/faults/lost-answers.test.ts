@@ -5,7 +5,7 @@ import { configHash } from '../../lib/model/config-hash.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { eventually } from '../e2e/support/eventually.ts'
 import { readFrame } from '../support/frames.ts'
-import { holding, KillableFleet, type NamesTransaction } from './support/killable-fleet.ts'
+import { KillableFleet } from './support/killable-fleet.ts'
 import { runnableConfig } from './support/supervised-agents.ts'
 
 // The answer to a commit is lost with its connection: the change stands, and the service was not told. Whoever asked
@@ -38,10 +38,10 @@ afterAll(async () => {
 
 const record = async () => (await fleet.call('GET')).body
 
-/** Make a change whose answer is lost. */
-async function losing(isMeant: NamesTransaction, change: () => Promise<{ status: number }>): Promise<void> {
+/** Make a change of which the answer to the commit is lost. */
+async function losing(name: string, change: () => Promise<{ status: number }>): Promise<void> {
   frames.length = 0
-  fleet.loseAnswer(isMeant)
+  fleet.loseAnswer(name)
   expect((await change()).status).toBe(503)
 }
 
@@ -52,40 +52,36 @@ async function untilShown(what: string, isShown: () => Promise<boolean>): Promis
 }
 
 test('a request is counted, and its approval is', async () => {
-  await losing(holding(/insert into approvals/), () => fleet.request(runnableConfig('asked for')))
+  await losing('approval.request', () => fleet.request(runnableConfig('asked for')))
   await untilShown('it waits', async () => (await record()).waiting_approval_count === 1)
   const { body } = await fleet.call('GET', '/config/approvals')
-  await losing(holding(/set status = 'approved'/), () => fleet.approve(body[0].id))
+  await losing('approval.approve', () => fleet.approve(body[0].id))
   await untilShown('it waits no more', async () => (await record()).waiting_approval_count === 0)
 })
 
 test('an alert that fired is counted, and one that was resolved is not', async () => {
   frames.length = 0
-  fleet.loseAnswer(holding(/insert into alerts/))
+  fleet.loseAnswer('alerts.look')
   await untilShown('it is open', async () => (await record()).open_alert_count === 1)
   const [alert] = await fleet.service.api.get('/api/alerts')
-  await losing(holding(/update alerts set resolved_at/), () =>
-    fleet.service.api.call('POST', `/api/alerts/${alert.id}/resolve`),
-  )
+  await losing('alert.resolve', () => fleet.service.api.call('POST', `/api/alerts/${alert.id}/resolve`))
   await untilShown('none is open', async () => (await record()).open_alert_count === 0)
 })
 
 test('what operators set on a workload is what is shown', async () => {
-  await losing(holding(/insert into known_good_configs/), () =>
-    fleet.post(`/configs/${fleet.firstHash}/known-good`, {}),
-  )
+  await losing('known-good.mark', () => fleet.post(`/configs/${fleet.firstHash}/known-good`, {}))
   await untilShown(
     'it is pinned',
     async () => (await fleet.call('GET', '/configs')).body[0].is_last_known_good,
   )
-  await losing(holding(/insert into revision_labels/), () =>
+  await losing('revision.label', () =>
     fleet.post(`/configs/${fleet.firstHash}/label`, { label: 'the good one' }),
   )
   await untilShown(
     'it has its label',
     async () => (await fleet.call('GET', '/configs')).body[0].label === 'the good one',
   )
-  await losing(holding(/set trusted_labels/), () =>
+  await losing('workload.trusted-labels', () =>
     fleet.call('PUT', '/trusted-labels', { labels: { 'selector.team': 'checkout' } }),
   )
   await untilShown(
@@ -100,14 +96,14 @@ test('a rollout that was aborted goes no further', async () => {
   expect((await fleet.push(await fleet.approved(yaml), stages)).status).toBe(202)
   const rollout = async () => (await fleet.call('GET', '/config/canary')).body[0]
   const { id } = await rollout()
-  await losing(holding(/update rollouts set status = \$2/), () => fleet.post(`/config/canary/${id}/abort`))
+  await losing('rollout.abort', () => fleet.post(`/config/canary/${id}/abort`))
   await eventually('it is aborted', async () => (await record()).current_config_push.phase === 'aborted')
   expect((await rollout()).status).toBe('aborted')
   expect((await fleet.post(`/config/canary/${id}/abort`)).body).toMatchObject({ code: 'rollout_ended' })
 })
 
 test('a workload that was deleted while it lives comes again as a new one', async () => {
-  await losing(holding(/delete from workloads/), () => fleet.call('DELETE'))
+  await losing('workload.delete', () => fleet.call('DELETE'))
   await eventually('it is there without its config', async () => {
     const [workload] = await fleet.service.api.get('/api/workloads')
     return workload?.connected_instance_count === AGENTS && workload.active_config_hash === undefined
@@ -122,10 +118,10 @@ test('a workload that was archived is out of the list, and one that was deleted 
   fleet.agents.end()
   await eventually('it is disconnected', async () => (await record()).status === 'disconnected')
   const listed = async (query = '') => (await fleet.service.api.get(`/api/workloads${query}`)).length
-  await losing(holding(/set archived_at/), () => fleet.post('/archive'))
+  await losing('workload.archive', () => fleet.post('/archive'))
   await untilShown('it is archived', async () => (await listed()) === 0)
   expect(await listed('?include_archived=true')).toBe(1)
-  await losing(holding(/delete from workloads/), () => fleet.call('DELETE'))
+  await losing('workload.delete', () => fleet.call('DELETE'))
   await untilShown('it is gone', async () => (await listed('?include_archived=true')) === 0)
   expect(frames).toContainEqual(expect.objectContaining({ type: 'workload_removed' }))
 })

@@ -12,15 +12,6 @@ import {
 import { type StatementProxy, startStatementProxy, type Verdict } from './statement-proxy.ts'
 import { runnableConfig, type SupervisedAgents, startSupervisedAgents } from './supervised-agents.ts'
 
-/** Whether a transaction, up to and with its COMMIT, is the one that is meant. */
-export type NamesTransaction = (statements: readonly string[]) => boolean
-
-/** A transaction that holds each of these statements. */
-export const holding =
-  (...statements: readonly RegExp[]): NamesTransaction =>
-  (said) =>
-    statements.every((one) => said.some((text) => one.test(text)))
-
 /** What kills at a commit, and whether the transaction is then in the database. */
 export const COMMITS = [
   ['before', 'kill-before'],
@@ -149,17 +140,17 @@ export class KillableFleet {
     return body.id
   }
 
-  /** Let the commit of a transaction go through, and cut the connection before the service sees the answer. */
-  loseAnswer(isMeant: NamesTransaction): void {
+  /** Let the commit of the next transaction of this name go through, and cut the connection before the service sees the answer. */
+  loseAnswer(name: string): void {
     this.#proxy.judge = ({ text, transaction }) =>
-      text === 'COMMIT' && isMeant(transaction) ? 'cut-after' : 'pass'
+      text === 'COMMIT' && transaction === name ? 'cut-after' : 'pass'
   }
 
-  /** Kill at the commit of a transaction: before the database sees it, or before the service sees the answer. */
-  killAtCommit(isMeant: NamesTransaction, verdict: 'kill-before' | 'kill-after'): void {
+  /** Kill at the commit of the next transaction of this name: before the database sees it, or before the service sees the answer. */
+  killAtCommit(name: string, verdict: 'kill-before' | 'kill-after'): void {
     this.#kills.hasKilled = false
     this.#proxy.judge = ({ text, transaction }) =>
-      text === 'COMMIT' && isMeant(transaction) ? verdict : 'pass'
+      text === 'COMMIT' && transaction === name ? verdict : 'pass'
   }
 
   /** Kill as the n-th frame that offers this hash arrives. */

@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net'
 /** One statement on its way to the database. */
 export interface Statement {
   text: string
-  /** The statements of its transaction up to and with this one; only itself outside of one. */
-  transaction: readonly string[]
+  /** The name of its transaction, as `beginStatement` gave it; '' outside of one. */
+  transaction: string
 }
 
 /**
@@ -13,7 +13,7 @@ export interface Statement {
  */
 export type Verdict = 'pass' | 'kill-before' | 'kill-after' | 'cut-after'
 
-/** A way to PostgreSQL that reads what passes, and can end the client or its connection at a named statement. */
+/** A way to PostgreSQL that reads what passes, and can end the client or its connection at the commit of a named transaction. */
 export interface StatementProxy {
   dsn: string
   /** Asked for each statement until it answers another verdict than 'pass'. Null lets everything pass. */
@@ -21,6 +21,8 @@ export interface StatementProxy {
   close(): Promise<void>
 }
 
+/** What begins a transaction, with its name. */
+const BEGIN = /^BEGIN\b.*\/\* (\S+) \*\/$/
 const READY_FOR_QUERY = 0x5a
 const TYPED_HEAD = 5
 /** Parse, Bind, Describe and Execute: what comes before the Sync that ends a statement. */
@@ -51,7 +53,7 @@ const textAt = (body: Buffer, from: number) => body.toString('utf8', from, body.
 class Session {
   readonly #prepared = new Map<string, string>()
   #current = ''
-  #transaction: string[] | null = null
+  #transaction = ''
 
   /** The statement that this message completes; null for one that completes none. */
   take(type: number, body: Buffer): Statement | null {
@@ -74,10 +76,9 @@ class Session {
   }
 
   #complete(text: string): Statement {
-    if (text.startsWith('BEGIN')) this.#transaction = []
-    this.#transaction?.push(text)
-    const transaction = this.#transaction ?? [text]
-    if (text === 'COMMIT' || text === 'ROLLBACK') this.#transaction = null
+    this.#transaction = BEGIN.exec(text)?.[1] ?? this.#transaction
+    const transaction = this.#transaction
+    if (text === 'COMMIT' || text === 'ROLLBACK') this.#transaction = ''
     return { text, transaction }
   }
 }
