@@ -1,15 +1,11 @@
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { findAgeOfHomes, forgetAgentHomes, listOldAgentHomes, touchAgentHomes } from '../store/agents.ts'
+import { AGENT_HOMES, forgetAgentHomes } from '../store/agents.ts'
 import { trimAlerts } from '../store/alerts.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
-import {
-  findAgeOfReportedConfigs,
-  listOldReportedConfigs,
-  removeReportedConfigs,
-  touchReportedConfigs,
-} from '../store/reported-configs.ts'
+import { REPORTED_CONFIGS, removeReportedConfigs } from '../store/reported-configs.ts'
+import { findAgeOfSeen, listUnseen, touchSeen } from '../store/seen-rows.ts'
 import { trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
 import { inTurns } from '../turns.ts'
@@ -205,13 +201,13 @@ const later = (a: Date, b: Date | null) => (b !== null && b > a ? b : a)
 /** Forget where agents belonged that nobody has heard of for as long as workloads are kept, and who is one too many. */
 async function forgetOldHomes(parts: JanitorParts, signal: AbortSignal): Promise<void> {
   const { db, clock, fleet } = parts
-  const tooMany = await findAgeOfHomes(db, parts.homesMax ?? HOMES_MAX)
+  const tooMany = await findAgeOfSeen(db, AGENT_HOMES, parts.homesMax ?? HOMES_MAX)
   const before = later(daysAgo(parts, parts.retentionDays), tooMany)
   while (!signal.aborted) {
-    const uids = await listOldAgentHomes(db, before, LOOK_CHUNK)
+    const uids = await listUnseen(db, AGENT_HOMES, before, LOOK_CHUNK)
     if (uids.length === 0) return
     const here = uids.filter((uid) => fleet.state.instances.has(uid))
-    if (here.length > 0) await write(parts, (tx) => touchAgentHomes(tx, here, clock.now()))
+    if (here.length > 0) await write(parts, (tx) => touchSeen(tx, AGENT_HOMES, here, clock.now()))
     const away = uids.filter((uid) => !fleet.state.instances.has(uid))
     if (away.length === 0) continue
     fleet.forgetAgents(await write(parts, (tx) => forgetAgentHomes(tx, away, before)))
@@ -224,13 +220,13 @@ async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<
   for await (const piece of inTurns(fleet.state.instances.values(), LOOK_CHUNK))
     for (const { reportedConfigHash } of piece) inUse.add(reportedConfigHash)
   inUse.delete('')
-  const tooMany = await findAgeOfReportedConfigs(db, inUse.size + REPORTED_SPARE_MAX)
+  const tooMany = await findAgeOfSeen(db, REPORTED_CONFIGS, inUse.size + REPORTED_SPARE_MAX)
   const before = later(new Date(clock.now().getTime() - REPORTED_KEPT_MS), tooMany)
   while (!signal.aborted) {
-    const hashes = await listOldReportedConfigs(db, before, LOOK_CHUNK)
+    const hashes = await listUnseen(db, REPORTED_CONFIGS, before, LOOK_CHUNK)
     if (hashes.length === 0) return
     const run = hashes.filter((hash) => inUse.has(hash))
-    if (run.length > 0) await write(parts, (tx) => touchReportedConfigs(tx, run, clock.now()))
+    if (run.length > 0) await write(parts, (tx) => touchSeen(tx, REPORTED_CONFIGS, run, clock.now()))
     const spare = hashes.filter((hash) => !inUse.has(hash))
     const removed = await write(parts, (tx) => removeReportedConfigs(tx, spare, before))
     fleet.effectiveConfigs.forget(removed)

@@ -1,4 +1,8 @@
 import type { Db } from './db.ts'
+import type { SeenTable } from './seen-rows.ts'
+
+/** Homes are kept by when an agent last described itself. */
+export const AGENT_HOMES: SeenTable = { name: 'agent_workloads', key: 'instance_uid' }
 
 /** Where an agent belonged when it last described itself. */
 export interface AgentHome {
@@ -46,35 +50,6 @@ export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): P
       homes.map((h) => h.seenAt),
       homes.map((h) => h.pollIntervalMs),
     ],
-  )
-}
-
-/** When the last of the `count` agents described itself that did so most recently; null when there are fewer. */
-export async function findAgeOfHomes(db: Db, count: number): Promise<Date | null> {
-  const rows = await db.query<{ seen_at: Date }>(
-    `select seen_at from agent_workloads order by seen_at desc offset $1 limit 1`,
-    [count - 1],
-  )
-  return rows[0]?.seen_at ?? null
-}
-
-/** The uids of agents that have not described themselves since `before`, the longest silent first. */
-export async function listOldAgentHomes(db: Db, before: Date, limit: number): Promise<string[]> {
-  const rows = await db.query<{ instance_uid: string }>(
-    `select instance_uid from agent_workloads where seen_at < $1 order by seen_at limit $2`,
-    [before, limit],
-  )
-  return rows.map((row) => row.instance_uid)
-}
-
-/** These agents are here, however long ago they described themselves. */
-export async function touchAgentHomes(tx: Db, uids: readonly string[], now: Date): Promise<void> {
-  await tx.execute(
-    `update agent_workloads a set seen_at = $2
-     from (select instance_uid from agent_workloads where instance_uid = any($1::text[])
-           order by instance_uid for update) o
-     where a.instance_uid = o.instance_uid`,
-    [uids, now],
   )
 }
 

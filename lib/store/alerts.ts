@@ -1,4 +1,5 @@
 import type { AlertRule, AlertSeverity } from '../wire/alerts.ts'
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** What an alert's message says, for whoever says it in other words. */
@@ -39,36 +40,20 @@ export interface Alert {
 /** An alert that is to be opened. */
 export type NewAlert = Omit<Alert, 'resolvedAt' | 'resolveReason' | 'isQuiet'>
 
-interface Row {
-  id: string
-  workload_id: string
-  rule: AlertRule
-  severity: AlertSeverity
-  message: string
-  subject: string
-  details: AlertDetails
-  fired_at: Date
-  resolved_at: Date | null
-  resolve_reason: string
-  quiet: boolean
-}
-
-const COLUMNS =
-  'id, workload_id, rule, severity, message, subject, details, fired_at, resolved_at, resolve_reason, quiet'
-
-const toAlert = (row: Row): Alert => ({
-  id: row.id,
-  workloadId: row.workload_id,
-  rule: row.rule,
-  severity: row.severity,
-  message: row.message,
-  subject: row.subject,
-  details: row.details,
-  firedAt: row.fired_at,
-  resolvedAt: row.resolved_at,
-  resolveReason: row.resolve_reason,
-  isQuiet: row.quiet,
+const ALERT = columns<keyof Alert>({
+  id: 'id',
+  workloadId: 'workload_id',
+  rule: 'rule',
+  severity: 'severity',
+  message: 'message',
+  subject: 'subject',
+  details: 'details',
+  firedAt: 'fired_at',
+  resolvedAt: 'resolved_at',
+  resolveReason: 'resolve_reason',
+  isQuiet: 'quiet',
 })
+const COLUMNS = ALERT.select()
 
 /** The place of an alert in the list's order: fired_at descending, then id. */
 export interface AlertPosition {
@@ -90,7 +75,7 @@ export async function listAlerts(
   // Said in the text and not by a parameter, so that the index of the open ones serves the short list.
   const which = filter.includeResolved ? '' : 'resolved_at is null and'
   const whose = filter.workloadId === null ? '' : 'workload_id = $4 and'
-  const rows = await db.query<Row>(
+  return db.query<Alert>(
     `select ${COLUMNS} from alerts
      where ${which} ${whose} ($1::timestamptz is null or fired_at < $1 or (fired_at = $1 and id > $2))
      order by fired_at desc, id limit $3`,
@@ -101,40 +86,28 @@ export async function listAlerts(
       ...(filter.workloadId === null ? [] : [filter.workloadId]),
     ],
   )
-  return rows.map(toAlert)
 }
 
 /** One alert; null when there is none. */
 export async function findAlert(db: Db, id: string): Promise<Alert | null> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from alerts where id = $1`, [id])
-  return rows[0] === undefined ? null : toAlert(rows[0])
+  const rows = await db.query<Alert>(`select ${COLUMNS} from alerts where id = $1`, [id])
+  return rows[0] ?? null
 }
 
 /** The alerts that count now, open or quiet: one at most for each workload and rule. */
 export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
-  const rows = await db.query<{
-    id: string
-    workload_id: string
-    rule: AlertRule
-    quiet: boolean
-    subject: string
-  }>(`select id, workload_id, rule, quiet, subject from alerts where resolved_at is null or quiet`)
-  return rows.map((row) => ({
-    id: row.id,
-    workloadId: row.workload_id,
-    rule: row.rule,
-    state: row.quiet ? 'quiet' : 'open',
-    subject: row.subject,
-  }))
+  return db.query<CurrentAlert>(
+    `select id, workload_id as "workloadId", rule, case when quiet then 'quiet' else 'open' end as state, subject
+     from alerts where resolved_at is null or quiet`,
+  )
 }
 
 /** The open alerts of one workload. */
 export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Alert[]> {
-  const rows = await db.query<Row>(
+  return db.query<Alert>(
     `select ${COLUMNS} from alerts where workload_id = $1 and resolved_at is null order by id`,
     [workloadId],
   )
-  return rows.map(toAlert)
 }
 
 /**
@@ -142,7 +115,7 @@ export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Aler
  * workloads whose rule has an open or quiet alert already.
  */
 export async function insertAlerts(tx: Db, alerts: readonly NewAlert[]): Promise<Alert[]> {
-  const rows = await tx.query<Row>(
+  return tx.query<Alert>(
     `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet, subject, details)
      select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
@@ -162,16 +135,14 @@ export async function insertAlerts(tx: Db, alerts: readonly NewAlert[]): Promise
       alerts.map((alert) => JSON.stringify(alert.details)),
     ],
   )
-  return rows.map(toAlert)
 }
 
 /** Resolve open alerts whose cause has gone; returns those that were open. */
 export async function resolveAlerts(tx: Db, ids: readonly string[], now: Date): Promise<Alert[]> {
-  const rows = await tx.query<Row>(
+  return tx.query<Alert>(
     `update alerts set resolved_at = $2 where id = any($1::text[]) and resolved_at is null returning ${COLUMNS}`,
     [ids, now],
   )
-  return rows.map(toAlert)
 }
 
 /** The causes of these alerts have gone once since an operator resolved them: the rules may fire again. */
@@ -193,12 +164,12 @@ export async function trimAlerts(db: Db, before: Date, limit: number): Promise<n
 
 /** Resolve one alert by an operator's word and keep its rule quiet; null when it was not open. */
 export async function resolveByOperator(tx: Db, id: string, now: Date, reason = ''): Promise<Alert | null> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<Alert>(
     `update alerts set resolved_at = $2, quiet = true, resolve_reason = $3
      where id = $1 and resolved_at is null returning ${COLUMNS}`,
     [id, now, reason],
   )
-  return rows[0] === undefined ? null : toAlert(rows[0])
+  return rows[0] ?? null
 }
 
 /**
@@ -206,12 +177,12 @@ export async function resolveByOperator(tx: Db, id: string, now: Date, reason = 
  * there is nothing to take back.
  */
 export async function reopenAlert(tx: Db, id: string, resolvedSince: Date): Promise<Alert | null> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<Alert>(
     `update alerts set resolved_at = null, quiet = false, resolve_reason = ''
      where id = $1 and quiet and resolved_at >= $2 returning ${COLUMNS}`,
     [id, resolvedSince],
   )
-  return rows[0] === undefined ? null : toAlert(rows[0])
+  return rows[0] ?? null
 }
 
 /** Resolve what is open of workloads that leave the inventory, and end every quiet; returns what was open. */
@@ -223,10 +194,9 @@ export async function resolveAlertsOfWorkloads(
   await tx.execute(`update alerts set quiet = false where workload_id = any($1::text[]) and quiet`, [
     workloadIds,
   ])
-  const rows = await tx.query<Row>(
+  return tx.query<Alert>(
     `update alerts set resolved_at = $2 where workload_id = any($1::text[]) and resolved_at is null
      returning ${COLUMNS}`,
     [workloadIds, now],
   )
-  return rows.map(toAlert)
 }

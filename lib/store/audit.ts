@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { LOCK_SPACE } from './process-lock.ts'
 
@@ -19,24 +20,8 @@ export async function readAuditHead(db: Db): Promise<AuditHead> {
 /** Append one record. */
 export async function insertAuditRecord(tx: Db, record: AuditRecord): Promise<void> {
   await tx.execute(
-    `INSERT INTO audit_events (seq, id, occurred_at, action, user_id, email, resource, resource_id, workload_id,
-       config_hash, detail, prev_hash, event_hash)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    [
-      record.seq,
-      record.id,
-      record.occurredAt,
-      record.action,
-      record.userId,
-      record.email,
-      record.resource,
-      record.resourceId,
-      record.workloadId,
-      record.configHash,
-      record.detail,
-      record.prevHash,
-      record.eventHash,
-    ],
+    `INSERT INTO audit_events (${RECORD.names}) VALUES (${RECORD.places})`,
+    RECORD.valuesOf(record),
   )
 }
 
@@ -60,42 +45,21 @@ export interface AuditFilter {
   to?: Date
 }
 
-interface Row {
-  seq: number
-  id: string
-  occurred_at: Date
-  action: string
-  user_id: string
-  email: string
-  resource: string
-  resource_id: string
-  workload_id: string
-  config_hash: string
-  detail: string
-  prev_hash: string
-  event_hash: string
-}
-
-const COLUMNS = `seq, id, occurred_at, action, user_id, email, resource, resource_id, workload_id, config_hash, detail,
-  prev_hash, event_hash`
-
-function toRecord(row: Row): AuditRecord {
-  return {
-    seq: row.seq,
-    id: row.id,
-    occurredAt: row.occurred_at,
-    action: row.action,
-    userId: row.user_id,
-    email: row.email,
-    resource: row.resource,
-    resourceId: row.resource_id,
-    workloadId: row.workload_id,
-    configHash: row.config_hash,
-    detail: row.detail,
-    prevHash: row.prev_hash,
-    eventHash: row.event_hash,
-  }
-}
+const RECORD = columns<keyof AuditRecord>({
+  seq: 'seq',
+  id: 'id',
+  occurredAt: 'occurred_at',
+  action: 'action',
+  userId: 'user_id',
+  email: 'email',
+  resource: 'resource',
+  resourceId: 'resource_id',
+  workloadId: 'workload_id',
+  configHash: 'config_hash',
+  detail: 'detail',
+  prevHash: 'prev_hash',
+  eventHash: 'event_hash',
+})
 
 function whereOf(filter: AuditFilter): { where: string; params: unknown[] } {
   const params: unknown[] = []
@@ -133,21 +97,19 @@ export async function listAuditRecords(
   const { where, params } = whereOf(filter)
   const before =
     page.beforeSeq === null ? '' : `${where === '' ? 'WHERE' : 'AND'} seq < $${params.length + 3}`
-  const rows = await db.query<Row>(
-    `SELECT ${COLUMNS} FROM audit_events ${where} ${before} ORDER BY seq DESC
+  return db.query<AuditRecord>(
+    `SELECT ${RECORD.select()} FROM audit_events ${where} ${before} ORDER BY seq DESC
      LIMIT $${params.length + 1} OFFSET $${params.length + 2}`,
     [...params, page.limit, page.offset, ...(page.beforeSeq === null ? [] : [page.beforeSeq])],
   )
-  return rows.map(toRecord)
 }
 
 /** Those of the records with these ids that are there, in the chain's order. */
 export async function findAuditRecords(db: Db, ids: readonly string[]): Promise<AuditRecord[]> {
-  const rows = await db.query<Row>(
-    `SELECT ${COLUMNS} FROM audit_events WHERE id = any($1::uuid[]) ORDER BY seq`,
+  return db.query<AuditRecord>(
+    `SELECT ${RECORD.select()} FROM audit_events WHERE id = any($1::uuid[]) ORDER BY seq`,
     [ids],
   )
-  return rows.map(toRecord)
 }
 
 /** How many records fit. */
@@ -162,11 +124,10 @@ export async function countAuditRecords(db: Db, filter: AuditFilter): Promise<nu
 
 /** Records in the chain's order, after `afterSeq`. */
 export async function listAuditChain(db: Db, afterSeq: number, limit: number): Promise<AuditRecord[]> {
-  const rows = await db.query<Row>(
-    `SELECT ${COLUMNS} FROM audit_events WHERE seq > $1 ORDER BY seq LIMIT $2`,
+  return db.query<AuditRecord>(
+    `SELECT ${RECORD.select()} FROM audit_events WHERE seq > $1 ORDER BY seq LIMIT $2`,
     [afterSeq, limit],
   )
-  return rows.map(toRecord)
 }
 
 /** An event with its place in the chain. Absent texts are empty. */

@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** Where a push stands: open, or decided. */
@@ -56,160 +57,103 @@ export interface Push {
   }
 }
 
-interface Row {
-  push_id: string
-  workload_id: string
-  seq: number
-  config_hash: string
-  kind: Push['kind']
-  pushed_by: string
-  generation: number
-  status: PushStatus
-  phase: PushPhase
-  submitted_at: Date
-  sent_at: Date | null
-  applied_at: Date | null
-  failed_at: Date | null
-  updated_at: Date
-  error_cause: string | null
-  error_title: string | null
-  error_parameters: Record<string, string | number> | null
-  error_text: string | null
-  approval_id: string | null
-  rollback_of_push_id: string | null
-  failed_hash: string | null
-  rollback_target_kind: string | null
-  target_count: number
-  applying_count: number
-  applied_count: number
-  failed_count: number
-  straggler_count: number
-  gone_count: number
-  joined_count: number
-  excluded: Record<string, number>
+/** A push with its counts and its error as columns. */
+interface Row extends Omit<Push, 'counts' | 'error'> {
+  errorCause: string | null
+  errorTitle: string | null
+  errorParameters: AgentError['parameters'] | null
+  errorText: string | null
+  targetCount: number
+  applyingCount: number
+  appliedCount: number
+  failedCount: number
+  stragglerCount: number
+  goneCount: number
+  joinedCount: number
 }
 
-const NAMES = [
-  'push_id',
-  'workload_id',
-  'seq',
-  'config_hash',
-  'kind',
-  'pushed_by',
-  'generation',
-  'status',
-  'phase',
-  'submitted_at',
-  'sent_at',
-  'applied_at',
-  'failed_at',
-  'updated_at',
-  'error_cause',
-  'error_title',
-  'error_parameters',
-  'error_text',
-  'approval_id',
-  'rollback_of_push_id',
-  'failed_hash',
-  'rollback_target_kind',
-  'target_count',
-  'applying_count',
-  'applied_count',
-  'failed_count',
-  'straggler_count',
-  'gone_count',
-  'joined_count',
-  'excluded',
-] as const
-const COLUMNS = NAMES.join(', ')
-const PREFIXED = NAMES.map((name) => `p.${name}`).join(', ')
+const PUSH = columns<keyof Row>({
+  pushId: 'push_id',
+  workloadId: 'workload_id',
+  seq: 'seq',
+  hash: 'config_hash',
+  kind: 'kind',
+  pushedBy: 'pushed_by',
+  generation: 'generation',
+  status: 'status',
+  phase: 'phase',
+  submittedAt: 'submitted_at',
+  sentAt: 'sent_at',
+  appliedAt: 'applied_at',
+  failedAt: 'failed_at',
+  updatedAt: 'updated_at',
+  errorCause: 'error_cause',
+  errorTitle: 'error_title',
+  errorParameters: 'error_parameters',
+  errorText: 'error_text',
+  approvalId: 'approval_id',
+  rollbackOfPushId: 'rollback_of_push_id',
+  failedHash: 'failed_hash',
+  rollbackTargetKind: 'rollback_target_kind',
+  targetCount: 'target_count',
+  applyingCount: 'applying_count',
+  appliedCount: 'applied_count',
+  failedCount: 'failed_count',
+  stragglerCount: 'straggler_count',
+  goneCount: 'gone_count',
+  joinedCount: 'joined_count',
+  excluded: 'excluded',
+})
+const COLUMNS = PUSH.select()
 
 /** An error's four columns as one value. */
 export function toAgentError(row: {
   cause: string | null
   title: string | null
-  parameters: Record<string, string | number> | null
+  parameters: AgentError['parameters'] | null
   text: string | null
 }): AgentError | null {
   if (row.cause === null) return null
   return { cause: row.cause, title: row.title ?? '', parameters: row.parameters ?? {}, text: row.text ?? '' }
 }
 
-const toPush = (row: Row): Push => ({
-  pushId: row.push_id,
-  workloadId: row.workload_id,
-  seq: row.seq,
-  hash: row.config_hash,
-  kind: row.kind,
-  pushedBy: row.pushed_by,
-  generation: row.generation,
-  status: row.status,
-  phase: row.phase,
-  submittedAt: row.submitted_at,
-  sentAt: row.sent_at,
-  appliedAt: row.applied_at,
-  failedAt: row.failed_at,
-  updatedAt: row.updated_at,
-  error: toAgentError({
-    cause: row.error_cause,
-    title: row.error_title,
-    parameters: row.error_parameters,
-    text: row.error_text,
-  }),
-  approvalId: row.approval_id,
-  rollbackOfPushId: row.rollback_of_push_id,
-  failedHash: row.failed_hash,
-  rollbackTargetKind: row.rollback_target_kind,
-  excluded: row.excluded,
-  counts: {
-    target: row.target_count,
-    applying: row.applying_count,
-    applied: row.applied_count,
-    failed: row.failed_count,
-    straggler: row.straggler_count,
-    gone: row.gone_count,
-    joined: row.joined_count,
-  },
+function toPush(row: Row): Push {
+  const { errorCause, errorTitle, errorParameters, errorText, ...rest } = row
+  const { targetCount, applyingCount, appliedCount, failedCount, ...others } = rest
+  const { stragglerCount, goneCount, joinedCount, ...push } = others
+  return {
+    ...push,
+    error: toAgentError({
+      cause: errorCause,
+      title: errorTitle,
+      parameters: errorParameters,
+      text: errorText,
+    }),
+    counts: {
+      ...{ target: targetCount, applying: applyingCount, applied: appliedCount, failed: failedCount },
+      ...{ straggler: stragglerCount, gone: goneCount, joined: joinedCount },
+    },
+  }
+}
+
+const toRow = ({ error, counts, ...push }: Push): Row => ({
+  ...push,
+  errorCause: error?.cause ?? null,
+  errorTitle: error?.title ?? null,
+  errorParameters: error?.parameters ?? null,
+  errorText: error?.text ?? null,
+  targetCount: counts.target,
+  applyingCount: counts.applying,
+  appliedCount: counts.applied,
+  failedCount: counts.failed,
+  stragglerCount: counts.straggler,
+  goneCount: counts.gone,
+  joinedCount: counts.joined,
 })
 
 /** Add a push. */
 export async function insertPush(tx: Db, push: Push): Promise<void> {
-  const { error, counts } = push
-  await tx.execute(
-    `insert into pushes (${COLUMNS}) values (${NAMES.map((_, i) => `$${i + 1}`).join(', ')})`,
-    [
-      push.pushId,
-      push.workloadId,
-      push.seq,
-      push.hash,
-      push.kind,
-      push.pushedBy,
-      push.generation,
-      push.status,
-      push.phase,
-      push.submittedAt,
-      push.sentAt,
-      push.appliedAt,
-      push.failedAt,
-      push.updatedAt,
-      error?.cause ?? null,
-      error?.title ?? null,
-      error === null ? null : JSON.stringify(error.parameters),
-      error?.text ?? null,
-      push.approvalId,
-      push.rollbackOfPushId,
-      push.failedHash,
-      push.rollbackTargetKind,
-      counts.target,
-      counts.applying,
-      counts.applied,
-      counts.failed,
-      counts.straggler,
-      counts.gone,
-      counts.joined,
-      JSON.stringify(push.excluded),
-    ],
-  )
+  await tx.execute(`insert into pushes (${PUSH.names}) values (${PUSH.places})`, PUSH.valuesOf(toRow(push)))
 }
 
 /**
@@ -317,7 +261,7 @@ export async function listPushes(
 /** The newest push of every workload that has one, and every push that is assigned. */
 export async function listFollowedPushes(db: Db): Promise<Push[]> {
   const rows = await db.query<Row>(
-    `select ${PREFIXED} from workloads w join pushes p on p.workload_id = w.id
+    `select ${PUSH.select('p')} from workloads w join pushes p on p.workload_id = w.id
      where p.seq = w.push_seq or p.push_id in (w.active_push_id, w.rollout_push_id) order by p.push_id`,
   )
   return rows.map(toPush)
@@ -391,7 +335,7 @@ export async function listRollbacksOf(db: Db, pushIds: readonly string[]): Promi
     `select ${COLUMNS} from pushes where rollback_of_push_id = any($1::uuid[])`,
     [pushIds],
   )
-  return new Map(rows.map((row) => [row.rollback_of_push_id!, toPush(row)]))
+  return new Map(rows.map((row) => [row.rollbackOfPushId!, toPush(row)]))
 }
 
 /** The newest applied push of a workload whose hash is another one; null when there is none. */

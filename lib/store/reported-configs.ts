@@ -1,4 +1,8 @@
 import type { Db } from './db.ts'
+import type { SeenTable } from './seen-rows.ts'
+
+/** Texts are kept by when anybody last reported them. */
+export const REPORTED_CONFIGS: SeenTable = { name: 'reported_configs', key: 'hash' }
 
 /** The normal form of an effective config that agents reported. */
 export interface ReportedConfig {
@@ -24,34 +28,6 @@ export async function storeReportedConfigs(
 export async function findReportedConfig(db: Db, hash: string): Promise<string | null> {
   const rows = await db.query<{ body: string }>(`select body from reported_configs where hash = $1`, [hash])
   return rows[0]?.body ?? null
-}
-
-/** When the last of the `count` texts was seen that were seen most recently; null when there are fewer. */
-export async function findAgeOfReportedConfigs(db: Db, count: number): Promise<Date | null> {
-  const rows = await db.query<{ seen_at: Date }>(
-    `select seen_at from reported_configs order by seen_at desc offset $1 limit 1`,
-    [count - 1],
-  )
-  return rows[0]?.seen_at ?? null
-}
-
-/** The hashes of texts that nobody reported since `before`, the oldest first. */
-export async function listOldReportedConfigs(db: Db, before: Date, limit: number): Promise<string[]> {
-  const rows = await db.query<{ hash: string }>(
-    `select hash from reported_configs where seen_at < $1 order by seen_at limit $2`,
-    [before, limit],
-  )
-  return rows.map((row) => row.hash)
-}
-
-/** These texts are run by somebody, however long ago they were reported. */
-export async function touchReportedConfigs(db: Db, hashes: readonly string[], now: Date): Promise<void> {
-  await db.execute(
-    `update reported_configs c set seen_at = $2
-     from (select hash from reported_configs where hash = any($1::text[]) order by hash for update) o
-     where c.hash = o.hash`,
-    [hashes, now],
-  )
 }
 
 /** Remove those of these texts that nobody reported since `before`; returns which. */

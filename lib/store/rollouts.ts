@@ -1,5 +1,6 @@
 import type { CanarySelection } from '../wire/rollouts.ts'
 import type { ROLLOUT_GATES } from '../wire/values.ts'
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 export type RolloutStatus =
@@ -71,61 +72,35 @@ export interface StoredRollout {
   endedAt: Date | null
 }
 
-interface Row {
-  id: string
-  workload_id: string
-  push_id: string
-  status: RolloutStatus
-  stages: StagePlan[]
-  progress: StageProgress[]
-  stage_index: number
-  halt: RolloutHalt | null
-  waived: string[]
-  actor: string
-  created_at: Date
-  updated_at: Date
-  ended_at: Date | null
-}
-
-const COLUMNS = `id, workload_id, push_id, status, stages, progress, stage_index, halt, waived, actor, created_at,
-  updated_at, ended_at`
-
-const toRollout = (row: Row): StoredRollout => ({
-  id: row.id,
-  workloadId: row.workload_id,
-  pushId: row.push_id,
-  status: row.status,
-  stages: row.stages,
-  progress: row.progress,
-  stageIndex: row.stage_index,
-  halt: row.halt,
-  waived: row.waived,
-  actor: row.actor,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  endedAt: row.ended_at,
+const ROLLOUT = columns<keyof StoredRollout>({
+  id: 'id',
+  workloadId: 'workload_id',
+  pushId: 'push_id',
+  status: 'status',
+  stages: 'stages',
+  progress: 'progress',
+  stageIndex: 'stage_index',
+  halt: 'halt',
+  waived: 'waived',
+  actor: 'actor',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  endedAt: 'ended_at',
 })
+const COLUMNS = ROLLOUT.select()
 
 /** Add a rollout; its push must be there. */
 export async function insertRollout(tx: Db, rollout: StoredRollout): Promise<void> {
+  const { stages, progress, waived } = rollout
+  // Lists are JSON here, not lists of PostgreSQL.
+  const lists = {
+    stages: JSON.stringify(stages),
+    progress: JSON.stringify(progress),
+    waived: JSON.stringify(waived),
+  }
   await tx.execute(
-    `insert into rollouts (${COLUMNS})
-     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8::jsonb, $9::jsonb, $10, $11, $12, $13)`,
-    [
-      rollout.id,
-      rollout.workloadId,
-      rollout.pushId,
-      rollout.status,
-      JSON.stringify(rollout.stages),
-      JSON.stringify(rollout.progress),
-      rollout.stageIndex,
-      rollout.halt === null ? null : JSON.stringify(rollout.halt),
-      JSON.stringify(rollout.waived),
-      rollout.actor,
-      rollout.createdAt,
-      rollout.updatedAt,
-      rollout.endedAt,
-    ],
+    `insert into rollouts (${ROLLOUT.names}) values (${ROLLOUT.places})`,
+    ROLLOUT.valuesOf({ ...rollout, ...lists }),
   )
 }
 
@@ -197,10 +172,8 @@ export async function insertRolloutMembers(
 export async function listOpenRollouts(
   db: Db,
 ): Promise<{ rollout: StoredRollout; members: ReadonlyMap<string, number> }[]> {
-  const rows = await db.query<Row>(
-    `select ${COLUMNS.split(',')
-      .map((name) => `r.${name.trim()}`)
-      .join(', ')} from workloads w join rollouts r on r.push_id = w.rollout_push_id order by r.id`,
+  const rows = await db.query<StoredRollout>(
+    `select ${ROLLOUT.select('r')} from workloads w join rollouts r on r.push_id = w.rollout_push_id order by r.id`,
   )
   const members = await db.query<{ rollout_id: string; instance_uid: string; stage: number }>(
     `select rollout_id, instance_uid, stage from rollout_members where rollout_id = any($1::text[])
@@ -208,7 +181,7 @@ export async function listOpenRollouts(
     [rows.map((row) => row.id)],
   )
   return rows.map((row) => ({
-    rollout: toRollout(row),
+    rollout: row,
     members: new Map(
       members.filter((member) => member.rollout_id === row.id).map((m) => [m.instance_uid, m.stage]),
     ),
@@ -217,23 +190,22 @@ export async function listOpenRollouts(
 
 /** One rollout; null when there is none. */
 export async function findRollout(db: Db, id: string): Promise<StoredRollout | null> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from rollouts where id = $1`, [id])
-  return rows[0] === undefined ? null : toRollout(rows[0])
+  const rows = await db.query<StoredRollout>(`select ${COLUMNS} from rollouts where id = $1`, [id])
+  return rows[0] ?? null
 }
 
 /** The rollout of a push; null when it has none. */
 export async function findRolloutOfPush(db: Db, pushId: string): Promise<StoredRollout | null> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from rollouts where push_id = $1`, [pushId])
-  return rows[0] === undefined ? null : toRollout(rows[0])
+  const rows = await db.query<StoredRollout>(`select ${COLUMNS} from rollouts where push_id = $1`, [pushId])
+  return rows[0] ?? null
 }
 
 /** A workload's rollouts, newest first. */
 export async function listRollouts(db: Db, workloadId: string, limit: number): Promise<StoredRollout[]> {
-  const rows = await db.query<Row>(
+  return db.query<StoredRollout>(
     `select ${COLUMNS} from rollouts where workload_id = $1 order by created_at desc, id desc limit $2`,
     [workloadId, limit],
   )
-  return rows.map(toRollout)
 }
 
 /** The members of a rollout's started stages with the stage of each. */
