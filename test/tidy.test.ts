@@ -223,6 +223,8 @@ describe('a change', () => {
       // What agents said, the offers that follow from it, what the rules make of the fleet, and what is too old.
       ...['lib/fleet/state/write-behind.ts', 'lib/fleet/offers/offer-commits.ts'],
       ...['lib/alerts/engine.ts', 'lib/fleet/janitor.ts'],
+      // What campaigns come to by themselves.
+      ...['lib/campaigns/planner.ts', 'lib/campaigns/runner.ts'],
       // Before anybody can be signed in.
       'lib/identity/bootstrap.ts',
     ]

@@ -1,6 +1,6 @@
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
-import { LOCK_SPACE } from './process-lock.ts'
+import { LOCK_SPACE } from './lock-statements.ts'
 
 const AUDIT_LOCK = 2
 

@@ -1,6 +1,8 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { beginStatement, CommitInDoubt, type Database, DatabaseUnavailable, type Db } from './db.ts'
+import { isLoss, isPassing, unavailable } from './driver-errors.ts'
+import { getTypeParser } from './driver-values.ts'
 import { readServers } from './dsn.ts'
 
 /** How connections are made; the same for the pool and for the reserved sessions. */
@@ -265,51 +267,4 @@ class TransactionScope implements Db {
     if (this.isOver) throw new Error('statement after the end of its transaction')
     return this.#session
   }
-}
-
-// Classes of SQLSTATE that mean "this server cannot serve now": connection exceptions, too many
-// connections, shutdown or start-up of the server, and a server that became a read-only replica.
-const LOSS_CODES = /^(08...|53300|57P0[1-5]|25006)$/
-
-// Classes of SQLSTATE that mean "not now" on a session that is sound: no room on the disk, in memory or in a table
-// of locks, a fault below the server, a deadlock, a statement that took too long. Nothing is wrong with the rows:
-// what is dropped for them is lost for nothing.
-const PASSING_CODES = /^(53...|58...|40001|40P01|55P03|57014)$/
-
-const isPassing = (error: unknown) =>
-  error instanceof pg.DatabaseError && PASSING_CODES.test(error.code ?? '')
-
-function isLoss(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return LOSS_CODES.test(error.code ?? '')
-  // Whatever is not an answer of the server came from the socket or the driver's state, except for
-  // parameters that could not be serialised.
-  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError)
-}
-
-function unavailable(during: string, cause: unknown): DatabaseUnavailable {
-  const reason =
-    cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause)
-  return new DatabaseUnavailable(`database unavailable during ${during}: ${reason}`, { cause })
-}
-
-const INT8 = 20
-const INT8_ARRAY = 1016
-const DATE = 1082
-
-/** int8 as a number (no count or sequence here comes near 2^53) and dates as text; the rest as pg has it. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  if (format !== 'binary') {
-    if (oid === INT8) return Number
-    if (oid === DATE) return String
-    if (oid === INT8_ARRAY) return parseInt8Array
-  }
-  return pg.types.getTypeParser(oid, format as 'text')
-}
-
-function parseInt8Array(text: string): (number | null)[] {
-  if (text === '{}') return []
-  return text
-    .slice(1, -1)
-    .split(',')
-    .map((item) => (item === 'NULL' ? null : Number(item)))
 }

@@ -2,6 +2,15 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { DatabaseUnavailable, type Db } from './db.ts'
+import {
+  findHolder,
+  type Holder,
+  keyOfSession,
+  raiseEpoch,
+  readEpoch,
+  tryAdvisoryLock,
+} from './lock-statements.ts'
+import { checkServerVersion } from './server-version.ts'
 
 /** Another process became the active one: for this process the database is gone, and nothing of it may be written. */
 export class EpochLost extends DatabaseUnavailable {
@@ -45,10 +54,6 @@ export interface ProcessLock {
   /** Give the lock up and end the session; the next standby takes over at once. */
   release(): Promise<void>
 }
-
-/** First key of every advisory lock of ours ("must" in ASCII); the second says which. */
-export const LOCK_SPACE = 0x6d757374
-const PROCESS_LOCK = 1
 
 /**
  * One process is active, the others wait (session-level advisory lock on a session of its own; kill -9 frees it at
@@ -277,54 +282,6 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 }
 
-interface Holder {
-  pid: number
-  application: string
-  address: string
-  since: Date
-}
-
-const keyOfSession = ({ pid, since }: Pick<Holder, 'pid' | 'since'>) => `${pid} since ${since?.getTime()}`
-
-async function tryAdvisoryLock(connection: Connection): Promise<boolean> {
-  const rows = await connection.query<{ taken: boolean }>(
-    `SELECT pg_try_advisory_lock(${LOCK_SPACE}, ${PROCESS_LOCK}) AS taken`,
-  )
-  return rows[0]!.taken
-}
-
-async function findHolder(connection: Connection): Promise<Holder | undefined> {
-  const rows = await connection.query<Holder>(
-    `SELECT l.pid, coalesce(nullif(a.application_name, ''), 'unnamed') AS application,
-       coalesce(host(a.client_addr), 'local socket') AS address, a.backend_start AS since
-     FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-     WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${LOCK_SPACE} AND l.objid = ${PROCESS_LOCK}
-       AND l.objsubid = 2 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-  )
-  return rows[0]
-}
-
-/**
- * Raise the epoch and return it. The epoch's table is made here and not by a migration: the epoch must be raised before the first migration
- * runs, so that a cut-off process cannot write into a schema that is changing.
- */
-export async function raiseEpoch(connection: Connection, now: Date): Promise<number> {
-  await connection.query(`CREATE TABLE IF NOT EXISTS process_epoch (
-    id integer PRIMARY KEY CHECK (id = 1), epoch bigint NOT NULL, raised_at timestamptz(3) NOT NULL)`)
-  const rows = await connection.query<{ epoch: number }>(
-    `INSERT INTO process_epoch (id, epoch, raised_at) VALUES (1, 1, $1)
-     ON CONFLICT (id) DO UPDATE SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at
-     RETURNING epoch`,
-    [now],
-  )
-  return rows[0]!.epoch
-}
-
-async function readEpoch(connection: Connection): Promise<number | undefined> {
-  const rows = await connection.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1')
-  return rows[0]?.epoch
-}
-
 /** Wait; an aborted signal throws its reason. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
@@ -339,14 +296,4 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
     }, ms)
     signal.addEventListener('abort', abort, { once: true })
   })
-}
-
-/** Refuse a server older than PostgreSQL 15, by name: the statements are tried on it and on 18. */
-export async function checkServerVersion(db: Db): Promise<void> {
-  const rows = await db.query<{ number: string; name: string }>(
-    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
-  )
-  const { number, name } = rows[0]!
-  if (Number(number) < 150_000)
-    throw new Error(`PostgreSQL 15 or newer is needed, this server is PostgreSQL ${name}`)
 }

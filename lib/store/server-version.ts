@@ -5,3 +5,13 @@ export async function readServerVersion(db: Db): Promise<string> {
   const rows = await db.query<{ version: string }>(`select current_setting('server_version') as version`)
   return rows[0]?.version ?? ''
 }
+
+/** Refuse a server older than PostgreSQL 15, by name: the statements are tried on it and on 18. */
+export async function checkServerVersion(db: Db): Promise<void> {
+  const rows = await db.query<{ number: string; name: string }>(
+    `SELECT current_setting('server_version_num') AS number, current_setting('server_version') AS name`,
+  )
+  const { number, name } = rows[0]!
+  if (Number(number) < 150_000)
+    throw new Error(`PostgreSQL 15 or newer is needed, this server is PostgreSQL ${name}`)
+}

@@ -1,6 +1,6 @@
 import type { CursorKey, Page } from './cursor.ts'
 import type { Db } from './db.ts'
-import { LOCK_SPACE } from './process-lock.ts'
+import { LOCK_SPACE } from './lock-statements.ts'
 
 const IDENTITY_LOCK = 3
 

@@ -2,7 +2,8 @@ import { randomHex, uuidv7 } from '../../ids.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets } from '../../store/push-targets.ts'
-import { closePushes, insertPush, type Push, updatePushProgress } from '../../store/pushes.ts'
+import { closePushes, insertPush, updatePushProgress } from '../../store/push-writes.ts'
+import type { Push } from '../../store/pushes.ts'
 import { insertLifted } from '../../store/quarantines.ts'
 import {
   assignRollout,

@@ -1,7 +1,7 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
-import { abortPush } from '../../store/pushes.ts'
+import { abortPush } from '../../store/push-writes.ts'
 import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import { decideStage, type StageVerdict } from '../decide/rollout.ts'
 import { awaitsPromotion } from '../decide/rollout-hold.ts'

@@ -1,6 +1,6 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
 import { insertTargets } from '../../store/push-targets.ts'
-import { closePushes } from '../../store/pushes.ts'
+import { closePushes } from '../../store/push-writes.ts'
 import {
   assignRollout,
   type GateMeasures,

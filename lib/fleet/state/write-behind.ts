@@ -7,7 +7,7 @@ import {
   type TargetOfPush,
   updateTargets,
 } from '../../store/push-targets.ts'
-import { updatePushProgress } from '../../store/pushes.ts'
+import { updatePushProgress } from '../../store/push-writes.ts'
 import { insertQuarantines, type Quarantine } from '../../store/quarantines.ts'
 import { type ReportedConfig, storeReportedConfigs } from '../../store/reported-configs.ts'
 import { insertEvents, type StoredWorkloadEvent, type WorkloadEvent } from '../../store/workload-events.ts'

@@ -1,12 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
-import {
-  checkServerVersion,
-  EpochLost,
-  openProcessLock,
-  type ProcessLock,
-} from '../../../lib/store/process-lock.ts'
+import { ASK_FOR_LOCK } from '../../../lib/store/lock-statements.ts'
+import { EpochLost, openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
+import { checkServerVersion } from '../../../lib/store/server-version.ts'
 import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { type RecordingLog, recordingLog } from '../../support/fakes.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
@@ -111,7 +108,7 @@ describe('process lock', () => {
         const close = connection.close.bind(connection)
         connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
           const rows = await query<Row>(text, params)
-          if (!text.includes('pg_try_advisory_lock') || ++attempts !== 2) return rows
+          if (text !== ASK_FOR_LOCK || ++attempts !== 2) return rows
           // Only this end of the connection is gone: the server has given the lock and does not know it yet.
           connection.close = async () => {
             cleanups.push(close)
@@ -167,7 +164,7 @@ describe('process lock', () => {
         const query = connection.query.bind(connection)
         connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
           const rows = await query<Row>(text, params)
-          if (hasBroken || !text.includes('pg_try_advisory_lock')) return rows
+          if (hasBroken || text !== ASK_FOR_LOCK) return rows
           if (!(rows[0] as { taken?: boolean }).taken) return rows
           hasBroken = true
           await endSessions(database, 'second')

@@ -1,10 +1,8 @@
 import type { Connection } from '../../../lib/store/connection.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { ASK_FOR_LOCK, ASK_WHO_HOLDS_IT, RAISE_EPOCH } from '../../../lib/store/lock-statements.ts'
 import type { RealSession, RealSessions } from './real-sessions.ts'
 import type { Client, SimDatabase } from './sim-database.ts'
-
-const ASKS_FOR_LOCK = /^SELECT pg_try_advisory_lock\b/
-const ASKS_WHO_HOLDS_IT = /^SELECT l\.pid\b/
 
 /**
  * What processes without the lock were last told of it. A standby asks the same two questions all day: until a
@@ -23,9 +21,8 @@ export class LockAnswers {
 
   /** Keep the answer when it is one of a process that has not got the lock. */
   heard(text: string, rows: readonly object[]): void {
-    const isRefused =
-      ASKS_FOR_LOCK.test(text) && (rows[0] as { taken?: boolean } | undefined)?.taken === false
-    if (isRefused || ASKS_WHO_HOLDS_IT.test(text)) this.#rows.set(text, structuredClone([...rows]))
+    const isRefused = text === ASK_FOR_LOCK && (rows[0] as { taken?: boolean } | undefined)?.taken === false
+    if (isRefused || text === ASK_WHO_HOLDS_IT) this.#rows.set(text, structuredClone([...rows]))
     else this.forget()
   }
 }
@@ -62,7 +59,7 @@ export class ControlSession implements Connection {
       if (known !== undefined) return known as Row[]
       const rows = await this.#sessions.run(this.#real, (connection) => connection.query<Row>(text, params))
       lockAnswers.heard(text, rows)
-      if (/INSERT INTO process_epoch/.test(text)) observer.becameActive(this.#client)
+      if (text === RAISE_EPOCH) observer.becameActive(this.#client)
       return rows
     })
   }

@@ -1,0 +1,61 @@
+import type { Connection } from './connection.ts'
+
+/** First key of every advisory lock of ours ("must" in ASCII); the second says which. */
+export const LOCK_SPACE = 0x6d757374
+const PROCESS_LOCK = 1
+
+/** The session that holds the lock. */
+export interface Holder {
+  pid: number
+  application: string
+  address: string
+  since: Date
+}
+
+/** Tells sessions apart: a process id comes again. */
+export const keyOfSession = ({ pid, since }: Pick<Holder, 'pid' | 'since'>) =>
+  `${pid} since ${since?.getTime()}`
+
+/** Asks for the lock; what is set on it in a test is told by its name. */
+export const ASK_FOR_LOCK = `SELECT pg_try_advisory_lock(${LOCK_SPACE}, ${PROCESS_LOCK}) AS taken`
+
+/** Take the lock where nobody has it. */
+export async function tryAdvisoryLock(connection: Connection): Promise<boolean> {
+  const rows = await connection.query<{ taken: boolean }>(ASK_FOR_LOCK)
+  return rows[0]!.taken
+}
+
+/** Asks who holds the lock. */
+export const ASK_WHO_HOLDS_IT = `SELECT l.pid, coalesce(nullif(a.application_name, ''), 'unnamed') AS application,
+       coalesce(host(a.client_addr), 'local socket') AS address, a.backend_start AS since
+     FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+     WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${LOCK_SPACE} AND l.objid = ${PROCESS_LOCK}
+       AND l.objsubid = 2 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/** Who holds the lock now; undefined where nobody does. */
+export async function findHolder(connection: Connection): Promise<Holder | undefined> {
+  const rows = await connection.query<Holder>(ASK_WHO_HOLDS_IT)
+  return rows[0]
+}
+
+/** Whoever says this has become the active process. */
+export const RAISE_EPOCH = `INSERT INTO process_epoch (id, epoch, raised_at) VALUES (1, 1, $1)
+     ON CONFLICT (id) DO UPDATE SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at
+     RETURNING epoch`
+
+/**
+ * Raise the epoch and return it. The epoch's table is made here and not by a migration: the epoch must be raised before the first migration
+ * runs, so that a cut-off process cannot write into a schema that is changing.
+ */
+export async function raiseEpoch(connection: Connection, now: Date): Promise<number> {
+  await connection.query(`CREATE TABLE IF NOT EXISTS process_epoch (
+    id integer PRIMARY KEY CHECK (id = 1), epoch bigint NOT NULL, raised_at timestamptz(3) NOT NULL)`)
+  const rows = await connection.query<{ epoch: number }>(RAISE_EPOCH, [now])
+  return rows[0]!.epoch
+}
+
+/** The epoch as it is now; undefined before there was one. */
+export async function readEpoch(connection: Connection): Promise<number | undefined> {
+  const rows = await connection.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1')
+  return rows[0]?.epoch
+}
