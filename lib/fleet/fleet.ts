@@ -174,20 +174,18 @@ export class Fleet implements FleetPort {
     this.#presence.startGraces()
     // A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends.
     this.#forEachPush((followed) => this.#progress.reconsider(followed))
-    this.#deps.timers.after(this.#deps.graceMs, () => {
-      this.#endStartGrace(0)
-      this.#forEachPush((followed) => this.#reports.releaseAbsent(followed))
-    })
+    this.#deps.timers.after(this.#deps.graceMs, () => this.#endStartGrace(0))
     this.#keepTime()
   }
 
-  /** Who has not come back by the end of its grace comes anew. */
+  /** Who has not come back by the end of its grace comes anew, and says nothing more of a push until then. */
   #endStartGrace(round: number): void {
     if (this.#isStopped) return
     const { graceMs } = this.#deps
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
     for (const uid of this.state.knownAtStart)
       if (this.state.startGraceMs(uid, graceMs) <= passedMs) this.state.knownAtStart.delete(uid)
+    this.#forEachPush((followed) => this.#reports.releaseAbsent(followed))
     if (this.state.knownAtStart.size > 0)
       this.#deps.timers.after(passedMs, () => this.#endStartGrace(round + 1))
   }

@@ -179,10 +179,12 @@ export class ConfigReports {
     this.#releaseJoiner(followed, target)
   }
 
-  /** The grace after our start is over: who has not come back will not. */
+  /** A grace after our start is over: who has not come back by the end of its own will not. */
   releaseAbsent(followed: FollowedPush): void {
+    const { deps, state } = this.#parts
+    const nowMs = deps.clock.monotonicMs()
     for (const target of [...followed.targets.values()])
-      if (!this.#parts.state.instances.has(target.instanceUid)) this.#releaseJoiner(followed, target)
+      if (!state.isRecent(target.instanceUid, nowMs, deps.graceMs)) this.#releaseJoiner(followed, target)
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 

@@ -67,7 +67,7 @@ export class TargetEnds {
       if (isHeldUp || sinceMs === null) followed.awaiting.set(target, nowMs)
       if (isHeldUp) continue
       const facts = this.#factsOf(workload, followed, target, nowMs - (sinceMs ?? nowMs))
-      const end = decideTargetEnd(facts, this.#parts.deps.graceMs)
+      const end = decideTargetEnd(facts, this.#graceMsOf(target.instanceUid))
       if (end === null) continue
       moveTarget(followed, target, end.state, this.#parts.deps.clock.now(), errorOfEnd(end.cause))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
@@ -93,6 +93,12 @@ export class TargetEnds {
       isQuarantined: isQuarantined(workload, followed.push.hash, target.instanceUid),
       runsAnother: instance !== null && runsAnother(instance, followed.push.hash),
     }
+  }
+
+  /** One that has not been heard of since our start is waited for as long as its own rhythm wants. */
+  #graceMsOf(uid: string): number {
+    const { deps, state } = this.#parts
+    return state.instances.has(uid) ? deps.graceMs : state.startGraceMs(uid, deps.graceMs)
   }
 
   #awayMs(instance: Instance | null): number {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NO_RHYTHM, storedRhythm } from '../../../../lib/fleet/decide/poll-rhythm.ts'
 import { RHYTHMS_MAX } from '../../../../lib/fleet/state/agent-limits.ts'
 import { configHash } from '../../../../lib/model/config-hash.ts'
+import { listTargets } from '../../../../lib/store/push-targets.ts'
+import { findPush } from '../../../../lib/store/pushes.ts'
 import {
   createFleetContext,
   type FakeAgent,
@@ -91,6 +93,44 @@ describe('an agent that polls each ten minutes', () => {
     expect(agent.offered()).toEqual([configHash(configYaml())])
     agent.apply()
     expect(push.status).toBe('applied')
+  })
+
+  it('that died while we were away speaks for a push until its own time is over, and no longer', async () => {
+    const agent = join()
+    await poll(agent, TEN_MINUTES, 3)
+    const other = fakeAgent(ctx.fleet, { host: `slow-${tests}` })
+    const { pushId, hash } = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    await ctx.advance(1_000)
+    other.apply()
+    await poll(agent, TEN_MINUTES, 1)
+    agent.apply()
+    await ctx.advance(1_000)
+    await restart()
+    const back = fakeAgent(ctx.fleet, { uid: other.uid, host: `slow-${tests}` })
+    back.fail('exit code 1', hash)
+    const status = async () => (await findPush(database.pool, pushId))?.status
+    // The one that is there has failed it; the other may still come and run it.
+    await ctx.advance(1_700_000)
+    expect(await status()).toBe('applied')
+    await ctx.advance(300_000)
+    expect(await status()).toBe('failed')
+  })
+
+  it('is waited for by a push across our restart', async () => {
+    const agent = join()
+    await poll(agent, TEN_MINUTES, 3)
+    const { pushId, hash } = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    await ctx.advance(1_000)
+    await restart()
+    await ctx.advance(500_000)
+    const [waiting] = await listTargets(database.pool, [pushId])
+    expect(waiting?.target.state).toBe('offered')
+    const back = join({ uid: agent.uid })
+    // It is asked for all that it has to say, and says it.
+    back.describe()
+    await ctx.advance(1_000)
+    back.say({})
+    expect(back.offered()).toEqual([hash])
   })
 
   it('that died while we were away is disconnected in the end', async () => {
