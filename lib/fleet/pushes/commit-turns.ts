@@ -12,6 +12,7 @@ import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
 import { adoptAssignments } from './adopt-assignments.ts'
 import type { Assignments } from './assignments.ts'
+import { tellRolledBack } from './rollback-notice.ts'
 
 const RESYNC_MS = 1_000
 
@@ -80,8 +81,14 @@ export class CommitTurns {
       return { loaded, formers: loaded === null ? [] : await readFormers(db, workload, loaded) }
     })
     this.#inDoubt.delete(workload)
+    const known = workload.newestPush?.pushId
     if (loaded !== null) this.#adopt(workload, loaded, formers)
     this.#assignments.settle(workload)
+    const newest = workload.newestPush
+    if (newest === null || newest.pushId === known) return
+    const failed = formers.find(({ push }) => push.pushId === newest.rollbackOfPushId)
+    if (newest.kind === 'auto-rollback') state.pushStats.failed++
+    tellRolledBack(deps.notices, newest, failed?.push.error ?? null)
   }
 
   /** Go on from the assignments as the database holds them, where they are not those in memory. */

@@ -16,6 +16,7 @@ import { followedPushes } from '../state/state.ts'
 import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
 import { insertPushRows } from './push-rows.ts'
+import { tellRolledBack } from './rollback-notice.ts'
 import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
 
 /** How, and why, a failed push is undone. */
@@ -138,15 +139,7 @@ export class PushUndoing {
         return
       }
       this.#assignments.apply(workload, rollback.made, Buffer.from(rollback.body), rollback.used)
-      if (undoing.kind === 'auto-rollback')
-        this.#parts.deps.notices.autoRolledBack({
-          workloadId: workload.id,
-          fromHash: followed.push.hash,
-          toHash: rollback.target.hash,
-          reason: error.title,
-          targetKind: rollback.target.kind,
-          pushId: rollback.made.push.pushId,
-        })
+      tellRolledBack(this.#parts.deps.notices, rollback.made.push, error)
     } catch (fault) {
       void this.#turns.resync(workload)
       throw fault

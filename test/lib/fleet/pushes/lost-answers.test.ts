@@ -33,6 +33,38 @@ it('a push that was stored as failed has failed, also where its instance applies
   expect(workload.live).toMatchObject({ isFrozen: false, newestPush: { status: 'failed', phase: 'failed' } })
 })
 
+it('browsers are told that a failed config was taken back by itself, also where the answer to that was lost', async () => {
+  await workload.settle(1)
+  await workload.push(2)
+  db.loseAnswer('rollback.automatic')
+  workload.agents[0]!.fail('exit code 1')
+  await ctx.advance(5_000)
+  const told = ctx.frames.filter((frame) => frame.type === 'auto_rollback_applied')
+  const { newestPush } = workload.live
+  expect(newestPush).toMatchObject({ kind: 'auto-rollback', hash: config(1).hash })
+  expect(told).toEqual([
+    {
+      type: 'auto_rollback_applied',
+      workload_id: workload.id,
+      from_hash: config(2).hash,
+      to_hash: config(1).hash,
+      reason: expect.stringMatching(/./),
+      target_kind: 'previous',
+      push_id: newestPush!.pushId,
+    },
+  ])
+})
+
+it('browsers are told once of a rollback that was made again because its commit was lost', async () => {
+  await workload.settle(1)
+  await workload.push(2)
+  db.loseCommit('rollback.automatic')
+  workload.agents[0]!.fail('exit code 1')
+  await ctx.advance(5_000)
+  const told = ctx.frames.filter((frame) => frame.type === 'auto_rollback_applied')
+  expect(told).toHaveLength(1)
+})
+
 it.each(['applied', 'pending'])(
   'an offer of a push that is %s ends when its joiner leaves before it is known to be stored',
   async (standing) => {
