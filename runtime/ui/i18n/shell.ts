@@ -6,6 +6,7 @@ export const shellTexts = defineTexts({
     nav: {
       fleet: 'Fleet',
       approvals: 'Approvals',
+      campaigns: 'Campaigns',
       alerts: 'Alerts',
       versions: 'Versions',
       drift: 'Drift',
@@ -17,6 +18,7 @@ export const shellTexts = defineTexts({
     editionLacks: (parts: string) => `This edition is without: ${parts}.`,
     editionParts: {
       approvals: 'changes by request and approval',
+      campaigns: 'campaigns over many workloads',
       canary_rollout: 'rollouts in stages',
       drift_dashboard: 'the drift page',
       guided_rollback: 'rollback and pinning of revisions',
@@ -71,6 +73,7 @@ export const shellTexts = defineTexts({
     nav: {
       fleet: 'Parc',
       approvals: 'Approbations',
+      campaigns: 'Campagnes',
       alerts: 'Alertes',
       versions: 'Versions',
       drift: 'Écarts',
@@ -82,6 +85,7 @@ export const shellTexts = defineTexts({
     editionLacks: (parts: string) => `Cette édition est sans : ${parts}.`,
     editionParts: {
       approvals: 'changements par demande et approbation',
+      campaigns: 'campagnes sur plusieurs workloads',
       canary_rollout: 'déploiements par étapes',
       drift_dashboard: 'page des écarts',
       guided_rollback: 'retour en arrière et épinglage des révisions',

@@ -5,6 +5,13 @@ import type {
   ApprovalRecord,
 } from '../../../lib/wire/approvals.ts'
 import type { AuditPage, AuditVerification } from '../../../lib/wire/audit.ts'
+import type {
+  CampaignCreateRequest,
+  CampaignDecisionRequest,
+  CampaignGroup,
+  CampaignRecord,
+  CampaignTarget,
+} from '../../../lib/wire/campaigns.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
@@ -146,6 +153,22 @@ export const api = {
     call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`, { json: { reason } }),
   reopenAlert: (id: string) => call<AlertRecord>('POST', `/api/alerts/${e(id)}/reopen`),
 
+  campaigns: (signal?: Signal) =>
+    call<CampaignRecord[]>('GET', '/api/campaigns', { signal, query: { limit: 200 } }),
+  campaign: (id: string, signal?: Signal) =>
+    call<CampaignRecord>('GET', `/api/campaigns/${e(id)}`, { signal }),
+  createCampaign: (request: CampaignCreateRequest) =>
+    call<CampaignRecord>('POST', '/api/campaigns', { json: request }),
+  planCampaign: (id: string) => call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/plan`),
+  decideCampaign: (id: string, step: string, decision: CampaignDecisionRequest) =>
+    call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: decision }),
+  campaignGroups: (id: string, signal?: Signal) =>
+    call<CampaignGroup[]>('GET', `/api/campaigns/${e(id)}/groups`, { signal }),
+  campaignTargets: (id: string, query: { state?: string; verdict?: string }, signal?: Signal) =>
+    call<CampaignTarget[]>('GET', `/api/campaigns/${e(id)}/targets`, {
+      signal,
+      query: { limit: 1000, ...query },
+    }),
   templates: (signal?: Signal) => call<TemplateRecord[]>('GET', '/api/configs', { signal }),
   template: (id: string, signal?: Signal) => call<TemplateRecord>('GET', `/api/configs/${e(id)}`, { signal }),
   createTemplate: (request: TemplateCreateRequest) =>

@@ -1,0 +1,88 @@
+import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
+import type { Tone } from './diagnosis.ts'
+
+/** What can be decided about a campaign. */
+export const CAMPAIGN_STEPS = [
+  'request',
+  'approve',
+  'reject',
+  'withdraw',
+  'start',
+  'pause',
+  'continue',
+  'abort',
+  'roll-back',
+] as const
+export type CampaignStep = (typeof CAMPAIGN_STEPS)[number]
+
+const FROM: Readonly<Record<CampaignStep, readonly CampaignStatus[]>> = {
+  request: ['planned'],
+  approve: ['requested'],
+  reject: ['requested', 'approved'],
+  withdraw: ['requested', 'approved'],
+  start: ['approved'],
+  pause: ['running'],
+  continue: ['paused', 'halted'],
+  abort: ['running', 'paused', 'halted'],
+  'roll-back': ['running', 'paused', 'halted', 'aborted', 'done'],
+}
+
+/** The decisions that are open now, the one to be expected first. */
+export const listSteps = ({ status }: Pick<CampaignRecord, 'status'>): CampaignStep[] =>
+  CAMPAIGN_STEPS.filter((step) => FROM[step].includes(status))
+
+/** Decisions that need a word why. */
+export const needsComment = (step: CampaignStep): boolean => step === 'approve' || step === 'reject'
+
+export const CAMPAIGN_LOOK: Record<
+  CampaignStatus,
+  readonly [Tone, 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot']
+> = {
+  draft: ['idle', 'ring'],
+  planned: ['idle', 'dot'],
+  requested: ['busy', 'clock'],
+  approved: ['busy', 'clock'],
+  running: ['busy', 'half'],
+  paused: ['warn', 'clock'],
+  halted: ['bad', 'triangle'],
+  done: ['ok', 'tick'],
+  aborted: ['idle', 'cross'],
+  rolling_back: ['warn', 'half'],
+  rolled_back: ['warn', 'cross'],
+  rejected: ['idle', 'cross'],
+  withdrawn: ['idle', 'cross'],
+  expired: ['idle', 'cross'],
+}
+
+const TONES: Partial<Record<CampaignTargetState, Tone>> = {
+  started: 'busy',
+  rolling_back: 'busy',
+  applied: 'ok',
+  rolled_back: 'ok',
+  failed: 'bad',
+  no_answer: 'bad',
+  rollback_failed: 'bad',
+  skipped: 'warn',
+  overtaken: 'warn',
+  expired: 'warn',
+  no_way_back: 'warn',
+}
+
+/** How bad it is where a campaign stands with a workload. */
+export const toneOfTarget = (state: CampaignTargetState): Tone => TONES[state] ?? 'idle'
+
+/** The parts of a bar: what is done, what failed, what is under way. */
+export function toBar(
+  counts: Readonly<Record<string, number>>,
+): (readonly ['ok' | 'bad' | 'busy', number])[] {
+  const sum = (...states: CampaignTargetState[]) =>
+    states.reduce((total, state) => total + (counts[state] ?? 0), 0)
+  return [
+    ['ok', sum('applied', 'rolled_back')],
+    ['bad', sum('failed', 'no_answer', 'rollback_failed', 'skipped')],
+    ['busy', sum('started', 'rolling_back')],
+  ]
+}
+
+/** `key=value` conditions as a selector: identities may have globs. */
+export const toSelector = (labels: Readonly<Record<string, string>>) => ({ match_labels: { ...labels } })

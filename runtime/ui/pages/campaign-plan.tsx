@@ -1,0 +1,116 @@
+import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { campaignTexts } from '../i18n/campaigns.ts'
+import { say } from '../i18n/define.ts'
+import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
+import { toBar } from '../logic/campaigns.ts'
+import { Loaded } from '../parts/failure.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { Ago, Track } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { may } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+
+/** Whom the plan leaves out, by why. */
+function listLeftOut({ verdicts, refused }: CampaignPlan): string[] {
+  const words = say(campaignTexts)
+  const left = Object.entries(verdicts).flatMap(([verdict, count]) =>
+    verdict === 'changes' || verdict === 'offline' || verdict === 'refused' || verdict === 'held'
+      ? []
+      : `${formatNumber(count)} ${words.verdict[verdict as keyof typeof words.verdict]}`,
+  )
+  const why = Object.entries(refused).map(
+    ([reason, count]) =>
+      `${formatNumber(count)} ${words.verdict.refused} (${words.reason[reason as keyof typeof words.reason]})`,
+  )
+  return [...left, ...why]
+}
+
+/** The plan in numbers. */
+export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
+  const words = say(campaignTexts)
+  const { numbers } = words
+  const leftOut = listLeftOut(plan)
+  const away = plan.verdicts['offline'] ?? 0
+  return (
+    <div class="pane">
+      <h2>{words.column.verdict}</h2>
+      <Pairs
+        of={[
+          [numbers.targets, formatNumber(plan.target_count)],
+          [numbers.instances, formatNumber(plan.instance_count)],
+          [numbers.production, formatNumber(plan.production_count)],
+          ...(away > 0 ? ([[numbers.away, formatNumber(away)]] as const) : []),
+          ...(plan.no_way_back_count > 0
+            ? ([[numbers.noWayBack, <b class="warn">{formatNumber(plan.no_way_back_count)}</b>]] as const)
+            : []),
+          ...(plan.environments.length > 0
+            ? ([[numbers.environments, formatList(plan.environments)]] as const)
+            : []),
+          ...(plan.clusters.length > 0 ? ([[numbers.clusters, formatList(plan.clusters)]] as const) : []),
+          [numbers.leftOut, leftOut.length === 0 ? '–' : leftOut.join(' · ')],
+          [words.plannedAt, <Ago at={plan.planned_at} />],
+        ]}
+      />
+    </div>
+  )
+}
+
+/** The waves as bars. */
+export function Waves({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
+  const words = say(campaignTexts)
+  const total = plan.target_count
+  return (
+    <ol class="stages" aria-label={words.waves}>
+      {plan.waves.map(({ target_count, production_count, dwell_seconds }, index) => (
+        <li key={index} style={{ flexGrow: Math.max(target_count, total * 0.2) }}>
+          <Track parts={toBar(of.wave_counts[index] ?? {})} total={target_count} />
+          <div class="stage-name">
+            <b>{words.wave(index + 1)}</b>
+          </div>
+          <div class="muted">
+            {words.waveSize(target_count, production_count)}
+            {dwell_seconds > 0 && `, ${words.watchedFor(formatDuration(dwell_seconds * 1000))}`}
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** What changes: one diff for all workloads that change in the same way. */
+export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
+  const words = say(campaignTexts)
+  const isShown = may('config:read_content')
+  const groups = useResource(isShown ? `campaign-groups:${of.id}:${of.plan_hash}` : null, (abort) =>
+    api.campaignGroups(of.id, abort),
+  )
+  if (!isShown) return null
+  return (
+    <section class="stack" aria-label={words.groups}>
+      <h2>{words.groups}</h2>
+      <Loaded of={groups}>
+        {(all) => (
+          <>
+            {all.map((group) => (
+              <div class="pane" key={group.key}>
+                <p>
+                  {words.group(group.count, plan.target_count)}{' '}
+                  <a class="link" href={`/workloads/${group.sample_workload_id}`}>
+                    {group.sample_workload_name}
+                  </a>
+                </p>
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1). */}
+                <pre class="diff" tabIndex={0}>
+                  {group.diff}
+                </pre>
+              </div>
+            ))}
+            {plan.group_count > all.length && (
+              <p class="muted">{words.moreGroups(plan.group_count - all.length)}</p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,117 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { findBarriers, launchBrowser, pasteInto, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import {
+  GATEWAY,
+  GATEWAY_FASTER,
+  GATEWAY_KAFKA,
+  pushAndSettle,
+  SECRETIVE,
+  workloadId,
+} from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let seen: Visit
+let page: Page
+let agents: SimulatedAgent[] = []
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+beforeEach(async () => {
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+})
+afterEach(async () => {
+  await seen.context.close()
+  await Promise.all(agents.splice(0).map((agent) => agent.stop()))
+})
+
+/** Workloads of one instance each, all of which run the same good config. */
+async function connectHosts(team: string, count: number): Promise<void> {
+  agents = Array.from({ length: count }, (_, at) =>
+    connect(service, `${team}-${at}`, `${team}-${at}-pod`, {
+      behaviour: { kind: 'apply', delayMs: 100 },
+      capabilities: SECRETIVE,
+    }),
+  )
+  for (let at = 0; at < count; at++)
+    await pushAndSettle(service, await workloadId(service, `${team}-${at}`), GATEWAY)
+}
+
+const decide = async (name: string, comment = '') => {
+  await page.getByRole('button', { name, exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  if (comment !== '') await dialog.getByLabel('Comment').fill(comment)
+  await dialog.getByRole('button', { name, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
+const countRunning = (yaml: string) =>
+  agents.filter(({ collector }) => collector.storage.remoteConfig === yaml).length
+
+/** Write a campaign down on its page; its plan is there when this is over. */
+async function writeDown(name: string, team: string, yaml: string): Promise<void> {
+  await page.goto('/campaigns/new')
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('For whom').fill(`identity/name=${team}-*`)
+  await page.getByLabel('Watch each wave for (seconds)').fill('0')
+  await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), yaml)
+  await page.getByRole('button', { name: 'Save and plan' }).click()
+  await page.getByRole('heading', { name, level: 1 }).waitFor()
+  await says('Workloads that change')
+}
+
+describe('a campaign', () => {
+  test('is planned, approved as planned, carried out in waves, and taken back', async () => {
+    await connectHosts('batch', 5)
+    await writeDown('Faster batches', 'batch', GATEWAY_FASTER)
+    await says('Nothing changes before this plan is approved and started.')
+    await page.getByText('+    timeout: 2s').waitFor()
+    expect(await page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
+    expect(await findBarriers(page)).toEqual([])
+    await decide('Ask for approval')
+    await decide('Approve', 'looked at all five')
+    await says('The plan is approved. Nothing has been started yet.')
+    expect(countRunning(GATEWAY_FASTER)).toBe(0)
+    await decide('Start')
+    await says('Done.')
+    expect(countRunning(GATEWAY_FASTER)).toBe(5)
+    await decide('Take it back')
+    await says('Taken back wherever it still ran.')
+    expect(countRunning(GATEWAY)).toBe(5)
+    await page.goto('/campaigns')
+    await page.getByRole('link', { name: 'Faster batches' }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  test('that fails at the first says so in one sentence, with the cause, and leaves the others alone', async () => {
+    await connectHosts('kafka', 4)
+    for (const { collector } of agents)
+      collector.behaviour = {
+        kind: 'fail',
+        delayMs: 50,
+        errorMessage: 'unknown type: "kafka" for id: "kafka/eu"',
+      }
+    await writeDown('To Kafka', 'kafka', GATEWAY_KAFKA)
+    await decide('Ask for approval')
+    await decide('Approve', 'try')
+    await decide('Start')
+    await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
+    expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
+    await page.getByRole('link', { name: /^failed 1/ }).click()
+    expect(await page.getByRole('region', { name: 'Workloads' }).locator('tbody tr').count()).toBe(1)
+  })
+})
