@@ -81,6 +81,7 @@ function planAgents(world: World, often: Often): void {
   often(2, () => anyone().lie())
   if (troubles.moves) often(6, () => anyone().move(200 + dice.int(3)))
   if (troubles.selfRollbacks) often(3, () => anyone().revert())
+  if (troubles.lastingIllness) often(3, () => anyone().feel(false))
   if (!troubles.badHealth) return
   often(5, () => {
     const agent = anyone()

@@ -67,7 +67,8 @@ async function rest(world: World): Promise<void> {
   await world.run(60_000)
   for (const agent of world.agents) {
     agent.start()
-    if (!agent.isHealthy) agent.feel(true)
+    const staysIll = world.troubles.lastingIllness && world.dice.chance(0.5)
+    if (!agent.isHealthy && !staysIll) agent.feel(true)
   }
   for (const browser of world.browsers) browser.isSlow = false
   await world.run(REST_MS)

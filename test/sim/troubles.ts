@@ -29,11 +29,15 @@ const LIKELIHOODS = {
   effectiveConfigs: 0.5,
   busyWorkers: 0.2,
   badHealth: 0.3,
+  /** Some that are ill at the end do not get well. */
+  lastingIllness: 0.2,
   coalescing: 0.3,
   selfRollbacks: 0.25,
   // Of the operators.
   stages: 0.7,
   rollbacks: 0.4,
+  /** Requests that are rejected or withdrawn, also while they are pushed. */
+  closedRequests: 0.3,
   inventory: 0.35,
   browsers: 0.5,
 } as const

@@ -48,6 +48,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #flaw: Flaw | null
   readonly #course = createHash('sha256')
   readonly #failed = new Set<string>()
+  /** Uids that two agents go by, until they are told apart. */
+  readonly #shared = new Set<string>()
   readonly #engine = openConfigEngine({
     workers: {
       run: async () => ({ ok: false, code: 'worker-busy', cause: 'the simulation has no threads' }),
@@ -75,7 +77,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.database = new SimDatabase(sessions, this.time, this.dice)
     this.configs = new SimConfigs(this.dice)
     this.#gateways = new Gateways(this)
-    this.pushing = new PushingOperator(this, this.troubles.stages)
+    this.pushing = new PushingOperator(this, this.troubles)
     this.inventory = new InventoryOperator(this)
     this.promises = new Promises(this, watcher)
     this.database.observer = {
@@ -171,6 +173,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
         offerSent: (instance, offer, cause) =>
           this.promises.offers.sent(name, instance, offer, cause, {
             nowMs: this.time.nowMs,
+            isShared: this.#shared.has(instance.uid),
             linkedAtMs: Math.max(
               ...this.agents.map(({ uid, linkedAtMs }) => (uid === instance.uid ? linkedAtMs : 0)),
             ),
@@ -272,6 +275,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     const nature = { ...of.nature, index: this.agents.length, gateway: this.agents.length, asksForUid: false }
     const agent = new SimAgent(nature, of.uid, this, this.#gateways)
     this.agents.push(agent)
+    this.#shared.add(of.uid)
     return agent
   }
 

@@ -3,14 +3,29 @@ import type { Workload } from '../../../lib/fleet/state/model.ts'
 import { assignmentOf } from '../../../lib/fleet/state/state.ts'
 import { compareVersions } from '../../../lib/model/versions.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
+import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Report } from './finding.ts'
+
+/** What a check of the alerts needs of the world. */
+export interface AlertsAtRest {
+  agents: readonly SimAgent[]
+  minAgentVersion: string
+}
+
+const NO_CAUSES: Readonly<Record<string, boolean>> = {
+  workload_down: false,
+  workload_unhealthy: false,
+  config_drift: false,
+  push_failed: false,
+  version_outdated: false,
+}
 
 /** At rest the alerts that are open say what is so, and what is so has its alert, unless an operator resolved it. */
 export async function checkAlerts(
   service: SimService,
   watcher: Connection,
-  minAgentVersion: string,
+  world: AlertsAtRest,
   report: Report,
 ): Promise<void> {
   const rows = await watcher.query<{ workload_id: string; rule: string; is_open: boolean }>(
@@ -20,14 +35,7 @@ export async function checkAlerts(
   const { fleet } = service
   for (const workload of fleet.state.workloads.values()) {
     const current = rows.filter((row) => row.workload_id === workload.id)
-    const causes: Record<string, boolean> =
-      workload.archivedAt !== null
-        ? { workload_down: false, config_drift: false, version_outdated: false }
-        : {
-            workload_down: workload.status === 'disconnected',
-            version_outdated: isBelow(workload.version, minAgentVersion),
-            ...(workload.live.count === 0 ? {} : { config_drift: hasDrift(service, workload) }),
-          }
+    const causes = workload.archivedAt !== null ? NO_CAUSES : causesOf(service, workload, world)
     for (const [rule, isCause] of Object.entries(causes)) {
       const alert = current.find((row) => row.rule === rule)
       if (isCause && alert === undefined)
@@ -40,6 +48,36 @@ export async function checkAlerts(
   }
   for (const { workload_id, rule } of rows)
     if (fleet.workload(workload_id) === null) report(`alert ${rule} is about ${workload_id}, which is gone`)
+}
+
+/** Which causes there are; a rule that cannot tell is left out. */
+function causesOf(
+  service: SimService,
+  workload: Workload,
+  { agents, minAgentVersion }: AlertsAtRest,
+): Readonly<Record<string, boolean>> {
+  const live = new Set([...workload.live.instances()].map(({ uid }) => uid))
+  const ill = agents.filter(({ uid, isHealthy }) => live.has(uid) && !isHealthy)
+  return {
+    workload_down: workload.status === 'disconnected',
+    version_outdated: isBelow(workload.version, minAgentVersion),
+    ...(live.size === 0
+      ? {}
+      : { config_drift: hasDrift(service, workload), workload_unhealthy: ill.length >= live.size / 2 }),
+    ...causeOfPush(workload),
+  }
+}
+
+/** The newest push failed, or it takes one back that did; one that is open still settles nothing. */
+function causeOfPush({ newestPush }: Workload): { push_failed?: boolean } {
+  if (newestPush === null) return { push_failed: false }
+  const { kind, status, phase, error } = newestPush
+  if (kind === 'auto-rollback')
+    return status === 'pending' && (phase === 'superseded' || phase === 'aborted')
+      ? {}
+      : { push_failed: true }
+  if (status === 'applied') return { push_failed: false }
+  return status === 'pending' || error?.cause === 'rolled_back' ? {} : { push_failed: true }
 }
 
 function hasDrift({ fleet }: SimService, workload: Workload): boolean {

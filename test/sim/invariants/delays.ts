@@ -15,29 +15,31 @@ interface Emptied {
 /** What waits for a while waits for all of it: by the time that passes, and not by what a clock says. */
 export class DelayPromises {
   readonly #report: Report
-  /** When nobody was left in a workload, by process. */
-  readonly #emptied = new Map<string, Emptied>()
+  /** When nobody was left in a workload, by process; null while somebody is there. */
+  readonly #emptied = new Map<string, Emptied | null>()
   /** When the first word of a push was told. */
   readonly #assignedAtMs = new Map<string, number>()
 
-  constructor(report: Report) {
+  /** Where answers to commits get lost, a push is told of when it is found, and what it brings about counts from before. */
+  readonly #isToldLate: boolean
+
+  constructor(report: Report, isToldLate: boolean) {
     this.#report = report
+    this.#isToldLate = isToldLate
   }
 
   /** A process told how a workload is now: nobody calls it disconnected before its grace is over. */
   workloadTold(process: string, workload: Workload, nowMs: number): void {
     const key = `${process}/${workload.id}`
     if (workload.live.count > 0) {
-      this.#emptied.delete(key)
+      this.#emptied.set(key, null)
       return
     }
-    const emptied = this.#emptied.get(key)
-    if (emptied === undefined) {
-      // One that was empty when the process started was empty since then, whatever it is called.
-      const isNews = workload.status !== 'disconnected'
-      this.#emptied.set(key, { atMs: nowMs, isTold: !isNews })
-      return
-    }
+    const known = this.#emptied.get(key)
+    // One that nobody was in since the process started is waited for since then.
+    if (known === undefined) return
+    const emptied = known ?? { atMs: nowMs, isTold: false }
+    this.#emptied.set(key, emptied)
     if (emptied.isTold || workload.status !== 'disconnected') return
     emptied.isTold = true
     const waitedMs = nowMs - emptied.atMs
@@ -62,7 +64,7 @@ export class DelayPromises {
   ): void {
     if (rule === 'workload_unhealthy' && nowMs - (firstIllMs ?? nowMs) + SLACK_MS < UNHEALTHY_DELAY_MS)
       this.#report(`workload ${workloadId} was called unhealthy, and nobody was so a minute ago`)
-    if (rule !== 'config_drift' || workload === null) return
+    if (rule !== 'config_drift' || workload === null || this.#isToldLate) return
     const assigned = this.#assignedTo(workload)
     // The shortest wait is that for a config that failed.
     const sinceMs = nowMs - Math.min(...assigned)

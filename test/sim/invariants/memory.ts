@@ -45,7 +45,7 @@ function compare(what: string, held: unknown, stored: unknown, report: Report): 
 }
 
 function describeWorkload(workload: Workload): Record<string, unknown> {
-  const { active, rollout, newestPush } = workload
+  const { active, rollout, takenBack, newestPush } = workload
   return {
     displayName: workload.displayName,
     type: workload.type,
@@ -69,6 +69,7 @@ function describeWorkload(workload: Workload): Record<string, unknown> {
     knownGoodHash: workload.knownGoodHash,
     ...(active === null ? { active: null } : prefixed('active', describeFollowed(active))),
     ...(rollout === null ? { rollout: null } : prefixed('rollout', describeFollowed(rollout.followed))),
+    ...(takenBack === null ? { takenBack: null } : prefixed('takenBack', describeTakenBack(takenBack))),
     rolloutStanding: rollout === null ? null : { ...rollout.stored },
     rolloutMembers: rollout === null ? null : sorted(rollout.members),
   }
@@ -94,6 +95,11 @@ function describeFollowed(followed: FollowedPush): Record<string, unknown> {
     targets: sorted(described),
   }
 }
+
+const describeTakenBack = (followed: FollowedPush): Record<string, unknown> => ({
+  ...describeFollowed(followed),
+  scope: [...(followed.scope ?? [])].sort(),
+})
 
 function prefixed(prefix: string, fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [`${prefix}.${key}`, value]))

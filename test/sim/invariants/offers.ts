@@ -15,6 +15,8 @@ interface Sent {
   pushId: string
   generation: number
   atMs: number
+  /** Since when the process took it for connected. */
+  connectedAt: Date
   connectionId: number
   count: number
 }
@@ -38,7 +40,7 @@ export class OfferPromises {
     instance: Instance,
     offer: Offer,
     cause: OfferCause,
-    { nowMs, linkedAtMs }: { nowMs: number; linkedAtMs: number },
+    { nowMs, linkedAtMs, isShared }: { nowMs: number; linkedAtMs: number; isShared: boolean },
   ): void {
     const key = `${process}/${instance.uid}/${instance.workload?.id}`
     const last = this.#sent.get(key)
@@ -47,8 +49,12 @@ export class OfferPromises {
       last?.generation === offer.generation && last.pushId === offer.pushId && last.instance === instance
     const before = isRepeat ? last : undefined
     const connectionId = instance.connection!.id
-    // A poller that came back, or started anew, has reconnected though its connection is the same one.
-    const isBack = instance.connection!.transport === 'http' && offer.sendsOnConnection === 1
+    // A poller that started anew, came back after it was given up, or was told apart from another one under its uid,
+    // has reconnected though its connection is the same one.
+    const isPoller = instance.connection!.transport === 'http'
+    const isNewOne =
+      before !== undefined && (linkedAtMs > before.atMs || instance.connectedAt !== before.connectedAt)
+    const isBack = isPoller && (isNewOne || isShared)
     const isSame = before?.connectionId === connectionId && !isBack
     if (before !== undefined && isSame) {
       const silentMs = nowMs - before.atMs
@@ -65,7 +71,8 @@ export class OfferPromises {
     }
     const count = isSame ? before!.count + 1 : 1
     const { pushId, generation } = offer
-    this.#sent.set(key, { instance, pushId, generation, atMs: nowMs, connectionId, count })
+    const { connectedAt } = instance
+    this.#sent.set(key, { instance, pushId, generation, atMs: nowMs, connectedAt, connectionId, count })
   }
 
   /** A config is on its way to an agent, which is in this workload; its home is stored a moment later. */

@@ -3,6 +3,7 @@ import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimBrowser } from '../browser/sim-browser.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimService } from '../service/sim-service.ts'
+import type { Troubles } from '../troubles.ts'
 import { type AgentsAtRest, checkAgents, checkConnections } from './agents.ts'
 import { checkAlerts } from './alerts.ts'
 import { DelayPromises } from './delays.ts'
@@ -17,6 +18,7 @@ export interface WatchedWorld {
   agents: readonly SimAgent[]
   browsers: readonly SimBrowser[]
   minAgentVersion: string
+  troubles: Troubles
   service(): SimService | null
   body(hash: string): string
   normalHash: AgentsAtRest['normalHash']
@@ -44,7 +46,7 @@ export class Promises {
     this.#watcher = watcher
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
-    this.delays = new DelayPromises(this.report)
+    this.delays = new DelayPromises(this.report, world.troubles.lostCommits)
     this.processes = new ProcessPromises(this.report, (client) => world.nameOf(client))
   }
 
@@ -76,7 +78,7 @@ export class Promises {
     await checkEndings(this.#watcher, this.report)
     await checkMemory(service, this.#watcher, this.report)
     await checkAgents(world, service, this.report)
-    await checkAlerts(service, this.#watcher, world.minAgentVersion, this.report)
+    await checkAlerts(service, this.#watcher, world, this.report)
     for (const browser of world.browsers)
       for (const difference of browser.differences(service)) this.report(`a browser shows ${difference}`)
   }

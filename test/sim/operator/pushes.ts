@@ -1,9 +1,11 @@
 import { approveApproval } from '../../../lib/changes/approve-approval.ts'
+import { endApproval } from '../../../lib/changes/close-approval.ts'
 import { createApproval } from '../../../lib/changes/create-approval.ts'
 import { rollBackToDefault, rollBackToHash } from '../../../lib/changes/perform-rollback.ts'
 import { pushApproval } from '../../../lib/changes/push-approval.ts'
 import type { StagePlan } from '../../../lib/store/rollouts.ts'
 import { ROLLOUT_GATES } from '../../../lib/wire/values.ts'
+import type { Troubles } from '../troubles.ts'
 import { APPROVER, AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
 
 const RETRIES = 3
@@ -12,10 +14,12 @@ const RETRIES = 3
 export class PushingOperator {
   readonly #world: OperatorWorld
   readonly #hasStages: boolean
+  readonly #mayClose: boolean
 
-  constructor(world: OperatorWorld, hasStages: boolean) {
+  constructor(world: OperatorWorld, { stages, closedRequests }: Pick<Troubles, 'stages' | 'closedRequests'>) {
     this.#world = world
-    this.#hasStages = hasStages
+    this.#hasStages = stages
+    this.#mayClose = closedRequests
   }
 
   /** Have a config approved for a workload, and push it. */
@@ -42,10 +46,23 @@ export class PushingOperator {
     )
     if (created?.ok !== true) return null
     const approvalId = created.approval.id
+    if (this.#mayClose) this.#closeSometimes(workloadId, approvalId)
     const approved = await ask(this.#world, `approve ${approvalId.slice(4, 8)}`, ({ ctx }) =>
       approveApproval(ctx, { workloadId, approvalId, comment: 'fine', actor: APPROVER }),
     )
     return approved?.ok === true ? approvalId : null
+  }
+
+  /** Somebody thinks better of it: while it waits, when it is approved, or beside the push. */
+  #closeSometimes(workloadId: string, approvalId: string): void {
+    const { dice, time } = this.#world
+    if (!dice.chance(0.3)) return
+    const status = dice.pick(['rejected', 'withdrawn'] as const)
+    const close = () =>
+      ask(this.#world, `${status} ${approvalId.slice(4, 8)}`, ({ ctx }) =>
+        endApproval(ctx, { workloadId, approvalId, status, comment: 'not today', actor: AUTHOR }),
+      )
+    time.after(dice.between(0, 120), () => void close())
   }
 
   async #attempt(
