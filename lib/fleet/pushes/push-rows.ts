@@ -82,27 +82,17 @@ function countStates(plan: PushPlan): Push['counts'] {
   }
 }
 
-/**
- * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
- * stage's members; or, scoped, of the members that it takes back). Nothing is inserted for stages of which the first
- * has nobody. The workload's row must be locked by this transaction. `lifted` names the instances whose quarantines
- * an operator's push has lifted; null for what lifts none.
- */
-export async function insertPushRows(
-  tx: Db,
+/** Whom a push is for, and the scope that it keeps to; everyone where that is null. */
+function planContent(
   deps: FleetDeps,
-  workload: Workload,
   row: StoredWorkload,
   live: readonly Instance[],
   content: PushContent,
   lifted: readonly string[] | null,
-): Promise<NewPush> {
-  const now = deps.clock.now()
-  const generation = row.generation + 1
-  const seq = row.pushSeq + 1
+): { plan: PushPlan; scope: ReadonlySet<string> | null } {
   const everyone = planPush(
     live,
-    { hash: content.hash, generation, now },
+    { hash: content.hash, generation: row.generation + 1, now: deps.clock.now() },
     content.used,
     lifted === null ? null : new Set(lifted),
     deps.isCompatible,
@@ -114,14 +104,20 @@ export async function insertPushRows(
       : { ...everyone, targets: everyone.targets.filter(({ instance }) => scope.has(instance.uid)) }
   if (content.stages !== null && !plan.targets.some(({ target }) => target.isTarget))
     throw new Veto('stage-empty')
-  const push: Push = {
+  return { plan, scope }
+}
+
+/** A push as it is when it is made: the next of its workload. */
+function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, plan: PushPlan): Push {
+  const now = deps.clock.now()
+  return {
     pushId: uuidv7(now, deps.random),
-    workloadId: workload.id,
-    seq,
+    workloadId: row.id,
+    seq: row.pushSeq + 1,
     hash: content.hash,
     kind: content.kind,
     pushedBy: content.pushedBy,
-    generation,
+    generation: row.generation + 1,
     status: 'pending',
     phase: 'submitted',
     submittedAt: now,
@@ -137,6 +133,26 @@ export async function insertPushRows(
     excluded: plan.excluded,
     counts: countStates(plan),
   }
+}
+
+/**
+ * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
+ * stage's members; or, scoped, of the members that it takes back). Nothing is inserted for stages of which the first
+ * has nobody. The workload's row must be locked by this transaction. `lifted` names the instances whose quarantines
+ * an operator's push has lifted; null for what lifts none.
+ */
+export async function insertPushRows(
+  tx: Db,
+  deps: FleetDeps,
+  workload: Workload,
+  row: StoredWorkload,
+  live: readonly Instance[],
+  content: PushContent,
+  lifted: readonly string[] | null,
+): Promise<NewPush> {
+  const { plan, scope } = planContent(deps, row, live, content, lifted)
+  const push = newPush(deps, row, content, plan)
+  const { pushId, seq, generation, submittedAt: now } = push
   // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
   const followed = followedPushes(workload).map(({ push }) => push)
   if (followed.length > 0) await updatePushProgress(tx, followed)
@@ -150,18 +166,18 @@ export async function insertPushRows(
   )
   await stopRollouts(tx, workload.id, now)
   await insertPush(tx, push)
-  await insertLifted(tx, push.pushId, lifted ?? [])
+  await insertLifted(tx, pushId, lifted ?? [])
   await insertTargets(
     tx,
-    { pushId: push.pushId, generation, offeredAt: now },
+    { pushId, generation, offeredAt: now },
     plan.targets.map(({ target }) => target),
   )
   const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
   if (isForEveryone) {
     await assignRollout(tx, workload.id, null)
-    await assignPush(tx, { workloadId: workload.id, hash: push.hash, pushId: push.pushId, generation, seq })
+    await assignPush(tx, { workloadId: workload.id, hash: push.hash, pushId, generation, seq })
   } else {
-    await assignRollout(tx, workload.id, { pushId: push.pushId, seq, generation })
+    await assignRollout(tx, workload.id, { pushId, seq, generation })
   }
   return { push, plan, scope: rollout === null ? scope : null, lifted, rollout }
 }

@@ -9,7 +9,7 @@ import { assignRollout, type RolloutStatus, updateRollout } from '../../store/ro
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import { errorOfPush } from '../state/followed-push.ts'
 import { judgeNow } from '../state/judge.ts'
-import type { FollowedPush, Workload } from '../state/model.ts'
+import type { FollowedPush, Rollout, Workload } from '../state/model.ts'
 import { freezeOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
@@ -146,6 +146,19 @@ export class PushUndoing {
     }
   }
 
+  /** A rollout that is undone is over, and its members are assigned the active config again, pushed to them or not. */
+  async #endRollout(
+    tx: ActTransaction,
+    workload: Workload,
+    { stored }: Rollout,
+    { rolloutStatus }: Undoing,
+  ): Promise<void> {
+    const now = this.#parts.deps.clock.now()
+    await updateRollout(tx, { ...stored, status: rolloutStatus, updatedAt: now, endedAt: now })
+    await closePushes(tx, [stored.pushId], now)
+    await assignRollout(tx, workload.id, null)
+  }
+
   async #rollBack(
     tx: ActTransaction,
     workload: Workload,
@@ -155,18 +168,7 @@ export class PushUndoing {
   ) {
     const { push } = failed
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
-    const now = this.#parts.deps.clock.now()
-    if (rollout !== null) {
-      await updateRollout(tx, {
-        ...rollout.stored,
-        status: undoing.rolloutStatus,
-        updatedAt: now,
-        endedAt: now,
-      })
-      // Its members are assigned the active config again, whether or not something is pushed to them.
-      await closePushes(tx, [push.pushId], now)
-      await assignRollout(tx, workload.id, null)
-    }
+    if (rollout !== null) await this.#endRollout(tx, workload, rollout, undoing)
     // What nobody is assigned any more is not undone, nor is what undid something: that would go round.
     const isAssigned = push.pushId === row.activePushId || push.pushId === row.rolloutPushId
     if (!isAssigned || push.kind === 'auto-rollback' || failed.scope !== null) return null
