@@ -25,13 +25,14 @@ export const PUSH_ERRORS = [
   'production-double-confirmation-required',
 ] as const
 
-type Refused = Exclude<
+/** Why a step of a request was not taken. */
+export type RefusedApproval = Exclude<
   CreateOutcome | DesiredOutcome | ApproveOutcome | PushApprovalOutcome | CloseOutcome | CommentOutcome,
   { ok: true }
 >
 
 /** The reply to a request that was not created, approved, commented, ended or pushed. */
-export function refuseApproval(outcome: Refused): Reply {
+export function refuseApproval(outcome: RefusedApproval): Reply {
   switch (outcome.code) {
     case 'audit-unavailable':
       return auditUnavailable(outcome)

@@ -1,9 +1,8 @@
 import { approveApproval } from '../../lib/changes/approve-approval.ts'
 import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { json } from '../../runtime/reply.ts'
-import { readApproval } from './approval-of.ts'
-import { approvalParams, COMMENT_ERRORS, refuseApproval } from './approval-replies.ts'
+import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
+import { replyToStep, stepOf } from './approval-step.ts'
 
 /** Approve a pending request. */
 export default defineHttp({
@@ -25,9 +24,7 @@ export default defineHttp({
     'server-busy',
     'audit-unavailable',
   ],
-  async handle({ params, body, actor }, ctx) {
-    const request = { workloadId: params.id, approvalId: params.approval_id, comment: body.comment, actor }
-    const outcome = await approveApproval(ctx, request)
-    return outcome.ok ? json(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
+  async handle(request, ctx) {
+    return replyToStep(ctx, await approveApproval(ctx, stepOf(request)))
   },
 })

@@ -1,9 +1,8 @@
 import { commentApproval } from '../../lib/changes/comment-approval.ts'
 import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { created } from '../../runtime/reply.ts'
-import { readApproval } from './approval-of.ts'
-import { approvalParams, COMMENT_ERRORS, refuseApproval } from './approval-replies.ts'
+import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
+import { replyToStep, stepOf } from './approval-step.ts'
 
 /** Say something about a request that waits, as what should be changed first. */
 export default defineHttp({
@@ -23,9 +22,7 @@ export default defineHttp({
     'approval-not-pending',
     'audit-unavailable',
   ],
-  async handle({ params, body, actor }, ctx) {
-    const about = { workloadId: params.id, approvalId: params.approval_id, comment: body.comment, actor }
-    const outcome = await commentApproval(ctx, about)
-    return outcome.ok ? created(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
+  async handle(request, ctx) {
+    return replyToStep(ctx, await commentApproval(ctx, stepOf(request)), 201)
   },
 })

@@ -1,9 +1,8 @@
 import { endApproval } from '../../lib/changes/close-approval.ts'
 import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { json } from '../../runtime/reply.ts'
-import { readApproval } from './approval-of.ts'
-import { approvalParams, COMMENT_ERRORS, refuseApproval } from './approval-replies.ts'
+import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
+import { replyToStep, stepOf } from './approval-step.ts'
 
 /** Take back a request that was not pushed. */
 export default defineHttp({
@@ -22,9 +21,7 @@ export default defineHttp({
     'approval-not-pending',
     'audit-unavailable',
   ],
-  async handle({ params, body, actor }, ctx) {
-    const about = { workloadId: params.id, approvalId: params.approval_id, comment: body.comment, actor }
-    const outcome = await endApproval(ctx, { ...about, status: 'withdrawn' })
-    return outcome.ok ? json(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
+  async handle(request, ctx) {
+    return replyToStep(ctx, await endApproval(ctx, { ...stepOf(request), status: 'withdrawn' }))
   },
 })
