@@ -5,18 +5,19 @@ import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 import { toManagedRecord } from './managed-record.ts'
 
-/** The workloads whose configs are kept in Git, all or one owner's. */
+/** The workloads whose configs are kept in Git, all, one owner's, or one of them. */
 export default defineHttp({
   route: 'GET /api/managed-configs',
   summary: 'List the workloads whose configs are kept in Git, by whom.',
   access: signedIn(),
   gate: null,
   params: noParams,
-  query: type({ owner: optional(string()) }),
+  query: type({ owner: optional(string()), workload_id: optional(string()) }),
   body: noBody,
   replies: [{ status: 200, description: 'The workloads.', json: array(ManagedConfigRecord) }],
   errors: [],
   async handle({ query }, ctx) {
-    return json((await listManagedConfigs(ctx.db, query.owner ?? null)).map(toManagedRecord))
+    const filter = { owner: query.owner ?? null, workloadId: query.workload_id ?? null }
+    return json((await listManagedConfigs(ctx.db, filter)).map(toManagedRecord))
   },
 })

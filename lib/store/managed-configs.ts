@@ -25,11 +25,15 @@ export async function findManagedConfig(db: Db, workloadId: string): Promise<Man
   return rows[0] ?? null
 }
 
-/** What one owner keeps, or all do; by workload. */
-export async function listManagedConfigs(db: Db, owner: string | null): Promise<ManagedConfig[]> {
+/** What is kept, of one owner or of all and of one workload or of all; by workload. */
+export async function listManagedConfigs(
+  db: Db,
+  { owner, workloadId }: { owner: string | null; workloadId: string | null },
+): Promise<ManagedConfig[]> {
   return db.query<ManagedConfig>(
-    `select ${COLUMNS} from managed_configs where $1::text is null or owner = $1 order by workload_id`,
-    [owner],
+    `select ${COLUMNS} from managed_configs 
+     where ($1::text is null or owner = $1) and ($2::text is null or workload_id = $2) order by workload_id`,
+    [owner, workloadId],
   )
 }
 

@@ -5,10 +5,12 @@ import type { ValidationMessage, ValidationResult } from '../../../lib/wire/vali
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, translated } from '../i18n/change.ts'
 import { language, say } from '../i18n/define.ts'
+import { gitTexts } from '../i18n/git.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { GitNotice, useManaged } from '../parts/git-notice.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
@@ -94,11 +96,14 @@ function RequestForm({
   draft,
   blocker,
   isProduction,
+  isManaged,
 }: {
   workload: WorkloadRecord
   draft: string
   blocker: string | null
   isProduction: boolean
+  /** The config is kept in Git. */
+  isManaged: boolean
 }) {
   const words = say(changeTexts)
   const comment = useSignal('')
@@ -106,11 +111,13 @@ function RequestForm({
   const environment = useSignal(environmentOf(workload))
   const isConfirmed = useSignal(false)
   const asksProduction = useSignal(false)
+  const isEmergency = useSignal(false)
   const isBusy = useSignal(false)
   const mayReachProduction =
     isProduction || asksProduction.value || [environment.value, group.value].some(namesProduction)
   const reason =
     unless('workload:push_config') ??
+    (isManaged && !isEmergency.value ? say(gitTexts).mustBeEmergency : null) ??
     (draft.trim() === '' ? words.mustChange : blocker) ??
     (mayReachProduction && !isConfirmed.value ? words.mustConfirm : null)
   const submit = async () => {
@@ -154,6 +161,11 @@ function RequestForm({
         value={group.value}
         onValue={(value) => (group.value = value)}
       />
+      {isManaged && (
+        <Checkbox checked={isEmergency.value} onValue={(value) => (isEmergency.value = value)}>
+          {say(gitTexts).emergency}
+        </Checkbox>
+      )}
       {mayReachProduction && (
         <Checkbox checked={isConfirmed.value} onValue={(value) => (isConfirmed.value = value)}>
           {words.prodConfirm}
@@ -186,7 +198,7 @@ function useDraftAside(workloadId: string) {
   }
 }
 
-function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
+function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
   const words = say(changeTexts)
   const hasOwnStart = query.value.has('template') || query.value.has('hash')
   const draft = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
@@ -299,6 +311,7 @@ function Draft({ workload, base }: { workload: WorkloadRecord; base: Base }) {
           draft={draft.value}
           blocker={blocker}
           isProduction={plan.data?.prod_target === true}
+          isManaged={isManaged}
         />
       </div>
     </div>
@@ -310,6 +323,7 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
   const words = say(changeTexts)
   const id = params['id'] ?? ''
   const workload = useResource(`workload:${id}`, (abort) => api.workload(id, abort))
+  const managed = useManaged(id)
   const start = `${query.value.get('template') ?? ''}:${query.value.get('hash') ?? ''}`
   const base = useResource(workload.data ? `base:${id}:${start}` : null, (abort) =>
     loadBase(workload.data!, abort),
@@ -322,7 +336,10 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
             <ActionLink href={`/workloads/${id}`}>← {nameOf(data)}</ActionLink>
             <ActionLink href={`/templates?for=${id}`}>{words.startTemplate}</ActionLink>
           </Head>
-          <Loaded of={base}>{(loaded) => <Draft key={start} workload={data} base={loaded} />}</Loaded>
+          <GitNotice workload={data} managed={managed} />
+          <Loaded of={base}>
+            {(loaded) => <Draft key={start} workload={data} base={loaded} isManaged={managed !== null} />}
+          </Loaded>
         </>
       )}
     </Loaded>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { gitGroupOf } from '../../../lib/model/git-group.ts'
 import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
@@ -7,11 +8,13 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { gitTexts } from '../i18n/git.ts'
 import { listStageSizes, readShares, toStageRequests } from '../logic/stages.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { EditionLine } from '../parts/edition.tsx'
+import { useManaged } from '../parts/git-notice.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
@@ -30,8 +33,12 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
   const isBusy = useSignal(false)
+  const managed = useManaged(workload.id)
+  const isOutsideGit = managed !== null && approval.target_group !== gitGroupOf(managed.owner)
   const reason =
-    unless('workload:push_config') ?? (comment.value.trim() === '' ? words.approveNeedsComment : null)
+    unless('workload:push_config') ??
+    (isOutsideGit ? say(gitTexts).notApproved : null) ??
+    (comment.value.trim() === '' ? words.approveNeedsComment : null)
   const ask = async () => {
     if (isBusy.value) return
     isBusy.value = true

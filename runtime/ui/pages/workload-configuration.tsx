@@ -6,6 +6,7 @@ import { instanceName, listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { GitNotice, useManaged } from '../parts/git-notice.tsx'
 import { Pipelines } from '../parts/pipelines.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -115,9 +116,11 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
 /** What we want, what it runs, and the picture. */
 export function ConfigurationTab({ workload, topology, failing }: TabProps) {
   const words = say(historyTexts)
+  const managed = useManaged(workload.id)
   if (!may('config:read_content')) return <p class="empty">{words.hidden}</p>
   return (
     <div class="stack">
+      <GitNotice workload={workload} managed={managed} />
       <Wanted workload={workload} failing={failing} />
       <Running workload={workload} topology={topology} failing={failing} />
     </div>

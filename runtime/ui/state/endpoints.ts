@@ -13,6 +13,7 @@ import type {
   CampaignTarget,
 } from '../../../lib/wire/campaigns.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
+import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
@@ -106,6 +107,9 @@ export const api = {
     call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
   approvals: (status: string | undefined, signal?: Signal) =>
     call<ApprovalRecord[]>('GET', '/api/approvals', { signal, query: { status } }),
+  /** Who keeps the workload's config in Git: one or nobody. */
+  managed: (id: string, signal?: Signal) =>
+    call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),
   requestApproval: (id: string, request: ApprovalCreateRequest) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals`, { json: request }),
   approve: (id: string, approval: string, comment: string) =>

@@ -1,0 +1,81 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let agent: SimulatedAgent
+let seen: Visit
+let page: Page
+let id = ''
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  agent = connect(service, 'kept', 'kept-1', { behaviour: { kind: 'apply', delayMs: 50 } })
+  id = await workloadId(service, 'kept')
+  await pushAndSettle(service, id, GATEWAY)
+  const wish = { owner: 'platform', config: GATEWAY, commit_sha: 'c0ffee', commit_author: 'Ann' }
+  await service.api.post(`/api/workloads/${id}/config/desired`, wish, 200)
+})
+
+beforeEach(async () => {
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+})
+
+afterEach(() => seen.context.close())
+
+afterAll(async () => {
+  await agent?.stop()
+  await browser?.close()
+  await service?.stop()
+})
+
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+const notice = () => page.getByRole('status').filter({ hasText: 'kept in Git by platform' })
+
+test('a config that is kept in Git says so, and is changed here in an emergency only', async () => {
+  await page.goto(`/workloads/${id}/change`)
+  await notice().waitFor()
+  expect(await notice().textContent()).toContain('c0ffee by Ann')
+  expect(await notice().textContent()).not.toContain('is not what Git asks for')
+  const ask = button('Request approval')
+  await expect.poll(() => ask.getAttribute('title')).toBe('The config is kept in Git: change it there.')
+  await page.getByLabel('This is an emergency: I will push it without approval').check()
+  await expect.poll(() => ask.getAttribute('title')).toBe('The draft is what is active already.')
+  expect(await findBarriers(page)).toEqual([])
+})
+
+test('a request from here is not approved, but may be pushed without', async () => {
+  const draft = { draft_yaml: GATEWAY_FASTER, comment: 'by hand' }
+  const request = await service.api.post(`/api/workloads/${id}/config/approvals`, draft, 201)
+  await page.goto(`/workloads/${id}/changes/${request.id}`)
+  const approve = button('Approve')
+  await expect
+    .poll(() => approve.getAttribute('title'))
+    .toBe('The config is kept in Git: a request from here is not approved.')
+  const broken = {
+    comment: 'now',
+    break_glass: true,
+    break_glass_reason: 'an incident',
+    prod_double_confirmed: true,
+  }
+  await service.api.post(`/api/workloads/${id}/config/approvals/${request.id}/push`, broken, 202)
+  await page.goto(`/workloads/${id}/configuration`)
+  await notice().waitFor()
+  expect(await notice().textContent()).toContain('What is active is not what Git asks for.')
+})
+
+test('it is said in French', async () => {
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
+  await page.goto(`/workloads/${id}/change`)
+  await page.getByText('La configuration est tenue dans Git par platform, commit c0ffee de Ann.').waitFor()
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
+})
