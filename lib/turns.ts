@@ -17,6 +17,17 @@ export async function* inTurns<T>(items: Iterable<T>, size: number): AsyncGenera
   if (piece.length > 0) yield piece
 }
 
+/** How many of many things are so, looked at a few at a time. */
+export async function countInTurns<T>(
+  items: Iterable<T>,
+  size: number,
+  isSo: (item: T) => boolean,
+): Promise<number> {
+  let count = 0
+  for await (const piece of inTurns(items, size)) count += piece.filter(isSo).length
+  return count
+}
+
 /** Turn each of many things into another, a few at a time. */
 export async function mapInTurns<T, Result>(
   items: Iterable<T>,

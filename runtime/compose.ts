@@ -15,6 +15,7 @@ import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
 import type { Timers } from '../lib/fleet/state/timers.ts'
 import { type CompareConfigs, EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
 import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
+import { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import { Hub } from '../lib/hub/hub.ts'
 import { HubNotices } from '../lib/hub/notices.ts'
 import { openIdentity } from '../lib/identity/identity.ts'
@@ -125,6 +126,7 @@ export function compose(ground: Ground): Composed {
     ...{ db, clock, random, log, fleet, notices },
     network: ground.network,
   })
+  const fleetConfigs = new FleetConfigs({ db, clock, fleet })
   const configTargets = openConfigTargets(fleet, db)
   const campaigns = new Campaigns({
     ...{ db, clock, random, log, fleet, counters, hub, configs, configTargets, config },
@@ -132,9 +134,10 @@ export function compose(ground: Ground): Composed {
       const user = await findUser(db, userId)
       return user !== undefined && permissionsOf(user.groups).includes('workload:push_config')
     },
-    reservationOf: () => null,
+    reservationOf: (workload) => fleetConfigs.reservationOf(workload),
   })
   const ctx: Context = {
+    fleetConfigs,
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
     ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
     keptReports: new KeptPacks(clock),

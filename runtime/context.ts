@@ -8,6 +8,7 @@ import type { ConfigEngine } from '../lib/configs/engine.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetViews } from '../lib/fleet/views/fleet-views.ts'
+import type { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import type { Hub } from '../lib/hub/hub.ts'
 import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
@@ -47,6 +48,8 @@ export interface Context {
   /** Packs that were previewed a moment ago. */
   keptReports: KeptPacks
   fleet: Fleet
+  /** Who is under which fleet config, held or frozen. */
+  fleetConfigs: FleetConfigs
   /** The fleet as the wire shows it. */
   views: FleetViews
   /** The browsers that listen. */

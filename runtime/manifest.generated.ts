@@ -51,6 +51,20 @@ import configsValidate from '../functions/configs/validate.ts'
 import desiredApply from '../functions/desired/apply.ts'
 import desiredList from '../functions/desired/list.ts'
 import desiredRelease from '../functions/desired/release.ts'
+import fleetConfigsAddVersion from '../functions/fleet-configs/add-version.ts'
+import fleetConfigsCompareVersions from '../functions/fleet-configs/compare-versions.ts'
+import fleetConfigsCreate from '../functions/fleet-configs/create.ts'
+import fleetConfigsGet from '../functions/fleet-configs/get.ts'
+import fleetConfigsList from '../functions/fleet-configs/list.ts'
+import fleetConfigsRemove from '../functions/fleet-configs/remove.ts'
+import fleetConfigsRenderVersion from '../functions/fleet-configs/render-version.ts'
+import fleetConfigsSettle from '../functions/fleet-configs/settle.ts'
+import fleetConfigsUpdate from '../functions/fleet-configs/update.ts'
+import fleetConfigsVersion from '../functions/fleet-configs/version.ts'
+import fleetConfigsVersions from '../functions/fleet-configs/versions.ts'
+import fleetConfigsWorkloads from '../functions/fleet-configs/workloads.ts'
+import freezeGet from '../functions/freeze/get.ts'
+import freezeSet from '../functions/freeze/set.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
 import knownGoodClear from '../functions/known-good/clear.ts'
 import knownGoodGet from '../functions/known-good/get.ts'
@@ -122,14 +136,19 @@ import workloadsDelete from '../functions/workloads/delete.ts'
 import workloadsDirectPush from '../functions/workloads/direct-push.ts'
 import workloadsEventStats from '../functions/workloads/event-stats.ts'
 import workloadsEvents from '../functions/workloads/events.ts'
+import workloadsFleetStanding from '../functions/workloads/fleet-standing.ts'
 import workloadsGet from '../functions/workloads/get.ts'
+import workloadsHold from '../functions/workloads/hold.ts'
 import workloadsInstance from '../functions/workloads/instance.ts'
 import workloadsInstances from '../functions/workloads/instances.ts'
 import workloadsLabel from '../functions/workloads/label.ts'
 import workloadsList from '../functions/workloads/list.ts'
+import workloadsRelease from '../functions/workloads/release.ts'
 import workloadsReportedConfig from '../functions/workloads/reported-config.ts'
+import workloadsSetVariables from '../functions/workloads/set-variables.ts'
 import workloadsTopology from '../functions/workloads/topology.ts'
 import workloadsTrustedLabels from '../functions/workloads/trusted-labels.ts'
+import workloadsVariables from '../functions/workloads/variables.ts'
 import workloadsVersionIntelligence from '../functions/workloads/version-intelligence.ts'
 import type { AnyFunction } from './define.ts'
 
@@ -185,6 +204,20 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'desired/apply', definition: desiredApply },
   { id: 'desired/list', definition: desiredList },
   { id: 'desired/release', definition: desiredRelease },
+  { id: 'fleet-configs/add-version', definition: fleetConfigsAddVersion },
+  { id: 'fleet-configs/compare-versions', definition: fleetConfigsCompareVersions },
+  { id: 'fleet-configs/create', definition: fleetConfigsCreate },
+  { id: 'fleet-configs/get', definition: fleetConfigsGet },
+  { id: 'fleet-configs/list', definition: fleetConfigsList },
+  { id: 'fleet-configs/remove', definition: fleetConfigsRemove },
+  { id: 'fleet-configs/render-version', definition: fleetConfigsRenderVersion },
+  { id: 'fleet-configs/settle', definition: fleetConfigsSettle },
+  { id: 'fleet-configs/update', definition: fleetConfigsUpdate },
+  { id: 'fleet-configs/version', definition: fleetConfigsVersion },
+  { id: 'fleet-configs/versions', definition: fleetConfigsVersions },
+  { id: 'fleet-configs/workloads', definition: fleetConfigsWorkloads },
+  { id: 'freeze/get', definition: freezeGet },
+  { id: 'freeze/set', definition: freezeSet },
   { id: 'janitor/sweep', definition: janitorSweep },
   { id: 'known-good/clear', definition: knownGoodClear },
   { id: 'known-good/get', definition: knownGoodGet },
@@ -256,13 +289,18 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/direct-push', definition: workloadsDirectPush },
   { id: 'workloads/event-stats', definition: workloadsEventStats },
   { id: 'workloads/events', definition: workloadsEvents },
+  { id: 'workloads/fleet-standing', definition: workloadsFleetStanding },
   { id: 'workloads/get', definition: workloadsGet },
+  { id: 'workloads/hold', definition: workloadsHold },
   { id: 'workloads/instance', definition: workloadsInstance },
   { id: 'workloads/instances', definition: workloadsInstances },
   { id: 'workloads/label', definition: workloadsLabel },
   { id: 'workloads/list', definition: workloadsList },
+  { id: 'workloads/release', definition: workloadsRelease },
   { id: 'workloads/reported-config', definition: workloadsReportedConfig },
+  { id: 'workloads/set-variables', definition: workloadsSetVariables },
   { id: 'workloads/topology', definition: workloadsTopology },
   { id: 'workloads/trusted-labels', definition: workloadsTrustedLabels },
+  { id: 'workloads/variables', definition: workloadsVariables },
   { id: 'workloads/version-intelligence', definition: workloadsVersionIntelligence },
 ]

@@ -56,6 +56,7 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
     if (onlyPasswordLogin !== null) await requirePasswordAdministrator(pool, onlyPasswordLogin)
     await ctx.counters.load(pool)
     await ctx.recommendedVersion.load(pool)
+    await ctx.fleetConfigs.load(pool)
     await ctx.fleet.start()
   } catch (error) {
     doubts.stop()

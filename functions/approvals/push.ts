@@ -56,6 +56,7 @@ export default defineHttp({
     'approval-already-pushed',
     'approval-required',
     'remote-config-unsupported',
+    'workload-frozen',
     'workload-not-connected',
     'stage-empty',
     'configuration-invalid',

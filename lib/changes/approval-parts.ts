@@ -7,6 +7,7 @@ import type { ConfigEngine } from '../configs/engine.ts'
 import type { ServerPolicy } from '../configs/policy/policy.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetCounters } from '../fleet/state/counters.ts'
+import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -23,6 +24,7 @@ export interface ApprovalParts {
   hub: Hub
   configs: ConfigEngine
   configTargets: ConfigTargets
+  fleetConfigs: Pick<FleetConfigs, 'isFrozenFor' | 'membershipOf' | 'load'>
   config: { policy: ServerPolicy; runtimeValidation: { minVersion: string } }
 }
 

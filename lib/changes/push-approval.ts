@@ -3,6 +3,7 @@ import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import { HOLD_MS, HOLD_REASON_LENGTH_MAX } from '../fleet-configs/holds.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -12,6 +13,7 @@ import {
   markPushed,
   type StoredApprovalStatus,
 } from '../store/approvals.ts'
+import { type StoredHold, storeHold } from '../store/holds.ts'
 import type { StagePlan } from '../store/rollouts.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import {
@@ -48,6 +50,7 @@ export type PushApprovalOutcome =
       | 'production-double-confirmation-required'
       | 'remote-config-unsupported'
       | 'stage-empty'
+      | 'workload-frozen'
       | 'workload-not-connected'
       | 'workload-not-found'
     >
@@ -106,6 +109,8 @@ function refuseEarly(
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const workload = parts.fleet.workload(push.workloadId)
   if (workload === null) return { ok: false, code: 'workload-not-found' }
+  const freeze = parts.fleetConfigs.isFrozenFor(workload)
+  if (freeze !== null && !push.breakGlass) return refuse('workload-frozen', { reason: freeze.reason })
   return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
 }
 
@@ -155,6 +160,7 @@ async function commit(
 ): Promise<PushApprovalOutcome> {
   const { actor, breakGlass, workloadId } = push
   let pushed: Approval | null = null
+  const hold = holdAfter(parts, push)
   const outcome = await parts.fleet.push<PushRefusal>(
     {
       ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
@@ -172,6 +178,7 @@ async function commit(
         breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
         now: parts.clock.now(),
       })
+      if (hold !== null) await storeHold(tx, hold)
       const detail = breakGlass
         ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
         : `${approval.id}:${approval.draftHash}`
@@ -188,5 +195,21 @@ async function commit(
       return { ok: true }
     },
   )
+  if (hold !== null) await parts.fleetConfigs.load()
   return outcome.ok ? { ok: true, approval: pushed! } : outcome
+}
+
+/**
+ * Whoever gives a workload under a fleet config something else means it: campaigns leave it alone until somebody
+ * releases it. Null where none would come.
+ */
+function holdAfter(parts: ApprovalParts, { workloadId, actor, comment }: ApprovalPush): StoredHold | null {
+  const workload = parts.fleet.workload(workloadId)
+  if (workload === null || parts.fleetConfigs.membershipOf(workload).configId === null) return null
+  const now = parts.clock.now()
+  return {
+    ...{ workloadId, heldBy: actor.email, heldById: actor.userId, heldAt: now },
+    reason: comment.slice(0, HOLD_REASON_LENGTH_MAX) || 'pushed to on its own',
+    dueAt: new Date(now.getTime() + HOLD_MS),
+  }
 }

@@ -14,10 +14,17 @@ import {
 import type { DiffInput } from './diff/context.ts'
 import type { EffectiveMatch } from './effective/match.ts'
 import type { NormalForm } from './effective/normal-form.ts'
-import { type ConfigJob, type ConfigJobResult, type ConfigJobResults, runConfigJob } from './jobs.ts'
+import {
+  type ConfigJob,
+  type ConfigJobResult,
+  type ConfigJobResults,
+  type RenderRequest,
+  runConfigJob,
+} from './jobs.ts'
 import type { MigrationInput } from './migrate/preview.ts'
 import type { ConfigPatch, Patching } from './patch/patch.ts'
 import type { PolicyRequest } from './policy/policy.ts'
+import type { Rendering } from './render/render.ts'
 
 /** `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for. */
 export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy' }
@@ -41,6 +48,8 @@ export interface ConfigEngine {
   effectiveMatch(asked: string, reported: string): Promise<Answered<{ match: EffectiveMatch }>>
   /** A vendor's config as a draft, with the draft's own validation. */
   migrate(input: MigrationInput, validatedAt: Date): Promise<Answered<{ preview: MigrationPreview }>>
+  /** A version's text with the values of one workload in it. */
+  render(request: RenderRequest): Promise<Answered<{ rendering: Rendering }>>
   /** A config with a change made to it. */
   patch(text: string, patch: ConfigPatch): Promise<Answered<{ patching: Patching }>>
   /**
@@ -76,6 +85,7 @@ const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = 
   diff: 'operators',
   migrate: 'operators',
   patch: 'operators',
+  render: 'operators',
   'diff-text': 'viewers',
   outline: 'viewers',
   'effective-match': 'viewers',
@@ -156,6 +166,10 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       // A source is read several times, and its draft once more.
       const found = await run<'migrate'>(4 * input.source.length, { kind: 'migrate', input, validatedAt })
       return found.ok ? { ok: true, preview: found.value } : found
+    },
+    async render(request) {
+      const found = await run<'render'>(request.text.length, { kind: 'render', request })
+      return found.ok ? { ok: true, rendering: found.value } : found
     },
     async patch(text, patch) {
       const found = await run<'patch'>(3 * text.length, { kind: 'patch', text, patch })

@@ -11,6 +11,8 @@ import type { MigrationInput } from './migrate/preview.ts'
 import { previewValidatedMigration } from './migrate/validated.ts'
 import { type ConfigPatch, type Patching, patchConfig } from './patch/patch.ts'
 import { evaluatePolicy, type PolicyRequest } from './policy/policy.ts'
+import { type Rendering, renderVersion, type VariableValues } from './render/render.ts'
+import type { DeclaredVariable } from './render/variables.ts'
 import { parseConfig } from './yaml/parse.ts'
 import type { ReadConfig } from './yaml/parse-memory.ts'
 
@@ -24,7 +26,15 @@ export type ConfigJob =
   | { kind: 'effective-match'; asked: string; reported: string }
   | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
   | { kind: 'outline'; text: string }
+  | { kind: 'render'; request: RenderRequest }
   | { kind: 'patch'; text: string; patch: ConfigPatch }
+
+/** A version's text and the values of one workload. */
+export interface RenderRequest {
+  text: string
+  variables: readonly DeclaredVariable[]
+  values: VariableValues
+}
 
 /** What each kind of job answers. */
 export interface ConfigJobResults {
@@ -37,6 +47,7 @@ export interface ConfigJobResults {
   'effective-match': EffectiveMatch
   migrate: MigrationPreview
   outline: ConfigOutline
+  render: Rendering
   patch: Patching
 }
 
@@ -61,6 +72,8 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return previewValidatedMigration(job.input, job.validatedAt)
     case 'outline':
       return outlineConfig(job.text)
+    case 'render':
+      return renderVersion(job.request.text, job.request.variables, job.request.values)
     case 'patch':
       return patchConfig(job.text, job.patch)
   }

@@ -248,3 +248,6 @@ export const CAMPAIGN_REASONS = [
   'variable_missing',
   'workload_gone',
 ] as const
+
+/** What a variable's values are. */
+export const VARIABLE_KINDS = ['string', 'integer', 'number', 'boolean', 'duration'] as const

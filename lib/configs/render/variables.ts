@@ -1,10 +1,9 @@
 import { readPattern } from '../../model/patterns.ts'
 import { isSecretName, redactSecrets } from '../../redact/redact.ts'
+import type { VARIABLE_KINDS } from '../../wire/values.ts'
 import { isVariableName } from './placeholders.ts'
 
-/** What a variable's values are. */
-export const VARIABLE_TYPES = ['string', 'integer', 'number', 'boolean', 'duration'] as const
-export type VariableType = (typeof VARIABLE_TYPES)[number]
+export type VariableType = (typeof VARIABLE_KINDS)[number]
 
 /** A variable as a version declares it. All values are texts, whatever the type. */
 export interface DeclaredVariable {

@@ -408,6 +408,8 @@ export const changeTexts = defineTexts({
       invalid_component_id: 'Cet identifiant de composant n’est pas valide.',
       invalid_endpoint: 'Le port de cette adresse n’est pas un nombre valable.',
       unfilled_placeholder: 'Ce champ du modèle n’est pas rempli.',
+      unfilled_variable:
+        'Une variable ${muster:…} n’est pas remplie ; les variables vont dans les versions d’une config de parc.',
       invalid_expansion: 'Cette expression ${…} n’est pas valide.',
       invalid_pipeline_id: 'Cet identifiant de pipeline n’est pas valide.',
       invalid_pipeline_signal: 'Ce pipeline ne nomme aucun signal connu.',

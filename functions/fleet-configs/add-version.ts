@@ -1,0 +1,59 @@
+import { readVersion, VERSION_ERRORS, type VersionDraft } from '../../lib/fleet-configs/read-version.ts'
+import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
+import { insertVersion } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { created, problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+
+/** Add a version. It never changes, and nothing is pushed by it. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs/:id/versions',
+  summary: 'Add a version to a fleet config.',
+  access: signedIn('config:create'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: jsonBody(FleetConfigVersionRequest),
+  replies: [{ status: 201, description: 'The new version.', json: FleetConfigVersion }],
+  errors: ['fleet-config-not-found', ...VERSION_ERRORS, 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    const draft: VersionDraft = {
+      body: body.content,
+      variables: body.variables.map((variable) => ({
+        name: variable.name,
+        type: variable.type,
+        isRequired: variable.required,
+        pattern: variable.pattern ?? null,
+        fallback: variable.default ?? null,
+        description: variable.description ?? '',
+        label: variable.label ?? null,
+      })),
+      valueTable: body.table ?? null,
+      comment: body.comment.trim(),
+    }
+    const read = await readVersion(draft, ctx.configs)
+    if (!read.ok) return problem(read.code, read.details)
+    const by = { author: actor.email, authorId: actor.userId, createdAt: ctx.clock.now() }
+    const version = { fleetConfigId: config.id, hash: read.hash, ...draft, ...by }
+    const stored = await ctx.db.change('fleet-config.version', actor, async (tx) => {
+      const number = await insertVersion(tx, version)
+      if (number === null) return { ok: false, code: 'fleet-config-not-found' }
+      await tx.record({
+        action: 'fleet_config.version',
+        resource: 'fleet_config',
+        resourceId: config.id,
+        configHash: read.hash,
+        detail: JSON.stringify({ number, comment: draft.comment.slice(0, 200) }),
+      })
+      return { ok: true, number }
+    })
+    if (!stored.ok)
+      return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
+    await ctx.fleetConfigs.load()
+    return created(toVersionRecord({ ...version, number: stored.number }))
+  },
+})

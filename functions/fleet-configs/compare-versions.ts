@@ -1,0 +1,35 @@
+import { string, type } from 'superstruct'
+import { unifiedDiff } from '../../lib/changes/unified-diff.ts'
+import { findVersion } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigComparison } from '../../lib/wire/fleet-configs.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.ts'
+
+const DIFF_MAX = 200_000
+
+/** What one version says that an earlier one did not. */
+export default defineHttp({
+  route: 'GET /api/fleet-configs/:id/versions/:number/compare',
+  summary: 'Compare a version of a fleet config with another one.',
+  access: signedIn('config:read_content'),
+  gate: 'config_safety.campaigns',
+  params: versionParams,
+  query: type({ with: string() }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The difference of the two texts.', json: FleetConfigComparison }],
+  errors: ['fleet-config-not-found', 'fleet-config-version-not-found'],
+  async handle({ params, query }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    const find = async (text: string) => {
+      const number = readNumber(text)
+      return number === null ? null : findVersion(ctx.db, config.id, number)
+    }
+    const [to, from] = [await find(params.number), await find(query.with)]
+    if (to === null || from === null) return problem('fleet-config-version-not-found')
+    const labels = { before: `version ${from.number}`, after: `version ${to.number}` }
+    const { text, truncated } = unifiedDiff(from.body, to.body, labels, DIFF_MAX)
+    return json({ from: from.number, to: to.number, diff: text, truncated } satisfies FleetConfigComparison)
+  },
+})

@@ -1,0 +1,50 @@
+import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
+import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
+import { uuidv7 } from '../../lib/ids.ts'
+import { insertFleetConfig, type StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { created, problem } from '../../runtime/reply.ts'
+import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
+
+/** Begin a fleet config. It has no version yet, and nothing is pushed by it. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs',
+  summary: 'Create a fleet config.',
+  access: signedIn('config:create'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(FleetConfigRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 201, description: 'The new fleet config.', json: FleetConfigRecord }],
+  errors: [...FLEET_CONFIG_ERRORS, 'fleet-config-taken', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    const read = readFleetConfig(body)
+    if (!read.ok) return problem(read.code, read.details)
+    const now = ctx.clock.now()
+    const config: StoredFleetConfig = {
+      id: uuidv7(now, ctx.random),
+      ...read.fields,
+      newestVersion: 0,
+      createdBy: actor.email,
+      ...{ createdAt: now, updatedAt: now },
+    }
+    const stored = await ctx.db.change('fleet-config.create', actor, async (tx) => {
+      if (!(await insertFleetConfig(tx, config))) return { ok: false, code: 'fleet-config-taken' }
+      await tx.record({
+        action: 'fleet_config.create',
+        resource: 'fleet_config',
+        resourceId: config.id,
+        detail: JSON.stringify(read.fields),
+      })
+      return { ok: true }
+    })
+    if (!stored.ok)
+      return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
+    await ctx.fleetConfigs.load()
+    await ctx.fleetConfigs.settle()
+    const counts = await ctx.fleetConfigs.counts()
+    return created(toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS))
+  },
+})

@@ -1,0 +1,41 @@
+import { deleteFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+
+/** Remove a fleet config that no workload is under, with its versions. */
+export default defineHttp({
+  route: 'DELETE /api/fleet-configs/:id',
+  summary: 'Remove a fleet config that no workload is under.',
+  access: signedIn('config:create'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'The fleet config is gone.' }],
+  errors: ['fleet-config-not-found', 'fleet-config-in-use', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    await ctx.fleetConfigs.settle()
+    const count = (await ctx.fleetConfigs.counts()).get(config.id)?.under ?? 0
+    if (count > 0) return problem('fleet-config-in-use', { count })
+    const removed = await ctx.db.change('fleet-config.delete', actor, async (tx) => {
+      if (!(await deleteFleetConfig(tx, config.id))) return { ok: false, code: 'fleet-config-in-use' }
+      await tx.record({
+        action: 'fleet_config.delete',
+        resource: 'fleet_config',
+        resourceId: config.id,
+        detail: JSON.stringify({ name: config.name, versions: config.newestVersion }),
+      })
+      return { ok: true }
+    })
+    if (!removed.ok && removed.code === 'audit-unavailable') return auditUnavailable(removed)
+    await ctx.fleetConfigs.load()
+    if (removed.ok) return noContent()
+    return findFleetConfig(ctx, params.id) === null
+      ? problem('fleet-config-not-found')
+      : problem('fleet-config-in-use', { count: 1 })
+  },
+})

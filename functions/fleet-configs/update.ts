@@ -1,0 +1,47 @@
+import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
+import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
+import { updateFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
+
+/** Change whom a fleet config is about. Its versions stay, and nothing is pushed by it. */
+export default defineHttp({
+  route: 'PUT /api/fleet-configs/:id',
+  summary: 'Replace the name, description, selector and priority of a fleet config.',
+  access: signedIn('config:create'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: jsonBody(FleetConfigRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The fleet config as stored.', json: FleetConfigRecord }],
+  errors: [...FLEET_CONFIG_ERRORS, 'fleet-config-not-found', 'fleet-config-taken', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    const read = readFleetConfig(body)
+    if (!read.ok) return problem(read.code, read.details)
+    const before = findFleetConfig(ctx, params.id)
+    if (before === null) return problem('fleet-config-not-found')
+    const stored = await ctx.db.change('fleet-config.update', actor, async (tx) => {
+      const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }
+      if (!(await updateFleetConfig(tx, change))) return { ok: false, code: 'fleet-config-taken' }
+      await tx.record({
+        action: 'fleet_config.update',
+        resource: 'fleet_config',
+        resourceId: before.id,
+        detail: JSON.stringify(read.fields),
+      })
+      return { ok: true }
+    })
+    if (!stored.ok && stored.code === 'audit-unavailable') return auditUnavailable(stored)
+    await ctx.fleetConfigs.load()
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    if (!stored.ok) return problem(stored.code)
+    await ctx.fleetConfigs.settle()
+    const counts = await ctx.fleetConfigs.counts()
+    return json(toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS))
+  },
+})

@@ -1,0 +1,26 @@
+import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
+import { findVersion } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.ts'
+
+/** One version with its text. */
+export default defineHttp({
+  route: 'GET /api/fleet-configs/:id/versions/:number',
+  summary: 'Read one version of a fleet config.',
+  access: signedIn('config:read_content'),
+  gate: 'config_safety.campaigns',
+  params: versionParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The version.', json: FleetConfigVersion }],
+  errors: ['fleet-config-not-found', 'fleet-config-version-not-found'],
+  async handle({ params }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    const number = readNumber(params.number)
+    const version = number === null ? null : await findVersion(ctx.db, config.id, number)
+    return version === null ? problem('fleet-config-version-not-found') : json(toVersionRecord(version))
+  },
+})

@@ -1,0 +1,32 @@
+import { array, type } from 'superstruct'
+import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
+import { listVersions } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+
+/** The versions of a fleet config without their texts, the newest first. */
+export default defineHttp({
+  route: 'GET /api/fleet-configs/:id/versions',
+  summary: 'List the versions of a fleet config.',
+  access: signedIn('config:read_content'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: type(pageQuery),
+  body: noBody,
+  replies: [{ status: 200, description: 'The versions.', json: array(FleetConfigVersion) }],
+  errors: ['fleet-config-not-found', ...PAGE_ERRORS],
+  async handle({ params, query, target }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    return listReply(query, target, {
+      order: 'fleet_config_versions.number',
+      key: ['number'],
+      fetch: (page) => listVersions(ctx.db, config.id, page),
+      keyOf: ({ number }) => [number],
+      toWire: toVersionRecord,
+    })
+  },
+})

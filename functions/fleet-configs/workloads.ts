@@ -1,0 +1,49 @@
+import { array, enums, optional, type } from 'superstruct'
+import type { Workload } from '../../lib/fleet/state/model.ts'
+import { toConfigWorkload } from '../../lib/fleet-configs/records.ts'
+import { listVersions } from '../../lib/store/fleet-configs.ts'
+import { FleetConfigWorkload } from '../../lib/wire/fleet-configs.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+
+/** Versions by whose hashes it is known what a workload runs. */
+const VERSIONS_MAX = 1_000
+
+/** The workloads under a fleet config, by their ids. */
+export default defineHttp({
+  route: 'GET /api/fleet-configs/:id/workloads',
+  summary: 'List the workloads under a fleet config; only those in conflict, or held, where it is asked for.',
+  access: signedIn(),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: type({ ...pageQuery, only: optional(enums(['conflict', 'held'])) }),
+  body: noBody,
+  replies: [{ status: 200, description: 'The workloads.', json: array(FleetConfigWorkload) }],
+  errors: ['fleet-config-not-found', ...PAGE_ERRORS],
+  async handle({ params, query, target }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    const { fleetConfigs } = ctx
+    const isAsked = (workload: Workload) =>
+      query.only === undefined ||
+      (query.only === 'held'
+        ? fleetConfigs.holdOf(workload.id) !== null
+        : fleetConfigs.membershipOf(workload).rivals.length > 0)
+    const all = (await fleetConfigs.under(config.id)).filter(isAsked).sort((a, b) => (a.id < b.id ? -1 : 1))
+    const versions = await listVersions(ctx.db, config.id, { after: null, limit: VERSIONS_MAX })
+    const versionOfHash = new Map(versions.reverse().map(({ hash, number }) => [hash, number]))
+    const now = ctx.clock.now()
+    return listReply(query, target, {
+      order: 'fleet_config_workloads.id',
+      key: ['string'],
+      fetch: async ({ after, limit }) => {
+        const from = after === null ? 0 : all.findIndex(({ id }) => id > String(after[0]))
+        return from === -1 ? [] : all.slice(from, from + limit)
+      },
+      keyOf: ({ id }) => [id],
+      toWire: (workload) => toConfigWorkload(fleetConfigs, workload, versionOfHash, now),
+    })
+  },
+})

@@ -1,0 +1,56 @@
+import { readUntil } from '../../lib/fleet-configs/holds.ts'
+import { FLEET_CONFIG_RULES, readSelector, SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
+import { type Freeze, storeFreeze } from '../../lib/store/freeze.ts'
+import { FreezeRecord, FreezeRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { toFreezeRecord } from './freeze-record.ts'
+
+const REASON_LENGTH_MAX = 1_024
+const UNSTORABLE = /\0|\p{Surrogate}/u
+const FREEZE_MAX_MS = 365 * 86_400_000
+
+/** Freeze workloads, or lift the freeze. Automatic rollbacks go on; a push there needs the glass broken. */
+export default defineHttp({
+  route: 'PUT /api/freeze',
+  summary: 'Freeze the configs of workloads until a time, or lift the freeze.',
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(FreezeRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The freeze as it is now.', json: FreezeRecord }],
+  errors: ['reason-invalid', 'until-invalid', ...SELECTOR_ERRORS, 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    const now = ctx.clock.now()
+    let freeze: Freeze | null = null
+    if (body.until !== undefined) {
+      const until = readUntil(body.until, now, FREEZE_MAX_MS)
+      if (until === null) return problem('until-invalid')
+      const reason = body.reason.trim()
+      if (reason === '' || reason.length > REASON_LENGTH_MAX || UNSTORABLE.test(reason))
+        return problem('reason-invalid', { max: REASON_LENGTH_MAX })
+      const read = body.selector === undefined ? null : readSelector(body.selector, FLEET_CONFIG_RULES)
+      if (read !== null && !read.ok) return problem(read.code, read.details)
+      freeze = { selector: read?.selector ?? null, reason, until, setBy: actor.email, setAt: now }
+    }
+    const stored = await ctx.db.change('freeze.set', actor, async (tx) => {
+      await storeFreeze(tx, freeze)
+      await tx.record({
+        action: freeze === null ? 'freeze.lift' : 'freeze.set',
+        resource: 'settings',
+        resourceId: 'freeze',
+        detail: JSON.stringify(
+          freeze === null
+            ? {}
+            : { selector: freeze.selector, reason: freeze.reason, until: freeze.until.toISOString() },
+        ),
+      })
+      return { ok: true }
+    })
+    if (!stored.ok) return auditUnavailable(stored)
+    await ctx.fleetConfigs.load()
+    return json(await toFreezeRecord(ctx))
+  },
+})

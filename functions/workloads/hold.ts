@@ -1,0 +1,28 @@
+import { holdWorkload } from '../../lib/fleet-configs/holds.ts'
+import { toHoldRecord } from '../../lib/fleet-configs/records.ts'
+import { HoldRecord, HoldRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { workloadParams } from './workload-path.ts'
+
+/** Keep campaigns from a workload. It ends only when somebody releases it. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/hold',
+  summary: 'Let campaigns leave a workload alone.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: workloadParams,
+  query: noQuery,
+  body: jsonBody(HoldRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'The hold.', json: HoldRecord }],
+  errors: ['reason-invalid', 'until-invalid', 'workload-not-found', 'audit-unavailable'],
+  async handle({ params, body, actor }, ctx) {
+    const wanted = { workloadId: params.id, reason: body.reason, until: body.until ?? null, actor }
+    const outcome = await holdWorkload(ctx, wanted)
+    if (outcome.ok) return json(toHoldRecord(outcome.hold, ctx.clock.now()))
+    return outcome.code === 'audit-unavailable'
+      ? auditUnavailable(outcome)
+      : problem(outcome.code, outcome.details)
+  },
+})

@@ -1,0 +1,23 @@
+import { releaseWorkload } from '../../lib/fleet-configs/holds.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { workloadParams } from './workload-path.ts'
+
+/** Let campaigns have a workload again. Nothing is pushed by it. */
+export default defineHttp({
+  route: 'POST /api/workloads/:id/release',
+  summary: 'End the hold of a workload.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: workloadParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 204, description: 'Nothing holds the workload.' }],
+  errors: ['workload-not-found', 'audit-unavailable'],
+  async handle({ params, actor }, ctx) {
+    const outcome = await releaseWorkload(ctx, { workloadId: params.id, actor })
+    if (outcome.ok) return noContent()
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem('workload-not-found')
+  },
+})

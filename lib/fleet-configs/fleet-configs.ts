@@ -1,0 +1,165 @@
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
+import type { Database, Db } from '../store/db.ts'
+import {
+  listFleetConfigs,
+  listMembers,
+  removeMembers,
+  type StoredFleetConfig,
+  storeMembers,
+} from '../store/fleet-configs.ts'
+import { type Freeze, findFreeze } from '../store/freeze.ts'
+import { listHolds, type StoredHold } from '../store/holds.ts'
+import { inTurns } from '../turns.ts'
+import { type ConfigCounts, NO_COUNTS } from './counts.ts'
+import { judgeMembership, type Membership } from './membership.ts'
+
+/** What the fleet configs are worked out from. */
+export interface FleetConfigsParts {
+  db: Database
+  clock: Clock
+  fleet: Fleet
+}
+
+/** Workloads that are looked at before others get their turn. */
+const CHUNK = 200
+
+/** A workload as selectors see it. */
+export function toSelectable(workload: Workload): SelectableWorkload {
+  const { type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig } = workload
+  return {
+    ...{ type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig },
+    availableComponents: workload.availableComponents?.components ?? null,
+  }
+}
+
+/**
+ * Which workload is under which fleet config, which ones campaigns leave alone, and where changes are frozen. Small
+ * enough to be held in memory; whoever changes the tables loads them again.
+ */
+export class FleetConfigs {
+  readonly #parts: FleetConfigsParts
+  #configs: readonly StoredFleetConfig[] = []
+  #members = new Map<string, string>()
+  #holds: ReadonlyMap<string, StoredHold> = new Map()
+  #freeze: Freeze | null = null
+  #work: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: FleetConfigsParts) {
+    this.#parts = parts
+  }
+
+  /** Read what is stored; one after the other, so that the last to begin is what stays. */
+  load(db: Db = this.#parts.db): Promise<void> {
+    return this.#after(async () => {
+      this.#configs = await listFleetConfigs(db)
+      this.#members = await listMembers(db)
+      this.#holds = new Map((await listHolds(db)).map((hold) => [hold.workloadId, hold]))
+      this.#freeze = await findFreeze(db)
+    })
+  }
+
+  /** All fleet configs, the oldest first. */
+  get configs(): readonly StoredFleetConfig[] {
+    return this.#configs
+  }
+
+  config(id: string): StoredFleetConfig | null {
+    return this.#configs.find((one) => one.id === id) ?? null
+  }
+
+  /** Under which fleet config a workload is as its labels stand now. */
+  membershipOf(workload: Workload): Membership {
+    if (workload.archivedAt !== null) return { configId: null, rivals: [] }
+    return judgeMembership(toSelectable(workload), this.#configs, this.#members.get(workload.id) ?? null)
+  }
+
+  /** Why campaigns leave a workload alone; null when they do not. */
+  holdOf(workloadId: string): StoredHold | null {
+    return this.#holds.get(workloadId) ?? null
+  }
+
+  /** The freeze that is in force; null when there is none, or it is over. */
+  get freeze(): Freeze | null {
+    const freeze = this.#freeze
+    return freeze !== null && freeze.until > this.#parts.clock.now() ? freeze : null
+  }
+
+  /** The freeze that a workload is under now; null when it may be changed. */
+  isFrozenFor(workload: Workload): Freeze | null {
+    const { freeze } = this
+    if (freeze === null) return null
+    return freeze.selector === null || isSelected(toSelectable(workload), freeze.selector) ? freeze : null
+  }
+
+  /** Why campaigns leave a workload alone now; null when they do not. */
+  reservationOf(workload: Workload): 'frozen' | 'held' | null {
+    if (this.isFrozenFor(workload) !== null) return 'frozen'
+    return this.#holds.has(workload.id) ? 'held' : null
+  }
+
+  /** The workloads under a fleet config, in no order. */
+  async under(configId: string): Promise<Workload[]> {
+    const found: Workload[] = []
+    for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
+      found.push(...piece.filter((workload) => this.membershipOf(workload).configId === configId))
+    return found
+  }
+
+  /** How many workloads are under each fleet config that has any. */
+  async counts(): Promise<Map<string, ConfigCounts>> {
+    const counts = new Map<string, ConfigCounts>()
+    for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK)) {
+      for (const workload of piece) {
+        const { configId, rivals } = this.membershipOf(workload)
+        if (configId === null) continue
+        const { under, conflicts, held } = counts.get(configId) ?? NO_COUNTS
+        counts.set(configId, {
+          under: under + 1,
+          conflicts: conflicts + (rivals.length > 0 ? 1 : 0),
+          held: held + (this.#holds.has(workload.id) ? 1 : 0),
+        })
+      }
+    }
+    return counts
+  }
+
+  /** Write down who is under which fleet config now, so that it stays so on a tie. */
+  settle(): Promise<void> {
+    return this.#after(async () => {
+      for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
+        await this.#settleSome(piece)
+    })
+  }
+
+  async #settleSome(workloads: readonly Workload[]): Promise<void> {
+    const moved: { workloadId: string; fleetConfigId: string }[] = []
+    const left: string[] = []
+    for (const workload of workloads) {
+      const { configId } = this.membershipOf(workload)
+      const former = this.#members.get(workload.id)
+      if (configId === null && former !== undefined) left.push(workload.id)
+      if (configId !== null && configId !== former)
+        moved.push({ workloadId: workload.id, fleetConfigId: configId })
+    }
+    if (moved.length === 0 && left.length === 0) return
+    const { db, clock } = this.#parts
+    const stored = await db.transaction('fleet-config.members', async (tx) => {
+      if (left.length > 0) await removeMembers(tx, left)
+      return moved.length > 0 ? storeMembers(tx, moved, clock.now()) : []
+    })
+    for (const id of left) this.#members.delete(id)
+    // A workload of a moment ago has no row yet, and comes next time.
+    const written = new Set(stored)
+    for (const { workloadId, fleetConfigId } of moved)
+      if (written.has(workloadId)) this.#members.set(workloadId, fleetConfigId)
+  }
+
+  #after<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work, work)
+    this.#work = done.catch(() => {})
+    return done
+  }
+}

@@ -1,0 +1,89 @@
+import type { Workload } from '../fleet/state/model.ts'
+import type { StoredFleetConfig, StoredVersion, StoredVersionSummary } from '../store/fleet-configs.ts'
+import type { StoredHold } from '../store/holds.ts'
+import type {
+  FleetConfigRecord,
+  FleetConfigVersion,
+  FleetConfigWorkload,
+  HoldRecord,
+} from '../wire/fleet-configs.ts'
+import type { ConfigCounts } from './counts.ts'
+import type { FleetConfigs } from './fleet-configs.ts'
+
+/** A fleet config as the wire shows it. */
+export const toFleetConfigRecord = (config: StoredFleetConfig, counts: ConfigCounts): FleetConfigRecord => ({
+  id: config.id,
+  name: config.name,
+  ...(config.description === '' ? {} : { description: config.description }),
+  selector: config.selector,
+  priority: config.priority,
+  newest_version: config.newestVersion,
+  workload_count: counts.under,
+  conflict_count: counts.conflicts,
+  held_count: counts.held,
+  created_by: config.createdBy,
+  created_at: config.createdAt.toISOString(),
+  updated_at: config.updatedAt.toISOString(),
+})
+
+/** A version as the wire shows it; with its text only where that is there. */
+export const toVersionRecord = (
+  version: StoredVersionSummary & Partial<Pick<StoredVersion, 'body'>>,
+): FleetConfigVersion => ({
+  number: version.number,
+  hash: version.hash,
+  ...(version.body === undefined ? {} : { content: version.body }),
+  variables: version.variables.map(({ name, type, isRequired, pattern, fallback, description, label }) => ({
+    name,
+    type,
+    required: isRequired,
+    ...(pattern === null ? {} : { pattern }),
+    ...(fallback === null ? {} : { default: fallback }),
+    ...(description === '' ? {} : { description }),
+    ...(label === null ? {} : { label }),
+  })),
+  ...(version.valueTable === null
+    ? {}
+    : {
+        table: {
+          label: version.valueTable.label,
+          rows: Object.fromEntries(
+            Object.entries(version.valueTable.rows).map(([key, row]) => [key, { ...row }]),
+          ),
+        },
+      }),
+  comment: version.comment,
+  author: version.author,
+  created_at: version.createdAt.toISOString(),
+})
+
+/** A hold as the wire shows it. */
+export const toHoldRecord = (hold: StoredHold, now: Date): HoldRecord => ({
+  workload_id: hold.workloadId,
+  reason: hold.reason,
+  held_by: hold.heldBy,
+  held_at: hold.heldAt.toISOString(),
+  until: hold.dueAt.toISOString(),
+  overdue: hold.dueAt <= now,
+})
+
+/** A workload under a fleet config, as the wire shows it. */
+export function toConfigWorkload(
+  configs: FleetConfigs,
+  workload: Workload,
+  versionOfHash: ReadonlyMap<string, number>,
+  now: Date,
+): FleetConfigWorkload {
+  const hold = configs.holdOf(workload.id)
+  const hash = workload.activeHash
+  const version = hash === null ? undefined : versionOfHash.get(hash)
+  return {
+    workload_id: workload.id,
+    display_name: workload.displayName,
+    status: workload.status,
+    ...(hash === null ? {} : { active_config_hash: hash }),
+    ...(version === undefined ? {} : { version }),
+    rivals: configs.membershipOf(workload).rivals.map((id) => configs.config(id)?.name ?? id),
+    ...(hold === null ? {} : { hold: toHoldRecord(hold, now) }),
+  }
+}

@@ -1,0 +1,38 @@
+import type { Selector } from '../wire/selectors.ts'
+import type { Db } from './db.ts'
+import { findSetting, removeSetting, storeSetting } from './settings.ts'
+
+const NAME = 'freeze'
+
+/** A time in which workloads are not to be changed. */
+export interface Freeze {
+  /** Null for the whole fleet. */
+  selector: Selector | null
+  reason: string
+  until: Date
+  /** An e-mail. */
+  setBy: string
+  setAt: Date
+}
+
+interface StoredFreeze {
+  selector: Selector | null
+  reason: string
+  until: string
+}
+
+/** The freeze that is stored, over or not; null when there is none. */
+export async function findFreeze(db: Db): Promise<Freeze | null> {
+  const setting = await findSetting(db, NAME)
+  if (setting === null) return null
+  const { selector, reason, until } = JSON.parse(setting.value) as StoredFreeze
+  return { selector, reason, until: new Date(until), setBy: setting.updatedBy, setAt: setting.updatedAt }
+}
+
+/** Store a freeze over the one that was there; null lifts it. */
+export async function storeFreeze(tx: Db, freeze: Freeze | null): Promise<void> {
+  if (freeze === null) return removeSetting(tx, NAME)
+  const { selector, reason, until, setBy, setAt } = freeze
+  const value = JSON.stringify({ selector, reason, until: until.toISOString() } satisfies StoredFreeze)
+  await storeSetting(tx, NAME, { value, updatedBy: setBy, updatedAt: setAt })
+}

@@ -1,0 +1,211 @@
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  integer,
+  nullable,
+  number,
+  optional,
+  string,
+  type,
+} from 'superstruct'
+import { Selector } from './selectors.ts'
+import { dictionary, named, note, type Sent } from './structs.ts'
+import { VARIABLE_KINDS } from './values.ts'
+
+const Text = defaulted(string(), '')
+
+export const FleetConfigRecord = named(
+  'FleetConfigRecord',
+  'A config for many workloads.',
+  type({
+    id: string(),
+    name: string(),
+    description: optional(string()),
+    selector: Selector,
+    priority: note('The highest counts where several select one workload.', number()),
+    newest_version: note('0 before the first.', number()),
+    workload_count: note('Workloads that are under it now.', number()),
+    conflict_count: note('Of these, those that another one selects with the same priority.', number()),
+    held_count: note('Of these, those that campaigns leave alone.', number()),
+    created_by: string(),
+    created_at: string(),
+    updated_at: string(),
+  }),
+)
+export type FleetConfigRecord = Infer<typeof FleetConfigRecord>
+
+export const FleetConfigRequest = named(
+  'FleetConfigRequest',
+  'Body of `POST /api/fleet-configs` and `PUT /api/fleet-configs/{id}`.',
+  type({
+    name: Text,
+    description: Text,
+    selector: defaulted(Selector, () => ({})),
+    priority: defaulted(integer(), 0),
+  }),
+)
+export type FleetConfigRequest = Sent<typeof FleetConfigRequest>
+
+export const VersionVariable = named(
+  'VersionVariable',
+  'A variable that a version declares: `${muster:name}` in its text.',
+  type({
+    name: string(),
+    type: defaulted(enums(VARIABLE_KINDS), 'string'),
+    required: note('Its value must be given: no default counts.', defaulted(boolean(), false)),
+    pattern: note('Which a value meets as a whole.', optional(string())),
+    default: optional(string()),
+    description: optional(string()),
+    label: note(
+      'The label that it takes its value from where none is given: `identity/…`, `muster/…`, or a reported one, which needs a pattern and never goes to production by itself.',
+      optional(string()),
+    ),
+  }),
+)
+export type VersionVariable = Infer<typeof VersionVariable>
+
+export const ValueTable = named(
+  'ValueTable',
+  'Values by the value of a trusted label.',
+  type({ label: string(), rows: dictionary(dictionary(string())) }),
+)
+export type ValueTable = Infer<typeof ValueTable>
+
+export const FleetConfigVersion = named(
+  'FleetConfigVersion',
+  'A version of a fleet config, which never changes. `content` is only in the single record.',
+  type({
+    number: number(),
+    hash: string(),
+    content: optional(string()),
+    variables: array(VersionVariable),
+    table: optional(ValueTable),
+    comment: string(),
+    author: string(),
+    created_at: string(),
+  }),
+)
+export type FleetConfigVersion = Infer<typeof FleetConfigVersion>
+
+export const FleetConfigVersionRequest = named(
+  'FleetConfigVersionRequest',
+  'Body of `POST /api/fleet-configs/{id}/versions`.',
+  type({
+    content: Text,
+    variables: defaulted(array(VersionVariable), () => []),
+    table: optional(ValueTable),
+    comment: Text,
+  }),
+)
+export type FleetConfigVersionRequest = Sent<typeof FleetConfigVersionRequest>
+
+export const FleetConfigComparison = named(
+  'FleetConfigComparison',
+  'What the text of one version says that another one does not, as a unified diff.',
+  type({ from: number(), to: number(), diff: string(), truncated: boolean() }),
+)
+export type FleetConfigComparison = Infer<typeof FleetConfigComparison>
+
+export const RenderedVersion = named(
+  'RenderedVersion',
+  "A version with a workload's values in it: what would be pushed.",
+  type({
+    workload_id: string(),
+    number: number(),
+    content: string(),
+    hash: string(),
+    values: note('Those that the text takes; a default is not among them.', dictionary(string())),
+  }),
+)
+export type RenderedVersion = Infer<typeof RenderedVersion>
+
+export const HoldRecord = named(
+  'HoldRecord',
+  'Why campaigns leave a workload alone.',
+  type({
+    workload_id: string(),
+    reason: string(),
+    held_by: string(),
+    held_at: string(),
+    until: string(),
+    overdue: note('The time is over, but nobody has released it.', boolean()),
+  }),
+)
+export type HoldRecord = Infer<typeof HoldRecord>
+
+export const HoldRequest = named(
+  'HoldRequest',
+  'Body of `POST /api/workloads/{id}/hold`.',
+  type({ reason: Text, until: note('Seven days from now where it is absent.', optional(string())) }),
+)
+export type HoldRequest = Sent<typeof HoldRequest>
+
+export const FleetConfigWorkload = named(
+  'FleetConfigWorkload',
+  'A workload under a fleet config.',
+  type({
+    workload_id: string(),
+    display_name: string(),
+    status: string(),
+    active_config_hash: optional(string()),
+    version: note('The version that it should run, where its text has no variables.', optional(number())),
+    rivals: note('Names of others that select it with the same priority.', array(string())),
+    hold: optional(HoldRecord),
+  }),
+)
+export type FleetConfigWorkload = Infer<typeof FleetConfigWorkload>
+
+export const FreezeRecord = named(
+  'FreezeRecord',
+  'A time in which workloads are not to be changed.',
+  type({
+    freeze: nullable(
+      type({
+        selector: note('Absent for the whole fleet.', optional(Selector)),
+        reason: string(),
+        until: string(),
+        set_by: string(),
+        set_at: string(),
+        workload_count: note('Workloads that it is about now.', number()),
+      }),
+    ),
+  }),
+)
+export type FreezeRecord = Infer<typeof FreezeRecord>
+
+export const FreezeRequest = named(
+  'FreezeRequest',
+  'Body of `PUT /api/freeze`. Without `until` the freeze is lifted; without `selector` it is about the whole fleet.',
+  type({ selector: optional(Selector), reason: Text, until: optional(string()) }),
+)
+export type FreezeRequest = Sent<typeof FreezeRequest>
+
+export const FleetStanding = named(
+  'FleetStanding',
+  'Where a workload stands among fleet configs, and what a push to it needs.',
+  type({
+    workload_id: string(),
+    fleet_config: optional(type({ id: string(), name: string() })),
+    rivals: array(string()),
+    hold: optional(HoldRecord),
+    freeze: optional(type({ reason: string(), until: string() })),
+  }),
+)
+export type FleetStanding = Infer<typeof FleetStanding>
+
+export const WorkloadVariables = named(
+  'WorkloadVariables',
+  'Values of variables that belong to one workload.',
+  type({ workload_id: string(), values: dictionary(string()) }),
+)
+export type WorkloadVariables = Infer<typeof WorkloadVariables>
+
+export const WorkloadVariablesRequest = named(
+  'WorkloadVariablesRequest',
+  'Body of `PUT /api/workloads/{id}/variables`: all of them.',
+  type({ values: defaulted(dictionary(string()), () => ({})) }),
+)
+export type WorkloadVariablesRequest = Sent<typeof WorkloadVariablesRequest>

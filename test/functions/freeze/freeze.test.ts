@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let as: string
+let workload: string
+
+beforeEach(async () => {
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  as = (await signIn(ctx)).token
+  const agent = fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': 'web-1' } })
+  await ctx.advance(1_000)
+  workload = agent.workloadId!
+})
+afterEach(async () => {
+  await ctx.close()
+  for (const table of ['workloads', 'fleet_configs', 'settings'])
+    await database.pool.execute(`delete from ${table}`)
+})
+
+const call = (route: string, body?: unknown, token = as) =>
+  invoke(ctx, route, { as: token, ...(body === undefined ? {} : { body }) })
+const hence = (ms: number) => new Date(ctx.clock.now().getTime() + ms).toISOString()
+const HOUR = 3_600_000
+
+async function push(port: number, more: object = {}) {
+  const path = `/api/workloads/${workload}/config/approvals`
+  const asked = await call(`POST ${path}`, { draft_yaml: configYaml(port), target_env: 'test' })
+  const { id } = asked.json as ApprovalRecord
+  await call(`POST ${path}/${id}/approve`, { comment: 'fine' })
+  return call(`POST ${path}/${id}/push`, { comment: 'go', ...more })
+}
+
+it('a frozen workload takes a push only where the glass is broken, and any once the freeze is over', async () => {
+  const selector = { match_labels: { 'identity/host.name': 'web-*' } }
+  const frozen = await call('PUT /api/freeze', { selector, reason: 'Black Friday', until: hence(HOUR) })
+  expect(frozen).toMatchObject({
+    status: 200,
+    json: { freeze: { reason: 'Black Friday', workload_count: 1 } },
+  })
+  expect(await call(`GET /api/workloads/${workload}/fleet-config`)).toMatchObject({
+    json: { freeze: { reason: 'Black Friday' } },
+  })
+  expect(await push(4317)).toMatchObject({
+    status: 409,
+    json: { code: 'workload_frozen', reason: 'Black Friday' },
+  })
+  const broken = await push(4318, { break_glass: true, break_glass_reason: 'it burns' })
+  expect(broken).toMatchObject({ status: 202 })
+  ctx.clock.advance(2 * HOUR)
+  expect(await call('GET /api/freeze')).toMatchObject({ json: { freeze: null } })
+  expect(await push(4319)).toMatchObject({ status: 202 })
+})
+
+it('a freeze is about those that it selects, or about all, and is lifted', async () => {
+  const elsewhere = { match_labels: { 'identity/host.name': 'db-*' } }
+  await call('PUT /api/freeze', { selector: elsewhere, reason: 'x', until: hence(HOUR) })
+  expect(await push(4317)).toMatchObject({ status: 202 })
+  await call('PUT /api/freeze', { reason: 'all of them', until: hence(HOUR) })
+  expect(await push(4318)).toMatchObject({ status: 409 })
+  expect(await call('PUT /api/freeze', {})).toMatchObject({ status: 200, json: { freeze: null } })
+  expect(await push(4319)).toMatchObject({ status: 202 })
+  const editor = (await signIn(ctx, { groups: ['editor'] })).token
+  expect(await call('PUT /api/freeze', {}, editor)).toMatchObject({ status: 403 })
+  for (const body of [
+    { reason: 'x', until: hence(-1) },
+    { reason: 'x', until: 'tomorrow' },
+    { reason: ' ', until: hence(HOUR) },
+    { reason: 'x', until: hence(HOUR), selector: { types: ['collector'] } },
+  ])
+    expect(await call('PUT /api/freeze', body)).toMatchObject({ status: 400 })
+})
+
+it('a push by hand to a workload under a fleet config holds it; to any other it does not', async () => {
+  const hold = async () =>
+    ((await call(`GET /api/workloads/${workload}/fleet-config`)).json as { hold?: object }).hold
+  expect(await push(4317)).toMatchObject({ status: 202 })
+  expect(await hold()).toBeUndefined()
+  const selector = { match_labels: { 'identity/host.name': 'web-1' } }
+  await call('POST /api/fleet-configs', { name: 'Web', selector })
+  expect(await push(4318)).toMatchObject({ status: 202 })
+  expect(await hold()).toMatchObject({ reason: 'go', until: hence(7 * 24 * HOUR) })
+  // What was refused holds nothing anew.
+  await call(`POST /api/workloads/${workload}/release`)
+  await call('PUT /api/freeze', { reason: 'x', until: hence(HOUR) })
+  expect(await push(4319)).toMatchObject({ status: 409 })
+  expect(await hold()).toBeUndefined()
+})
