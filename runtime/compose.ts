@@ -129,7 +129,7 @@ export function compose(ground: Ground): Composed {
   const fleetConfigs = new FleetConfigs({ db, clock, fleet })
   const configTargets = openConfigTargets(fleet, db)
   const campaigns = new Campaigns({
-    ...{ db, clock, random, log, fleet, counters, hub, configs, configTargets, config },
+    ...{ db, clock, random, log, fleet, counters, hub, configs, configTargets, config, fleetConfigs },
     async mayApprove(userId) {
       const user = await findUser(db, userId)
       return user !== undefined && permissionsOf(user.groups).includes('workload:push_config')

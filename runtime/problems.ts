@@ -79,6 +79,7 @@ export const PROBLEMS = {
   'fleet-config-in-use': { status: 409, error: '{count} workloads are under this fleet config' },
   'fleet-config-not-found': { status: 404, error: 'fleet config not found' },
   'fleet-config-taken': { status: 409, error: 'a fleet config with this name already exists' },
+  'fleet-configs-too-many': { status: 409, error: 'there are {max} fleet configs at most' },
   'fleet-config-version-not-found': { status: 404, error: 'version not found' },
   forbidden: { status: 403, code: null, error: 'forbidden' },
   'group-reserved': { status: 400, error: 'groups that begin with git/ are for requests from Git' },

@@ -257,6 +257,12 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/campaigns/run.ts CampaignRun.offline': perCampaign,
   'lib/campaigns/run.ts CampaignRun.watched': perCampaign,
   'lib/campaigns/runner.ts CampaignRunner.#runs': perCampaign,
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#configs': {
+    bound: '500 fleet configs',
+    reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
+  },
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#holds': perWorkload,
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#members': perWorkload,
   'lib/hub/hub.ts Hub.#members': perSocket,
   'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },

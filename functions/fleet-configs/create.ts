@@ -1,4 +1,5 @@
 import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
+import { FLEET_CONFIGS_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import { insertFleetConfig, type StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
@@ -18,10 +19,12 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(FleetConfigRequest, { bytesMax: 65_536 }),
   replies: [{ status: 201, description: 'The new fleet config.', json: FleetConfigRecord }],
-  errors: [...FLEET_CONFIG_ERRORS, 'fleet-config-taken', 'audit-unavailable'],
+  errors: [...FLEET_CONFIG_ERRORS, 'fleet-config-taken', 'fleet-configs-too-many', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const read = readFleetConfig(body)
     if (!read.ok) return problem(read.code, read.details)
+    if (ctx.fleetConfigs.configs.length >= FLEET_CONFIGS_MAX)
+      return problem('fleet-configs-too-many', { max: FLEET_CONFIGS_MAX })
     const now = ctx.clock.now()
     const config: StoredFleetConfig = {
       id: uuidv7(now, ctx.random),

@@ -23,6 +23,8 @@ export interface FleetConfigsParts {
   fleet: Fleet
 }
 
+/** All are asked of each workload, so there are not many. */
+export const FLEET_CONFIGS_MAX = 500
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 200
 

@@ -103,6 +103,19 @@ describe('fleet configs', () => {
     expect(await call('POST /api/fleet-configs', body)).toMatchObject({ status: 400, json: { code } })
   })
 
+  it('are so many and no more', async () => {
+    await database.pool.execute(
+      `insert into fleet_configs (id, name, description, selector, priority, newest_version, created_by, created_at, updated_at)
+       select gen_random_uuid(), 'c' || n, '', '{"match_labels": {"muster/n": "x"}}', 0, 0, 'a', now(), now()
+       from generate_series(1, 500) n`,
+    )
+    await ctx.fleetConfigs.load()
+    expect(await call('POST /api/fleet-configs', { name: 'more', selector: ON_EDGE })).toMatchObject({
+      status: 409,
+      json: { code: 'fleet_configs_too_many', max: 500 },
+    })
+  })
+
   it('are for those who may create configs, in an edition that has them', async () => {
     const viewer = (await signIn(ctx, { groups: ['viewer'] })).token
     expect(await invoke(ctx, 'POST /api/fleet-configs', { as: viewer, body: {} })).toMatchObject({
