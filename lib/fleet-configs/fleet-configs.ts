@@ -1,8 +1,9 @@
+import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
-import type { Database, Db } from '../store/db.ts'
+import type { Db } from '../store/db.ts'
 import {
   listFleetConfigs,
   listMembers,
@@ -18,7 +19,7 @@ import { judgeMembership, type Membership } from './membership.ts'
 
 /** What the fleet configs are worked out from. */
 export interface FleetConfigsParts {
-  db: Database
+  db: AuditedDatabase
   clock: Clock
   fleet: Fleet
 }
@@ -148,13 +149,14 @@ export class FleetConfigs {
     }
     if (moved.length === 0 && left.length === 0) return
     const { db, clock } = this.#parts
-    const stored = await db.transaction('fleet-config.members', async (tx) => {
+    const stored = await db.change('fleet-config.members', null, async (tx) => {
       if (left.length > 0) await removeMembers(tx, left)
-      return moved.length > 0 ? storeMembers(tx, moved, clock.now()) : []
+      return { ok: true, ids: moved.length > 0 ? await storeMembers(tx, moved, clock.now()) : [] }
     })
+    if (!stored.ok) return
     for (const id of left) this.#members.delete(id)
-    // A workload of a moment ago has no row yet, and comes next time.
-    const written = new Set(stored)
+    // One that was deleted meanwhile has no row.
+    const written = new Set(stored.ids)
     for (const { workloadId, fleetConfigId } of moved)
       if (written.has(workloadId)) this.#members.set(workloadId, fleetConfigId)
   }
