@@ -31,6 +31,7 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [1714, 'nothing of the fleet: an agent that came back to a shared socket from another one had reconnected'],
   [1760, 'a janitor that went on removing after another process had taken over'],
   [4351, 'an offer whose commit was in doubt and that was due no more, stored and not held'],
+  [5549, 'an offer in doubt that was just being stored again, taken for stored and sent'],
   [4286, 'nothing of the fleet: an agent never said what it had done while it was not connected'],
   [1905, 'nothing of the fleet: a config that was kept from the workload that its agent had left'],
 ]

@@ -105,7 +105,8 @@ export class OfferCommits {
   #afterDoubt({ followed, target, instance }: Waiting): void {
     const { writer, tell } = this.#parts
     tell({ kind: 'offer-due', instance })
-    const isTriedAgain = this.#waiting.get(instance)?.followed === followed
+    // It may wait to be stored again, or be just being stored: then what comes of that says where it stands.
+    const isTriedAgain = instance.offer?.pushId === followed.push.pushId
     const isFollowed = instance.workload !== null && !followed.isSuperseded
     if (isTriedAgain || !isFollowed || followed.targets.has(instance.uid)) return
     addTarget(followed, target)
