@@ -60,10 +60,15 @@ describe('the command line', () => {
   })
 
   test('the help names every variable that the settings read, and no other', () => {
-    const source = readFileSync(new URL('../../runtime/config.ts', import.meta.url), 'utf8')
+    const sources = ['config.ts', 'oidc-config.ts']
+    const source = sources
+      .map((name) => readFileSync(new URL(`../../runtime/${name}`, import.meta.url), 'utf8'))
+      .join('\n')
     const read = [
       ...[...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1]),
       ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
+      // Made of two parts.
+      ...['CERT', 'KEY', 'CA'].map((part) => `MUSTER_INTERNAL_TLS_${part}`),
       // The client's own.
       ...['MUSTER_URL', 'MUSTER_TOKEN', 'MUSTER_CA_FILE'],
     ]

@@ -111,6 +111,7 @@ describe.skipIf(check === '')('the chart', () => {
     )
     expect(plain).toMatchObject({
       JWT_SECRET_FILE: '/etc/muster/secrets/jwt-secret',
+      OIDC_CLIENT_SECRET_FILE: '/etc/muster/secrets/oidc-client-secret',
       SEED_ADMIN_PASSWORD: undefined,
       WORKLOAD_RETENTION_DAYS: '60',
       NODE_EXTRA_CA_CERTS: '/etc/muster/ca/extra.crt',
@@ -118,7 +119,7 @@ describe.skipIf(check === '')('the chart', () => {
     const mounted = pod().volumes.find((one: { name: string }) => one.name === 'secrets').secret
     expect(mounted).toMatchObject({ secretName: 'muster-secrets', defaultMode: 0o440 })
     expect(mounted.items.map((one: { path: string }) => one.path)).toEqual([
-      ...['jwt-secret', 'db-dsn', 'opamp-shared-secret'],
+      ...['jwt-secret', 'db-dsn', 'opamp-shared-secret', 'oidc-client-secret'],
     ])
     const open = rendered('open').pod()
     expect(JSON.stringify(open)).not.toContain('OPAMP_SHARED_SECRET')
@@ -145,6 +146,7 @@ describe.skipIf(check === '')('the chart', () => {
     ['replicas: 2', '/replicas'],
     ['replica: 1', 'replica'],
     ['settings: { JWT_SECRET: plain }', 'JWT_SECRET'],
+    ['settings: { OIDC_CLIENT_SECRET: plain }', 'OIDC_CLIENT_SECRET'],
     ['settings: { WORKLOAD_RETENTION_DAYS: 60 }', '/settings/WORKLOAD_RETENTION_DAYS'],
     ['api: { ingress: { enabled: true } }', '/api/ingress/host'],
     ['image: { digest: latest }', '/image/digest'],
