@@ -155,6 +155,19 @@ export function compose(ground: Ground): Composed {
   }
 }
 
+/** Threads that read configs. */
+export const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>) =>
+  openWorkerPool<ConfigJob, ConfigJobResult>({
+    name: 'config',
+    entry: workerUrl('config'),
+    maxThreads: CONFIG_THREADS,
+    maxQueued: 0,
+    rooms: CONFIG_ROOMS,
+    timeoutMs: 30_000,
+    heapMbMax: 512,
+    log,
+  })
+
 function openWorkers({ workerUrl, threads, log }: Ground) {
   return {
     password: openWorkerPool<PasswordJob, PasswordResult>({
@@ -165,16 +178,7 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
       timeoutMs: 15_000,
       log,
     }),
-    configs: openWorkerPool<ConfigJob, ConfigJobResult>({
-      name: 'config',
-      entry: workerUrl('config'),
-      maxThreads: CONFIG_THREADS,
-      maxQueued: 0,
-      rooms: CONFIG_ROOMS,
-      timeoutMs: 30_000,
-      heapMbMax: 512,
-      log,
-    }),
+    configs: openConfigWorkers({ workerUrl, log }),
     report: openWorkerPool<ReportJob, ReportJobResult>({
       name: 'report',
       entry: workerUrl('report'),
@@ -222,7 +226,7 @@ function openFleet(
 }
 
 /** Configs of agents are read in worker threads; without a free one they are read later. */
-const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
+export const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
   async normalise(text) {
     const read = await configs.normalForm(text)
     return read.ok ? read.form : 'busy'

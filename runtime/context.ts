@@ -68,3 +68,6 @@ export interface Context {
   /** The version that the fleet is measured by. */
   recommendedVersion: RecommendedVersion
 }
+
+/** What the functions of the OpAMP listener reach: a process that does not decide has no more. */
+export type OpampContext = Pick<Context, 'config' | 'log' | 'opamp'>

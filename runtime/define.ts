@@ -3,7 +3,7 @@ import { type } from 'superstruct'
 import type { Gate } from '../lib/model/gates.ts'
 import type { Permission } from '../lib/model/permissions.ts'
 import type { AnyStruct } from '../lib/wire/structs.ts'
-import type { Context } from './context.ts'
+import type { Context, OpampContext } from './context.ts'
 import type { ProblemCode } from './problems.ts'
 import type { Reply } from './reply.ts'
 
@@ -208,14 +208,14 @@ export interface HandshakeRefusal {
 }
 
 /** One WebSocket endpoint on one of the two listeners. Callbacks of one socket never overlap. */
-export interface SocketDefinition<State> {
+export interface SocketDefinition<State, Ctx = Context> {
   listener: 'api' | 'opamp'
   path: `/${string}`
   /** How callers prove who they are; the check itself is in `admit`. */
   access: Access | { kind: 'shared-secret' }
   limits: {
     /** Larger messages are refused with close code 1009; the socket layer cuts at a little more. */
-    messageBytesMax(ctx: Context): number
+    messageBytesMax(ctx: Ctx): number
     /** Past this many unsent bytes `send` answers 'dropped'. */
     backpressureBytesMax: number
     /** Silence after which the peer is pinged and, without a pong, dropped. 8 to 960 seconds. */
@@ -224,15 +224,15 @@ export interface SocketDefinition<State> {
     closeOnBackpressure: boolean
   }
   /** Decide about a handshake. Runs before the upgrade; nothing is bound yet. */
-  admit(handshake: Handshake, ctx: Context): Promise<HandshakeVerdict<State>> | HandshakeVerdict<State>
+  admit(handshake: Handshake, ctx: Ctx): Promise<HandshakeVerdict<State>> | HandshakeVerdict<State>
   /** Runs once, right after the upgrade. */
-  open(socket: Socket, state: State, ctx: Context): void
+  open(socket: Socket, state: State, ctx: Ctx): void
   /** Runs for each message. `data` is a copy that the function owns. */
-  message(socket: Socket, state: State, data: Uint8Array, isBinary: boolean, ctx: Context): void
+  message(socket: Socket, state: State, data: Uint8Array, isBinary: boolean, ctx: Ctx): void
   /** Runs when the peer has read enough for more to be sent. */
-  drain(socket: Socket, state: State, ctx: Context): void
+  drain(socket: Socket, state: State, ctx: Ctx): void
   /** Runs once when the connection ended for whatever reason; the socket is already dead. */
-  close(socket: Socket, state: State, ctx: Context): void
+  close(socket: Socket, state: State, ctx: Ctx): void
 }
 
 export interface SocketFunction extends SocketDefinition<never> {
@@ -240,7 +240,7 @@ export interface SocketFunction extends SocketDefinition<never> {
 }
 
 /** Declare a WebSocket endpoint. */
-export function defineSocket<State>(definition: SocketDefinition<State>): SocketFunction {
+export function defineSocket<State, Ctx = Context>(definition: SocketDefinition<State, Ctx>): SocketFunction {
   return { kind: 'socket', ...definition } as unknown as SocketFunction
 }
 
@@ -272,11 +272,11 @@ export interface OpampPostDefinition {
       /** 'over-budget' when the process holds too many bytes of bodies already (`Context.opamp.decoding`). */
       body: Uint8Array | 'too-large' | 'over-budget'
     },
-    ctx: Context,
+    ctx: OpampContext,
   ): Promise<Reply>
   /** Decide from the headers alone, before the body is read; null to go on. */
-  refuse(request: { header(name: string): string; remoteAddress: string }, ctx: Context): Reply | null
-  bodyBytesMax(ctx: Context): number
+  refuse(request: { header(name: string): string; remoteAddress: string }, ctx: OpampContext): Reply | null
+  bodyBytesMax(ctx: OpampContext): number
 }
 
 export interface OpampPostFunction extends OpampPostDefinition {

@@ -82,7 +82,7 @@ Environment (durations are whole numbers above 0):
   MUSTER_METRICS_ADDR               Prometheus metrics at /metrics (off)
   MUSTER_TRUSTED_PROXIES            addresses or networks whose X-Forwarded-For and -Proto count (none)
   MUSTER_INTERNAL_ADDR              host:port for the other processes on this database (off): each
-                                    then serves browsers and the API, and one of them decides
+                                    then serves agents, browsers and the API, and one decides
   MUSTER_ADVERTISE_ADDR             where the others reach it (MUSTER_INTERNAL_ADDR)
   MUSTER_INTERNAL_TLS_CERT, MUSTER_INTERNAL_TLS_KEY, MUSTER_INTERNAL_TLS_CA
                                     PEM files; without them the address is on loopback

@@ -1,7 +1,5 @@
-import type { Context } from './context.ts'
-import { watchLoop } from './loop-watch.ts'
-import { renderMetrics } from './metrics.ts'
-import type { PressureSources } from './metrics-pressure.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type LoopWatch, watchLoop } from './loop-watch.ts'
 import { text } from './reply.ts'
 import { listen } from './uws.ts'
 
@@ -16,10 +14,10 @@ const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 /** Answer `GET /metrics` on an address of its own, which has no authentication. Throws when it cannot listen. */
 export function startMetricsListener(
   address: string,
-  ctx: Context,
-  pressure: PressureSources,
+  clock: Clock,
+  render: (loop: LoopWatch) => Promise<string>,
 ): MetricsListener {
-  const loop = watchLoop(ctx.clock)
+  const loop = watchLoop(clock)
   const listener = listen(address, {
     sockets: [],
     room: null,
@@ -29,7 +27,7 @@ export function startMetricsListener(
       if (path !== '/metrics') return text('not found\n', 404)
       if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })
       return {
-        ...text(await renderMetrics(ctx, { loop, pressure })),
+        ...text(await render(loop)),
         headers: { 'Content-Type': CONTENT_TYPE },
       }
     },

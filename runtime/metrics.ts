@@ -146,14 +146,14 @@ function databaseMetrics(ctx: Context): Metric[] {
   ]
 }
 
-function processMetrics({ config, counters }: Context, loop: LoopWatch): Metric[] {
+/** What is measured of the process itself. */
+export function processMetrics({ config }: Pick<Context, 'config'>, loop: LoopWatch): Metric[] {
   const { user, system } = process.cpuUsage()
   return [
     {
       ...{ name: 'muster_build_info', kind: 'gauge', help: 'What runs.' },
       samples: [{ labels: `version="${VERSION}",edition="${config.edition}"`, value: 1 }],
     },
-    gauge('muster_alerts_open', 'Alerts that are open.', counters.openAlertsInAll()),
     gauge(
       'muster_event_loop_held_seconds',
       'Longest time the event loop was held since the last scrape.',
@@ -174,14 +174,18 @@ export async function renderMetrics(ctx: Context, sources: MetricSources): Promi
   const fleet = await fleetMetrics(ctx)
   const metrics = [
     ...processMetrics(ctx, sources.loop),
+    gauge('muster_alerts_open', 'Alerts that are open.', ctx.counters.openAlertsInAll()),
     ...fleet,
     ...listenerMetrics(ctx),
     ...databaseMetrics(ctx),
     ...pressureMetrics(ctx, sources.pressure),
     await keptMetrics(ctx),
   ]
-  return metrics.map(renderMetric).join('')
+  return writeMetrics(metrics)
 }
+
+/** Metrics in Prometheus' text format. */
+export const writeMetrics = (metrics: readonly Metric[]): string => metrics.map(renderMetric).join('')
 
 function renderMetric({ name, kind, help, samples }: Metric): string {
   const lines = samples.map(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createByteBudget } from '../lib/byte-budget.ts'
 import { DatabaseUnavailable } from '../lib/store/db.ts'
 import { logAccess } from './access-log.ts'
-import type { Context } from './context.ts'
+import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
 import { callFunction } from './guards.ts'
@@ -30,7 +30,7 @@ function bodyLimitOf(match: RouteMatch): number {
 }
 
 /** One reply for whatever a function threw: nothing of the cause leaves the process but an id to find it by. */
-function replyToFault(error: unknown, functionId: string, ctx: Context): Reply {
+function replyToFault(error: unknown, functionId: string, ctx: Pick<Context, 'log'>): Reply {
   if (error instanceof DatabaseUnavailable) {
     // One line a request: while the database is away there are as many of these as of requests.
     ctx.log.warn({ function: functionId, cause: error.message }, 'database unavailable')
@@ -55,10 +55,10 @@ const NO_ROOM = {
 } as const
 
 /** Give a socket function's callbacks to the socket layer. A callback that breaks costs its own socket only. */
-function toSocketRoute(
+function toSocketRoute<Ctx extends Pick<Context, 'log'>>(
   id: string,
-  fn: SocketDefinition<unknown>,
-  ctx: Context,
+  fn: SocketDefinition<unknown, Ctx>,
+  ctx: Ctx,
   proxies: ProxyPolicy,
   room: SocketRoom,
 ): SocketRoute {
@@ -102,15 +102,18 @@ function toSocketRoute(
   }
 }
 
-function socketRoutes(
+function socketRoutes<Ctx extends Pick<Context, 'log'>>(
   functions: LoadedFunctions,
   listener: 'api' | 'opamp',
-  ctx: Context,
+  ctx: Ctx,
   proxies: ProxyPolicy,
   room: SocketRoom,
 ) {
   return functions.sockets
-    .map(({ id, definition }) => ({ id, definition: definition as unknown as SocketDefinition<unknown> }))
+    .map(({ id, definition }) => ({
+      id,
+      definition: definition as unknown as SocketDefinition<unknown, Ctx>,
+    }))
     .filter(({ definition }) => definition.listener === listener)
     .map(({ id, definition }) => toSocketRoute(id, definition, ctx, proxies, room))
 }
@@ -204,7 +207,11 @@ export function createApiHandlers(
 }
 
 /** Bind the OpAMP listener: agents' WebSockets, and the polls of those that speak plain HTTP. */
-export function startOpampListener(functions: LoadedFunctions, ctx: Context, proxies: ProxyPolicy): Listener {
+export function startOpampListener(
+  functions: LoadedFunctions,
+  ctx: OpampContext,
+  proxies: ProxyPolicy,
+): Listener {
   const room = new SocketRoom(ctx.config.socketLimits)
   const sockets = socketRoutes(functions, 'opamp', ctx, proxies, room)
   const postOf = (method: string, path: string): Loaded<OpampPostFunction> | undefined =>

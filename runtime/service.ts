@@ -12,6 +12,7 @@ import type { RuntimeFiles } from './files.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
 import { readMemory, watchMemory } from './memory-guard.ts'
+import { renderMetrics } from './metrics.ts'
 import { type MetricsListener, startMetricsListener } from './metrics-listener.ts'
 import { startOwner } from './owner.ts'
 import { createProxyPolicy } from './proxies.ts'
@@ -154,7 +155,9 @@ async function serve(
     const metrics: MetricsListener | null =
       config.metricsAddress === ''
         ? null
-        : startMetricsListener(config.metricsAddress, ctx, { listeners: { api, opamp }, workers })
+        : startMetricsListener(config.metricsAddress, clock, (loop) =>
+            renderMetrics(ctx, { loop, pressure: { listeners: { api, opamp }, workers } }),
+          )
     closers.push(() => metrics?.stop())
     const schedules = startSchedules(functions.schedules, ctx)
     log.info({ api_port: api.port, opamp_port: opamp.port, edition: config.edition }, 'muster is up')

@@ -321,6 +321,65 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'maxQueued of each room',
     reachedBy: ['lib/workers/pool.test.ts', 'keeps a thread and a queue for each kind of caller'],
   },
+  'lib/links/batch-writer.ts BatchWriter.#entries': {
+    bound: '256 KiB, or what one turn of the event loop says',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'goes out in batches, and what one turn says goes out together',
+    ],
+  },
+  'lib/links/front-agents.ts FrontAgents.#askedPollers': {
+    bound: 'POLLS_MAX, then all are forgotten',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'is asked once for everything while nobody answers, and so many are remembered',
+    ],
+  },
+  'lib/links/front-agents.ts FrontAgents.#beats': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#connections': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#dirty': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#polls': {
+    bound: 'POLLS_MAX, each for a second',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'is asked once for everything while nobody answers, and so many are remembered',
+    ],
+  },
+  'lib/links/front-agents.ts FrontAgents.#unconfirmed': {
+    bound: 'UNCONFIRMED_MAX',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'waits for the owner beyond 500 reports, and then says all of it at once',
+    ],
+  },
+  'lib/links/kept-report.ts KeptReport.#fields': {
+    bound: 'five fields of an agent, of its health 16 KiB',
+    reachedBy: ['lib/links/kept-report.test.ts', 'keeps no health beyond 16 KiB and no config'],
+  },
+  'lib/links/offer-texts.ts OfferTexts.#kept': {
+    bound: '32 MiB',
+    reachedBy: [
+      'lib/links/offer-texts.test.ts',
+      'are kept up to 32 MiB, the one unused for longest goes first',
+    ],
+  },
+  'lib/links/offer-texts.ts OfferTexts.#reading': {
+    bound: 'the configs that are offered at one time, until the database answers',
+    reachedBy: [
+      'lib/links/offer-texts.test.ts',
+      'are read once, however many ask at once, and only as what they are named',
+    ],
+  },
+  'lib/links/owner-links.ts LinkConnection.granted': perAgent,
+  'lib/links/owner-links.ts OwnerLink.#connections': perSocket,
+  'lib/links/owner-links.ts OwnerLinks.#links': perSocket,
+  'lib/links/reported-texts.ts ReportedTexts.#waiting': {
+    bound: '32 MiB',
+    reachedBy: [
+      'lib/links/reported-texts.test.ts',
+      'wait up to 32 MiB while the database is away, and are stored when it is back',
+    ],
+  },
   'runtime/fronts/browser-pipes.ts createBrowserPipes().pipes': perSocket,
   'runtime/fronts/owner-door.ts OwnerDoor.#asked': {
     bound: 'the requests that are being answered, each for two minutes at most',

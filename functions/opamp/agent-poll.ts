@@ -1,4 +1,4 @@
-import type { Context } from '../../runtime/context.ts'
+import type { OpampContext } from '../../runtime/context.ts'
 import { defineOpampPost } from '../../runtime/define.ts'
 import { bytes, type Reply, text } from '../../runtime/reply.ts'
 import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
@@ -43,13 +43,13 @@ export default defineOpampPost({
   },
 })
 
-function refuseInflated(code: 'busy' | 'malformed' | 'too-large', ctx: Context): Reply {
+function refuseInflated(code: 'busy' | 'malformed' | 'too-large', ctx: OpampContext): Reply {
   if (code === 'busy') return busy(ctx)
   return code === 'too-large' ? tooLarge(ctx) : text('Cannot inflate the body: it is not gzip\n', 400)
 }
 
-const tooLarge = (ctx: Context): Reply =>
+const tooLarge = (ctx: OpampContext): Reply =>
   text(`Expected at most ${ctx.config.opampMessageBytesMax} bytes, inflated\n`, 413)
 
-const busy = (ctx: Context): Reply =>
+const busy = (ctx: OpampContext): Reply =>
   text('The server is busy\n', 503, { 'Retry-After': String(ctx.opamp.retryAfterMs / 1000) })

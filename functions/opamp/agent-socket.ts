@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
+import type { OpampContext } from '../../runtime/context.ts'
 import { defineSocket, type Socket } from '../../runtime/define.ts'
 import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
 import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
@@ -9,7 +10,7 @@ interface State {
 }
 
 /** Agents over WebSocket. Callbacks of one socket never overlap; `message` answers before it returns. */
-export default defineSocket<State>({
+export default defineSocket<State, OpampContext>({
   listener: 'opamp',
   path: '/v1/opamp',
   access: { kind: 'shared-secret' },

@@ -6,7 +6,7 @@ import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-por
 import type { AgentReport } from '../opamp/report.ts'
 import type { Push } from '../store/pushes.ts'
 import { ConfigReports } from './intake/config-reports.ts'
-import { EffectiveConfigs } from './intake/effective-configs.ts'
+import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
 import { Presence } from './intake/presence.ts'
 import { Receiver } from './intake/receive.ts'
 import { WorkloadLeaving } from './inventory/workload-leaving.ts'
@@ -30,6 +30,7 @@ import type { FleetDeps } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
+import { noteOfferDropped } from './state/offer-state.ts'
 import type { Outcome } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
 import { compareInstances, FleetState, followedPushes } from './state/state.ts'
@@ -226,6 +227,33 @@ export class Fleet implements FleetPort {
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
     // A graceful stop writes no disconnected events: they come back to whoever is next.
     if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
+  }
+
+  /** What this agent runs in effect, as it was read where it is connected. */
+  effectiveConfigRead(uid: string, form: EffectiveForm): void {
+    const instance = this.state.instances.get(uid)
+    if (instance !== undefined && !this.#isStopped) this.effectiveConfigs.takeForm(instance, form)
+  }
+
+  /** These agents were heard of, without anything new to say. */
+  heardOf(instances: Iterable<Instance>): void {
+    const now = this.#deps.clock.now()
+    const nowMs = this.#deps.clock.monotonicMs()
+    for (const instance of instances) {
+      instance.lastMessageAt = now
+      instance.lastMessageMs = nowMs
+      if (instance.workload === null) continue
+      instance.workload.lastSeenAt = now
+      this.writer.seen(instance.workload)
+    }
+  }
+
+  /** An offer of this config did not reach its agent after all: it is due again. */
+  offerNotSent(connection: AgentConnection, uid: string, hash: string): void {
+    const instance = this.state.instances.get(uid)
+    if (instance?.connection !== connection || instance.offer?.hash !== hash) return
+    noteOfferDropped(instance)
+    this.state.outstanding.add(instance)
   }
 
   /** What became of pushes since the start. */

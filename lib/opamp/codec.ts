@@ -21,6 +21,9 @@ export function decodeFrame(frame: Uint8Array): Intake {
   return readAgentToServer(start === 0 ? frame : frame.subarray(start))
 }
 
+/** The AgentToServer of a frame that was read. */
+export const messageOf = (frame: Uint8Array): Uint8Array => frame.subarray(headerLength(frame) ?? 0)
+
 /** Read one HTTP body: an AgentToServer without a header. `body` must belong to the caller, as above. */
 export function decodeBody(body: Uint8Array): Intake {
   return readAgentToServer(body)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ByteBudget, createByteBudget } from '../byte-budget.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent } from './codec.ts'
+import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent, messageOf } from './codec.ts'
 import type { AboutReport, AgentConnection, FleetPort } from './fleet-port.ts'
 import { createHttpPollers, type PollerLimits } from './http-pollers.ts'
 import type { IntakeRefusal } from './intake.ts'
@@ -14,6 +14,8 @@ export interface OpampExchange {
   answerFrame(connection: AgentConnection, frame: Uint8Array): Uint8Array
   /** Answer one HTTP body from this address with one body. `body` must belong to the caller. */
   answerBody(body: Uint8Array, source: string): Promise<Uint8Array>
+  /** What a poll is answered that was read before. */
+  answerPoll(report: AgentReport, poll: Poll): Promise<ServerMessage>
   connectionClosed(connection: AgentConnection): void
   /** True while another message of the largest size would not fit: new connections are turned away. */
   isOverloaded(): boolean
@@ -22,6 +24,13 @@ export interface OpampExchange {
   /** How long who is turned away is asked to wait; the protocol wants 30 s at least. */
   retryAfterMs: number
   counts(): ExchangeCounts
+}
+
+/** A poll besides its words; `message` is the body as it came. */
+export interface Poll {
+  source: string
+  digest: string
+  message: Uint8Array
 }
 
 /** What happened since the start. */
@@ -92,7 +101,20 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
     return false
   }
 
+  const answerPoll = async (report: AgentReport, { source, digest, message: body }: Poll) => {
+    const poller = pollers.of(report.uid, source)
+    const { stream, isDuplicate, isToldApart } = poller.streams.follow(report.sequenceNum, source)
+    const isRetransmission = digest === stream.lastBodyDigest
+    stream.lastBodyDigest = digest
+    const about = { isRetransmission, isDuplicate, isToldApart, message: body, poll: { source, digest } }
+    const { message, pendingOffer } = ask(poller.connection, report, about)
+    if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
+    const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
+    return offer === null ? message : { ...message, ...offer }
+  }
+
   return {
+    answerPoll,
     decoding,
     retryAfterMs: RETRY_AFTER_MS,
     isOverloaded: () => decoding.free() < messageBytesMax,
@@ -107,7 +129,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       const intake = decodeFrame(frame)
       if (!intake.ok) return encodeServerToAgent(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
-      const { message } = ask(connection, report, {})
+      const { message } = ask(connection, report, { message: messageOf(frame) })
       const answer = encodeServerToAgent(report.uidOnWire, message)
       return fits(report.uid, answer) ? answer : encodeServerToAgent(report.uidOnWire, withoutOffer(message))
     },
@@ -116,16 +138,8 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       const intake = decodeBody(body)
       if (!intake.ok) return encodeServerBody(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
-      const poller = pollers.of(report.uid, source)
-      const { stream, isDuplicate, isToldApart } = poller.streams.follow(report.sequenceNum, source)
       const digest = createHash('sha1').update(body).digest('base64')
-      const isRetransmission = digest === stream.lastBodyDigest
-      stream.lastBodyDigest = digest
-      const about = { isRetransmission, isDuplicate, isToldApart }
-      const { message, pendingOffer } = ask(poller.connection, report, about)
-      if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
-      const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
-      const merged = offer === null ? message : { ...message, ...offer }
+      const merged = await answerPoll(report, { source, digest, message: body })
       const answer = encodeServerBody(report.uidOnWire, merged)
       return fits(report.uid, answer) ? answer : encodeServerBody(report.uidOnWire, withoutOffer(merged))
     },

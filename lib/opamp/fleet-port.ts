@@ -10,6 +10,8 @@ export interface AgentConnection {
   readonly transport: 'ws' | 'http'
   /** Send one encoded frame. 'dropped' means that the peer will not see it. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped'
+  /** Say this to an agent, where the connection makes the frame itself; see `tellAgent`. */
+  tell?(uidOnWire: Uint8Array, message: ServerMessage): 'sent' | 'buffered' | 'dropped'
   /** Cut the connection without a Close frame, which would strand some clients. */
   drop(): void
 }
@@ -22,6 +24,12 @@ export interface AboutReport {
   isDuplicate?: boolean
   /** From this report on two agents are told apart: what either said before was taken for words of one. */
   isToldApart?: boolean
+  /** Every message up to this one was seen, whatever number was taken last: none is missing. */
+  isCaughtUp?: boolean
+  /** The AgentToServer as it came, for whoever passes it on. */
+  message?: Uint8Array
+  /** Where a poll came from, and a digest of its body. */
+  poll?: { source: string; digest: string }
 }
 
 /** What the OpAMP listener needs from the fleet; the fleet decides, the listener moves bytes. */

@@ -2,8 +2,12 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import { deriveMemberKey } from '../../lib/cluster/member-key.ts'
 import { Membership } from '../../lib/cluster/membership.ts'
 import { IDLE_IN_TRANSACTION_MS } from '../../lib/cluster/timing.ts'
+import { hasWalls } from '../../lib/configs/check/sandbox.ts'
 import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
+import { LINK_VERSION } from '../../lib/links/frames.ts'
+import type { FrontAgents } from '../../lib/links/front-agents.ts'
+import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
 import { migrate, readMigrations } from '../../lib/store/migrate.ts'
@@ -11,11 +15,15 @@ import { openPool, type Pool } from '../../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
 import { type LoadedFunctions, loadFunctions } from '../loader.ts'
+import type { LoopWatch } from '../loop-watch.ts'
 import { FUNCTIONS } from '../manifest.generated.ts'
+import { readMemory, watchMemory } from '../memory-guard.ts'
+import { processMetrics, renderMetrics, writeMetrics } from '../metrics.ts'
+import { type MetricsListener, startMetricsListener } from '../metrics-listener.ts'
 import { type Owner, startOwner } from '../owner.ts'
 import { createProxyPolicy, type ProxyPolicy } from '../proxies.ts'
 import { startSchedules } from '../scheduler.ts'
-import { createApiHandlers, startOpampListener } from '../server.ts'
+import { createApiHandlers } from '../server.ts'
 import type { ServiceOptions } from '../service.ts'
 import { SocketRoom } from '../socket-room.ts'
 import { loadStaticFiles } from '../static-files.ts'
@@ -23,20 +31,27 @@ import { type Listener, type ListenerHandlers, listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
 import { createFrontApiHandlers } from './front-api.ts'
+import { FrontLink } from './front-link.ts'
+import { frontMetrics } from './front-metrics.ts'
+import { type FrontOpamp, startFrontOpamp } from './front-opamp.ts'
 import { startInternalListener } from './internal-listener.ts'
+import { createLinkRoute } from './link-route.ts'
 import { membersAsProxies, type Self } from './member-headers.ts'
 import { OwnerDoor } from './owner-door.ts'
 
-/** The version of what members say to each other. */
-const LINK_VERSION = 1
-/** A member is ready while there is an owner, and for so long after: nobody is to wait for a hand-over. */
+/** A member is ready while it has a link, and for so long after: nobody is to wait for a hand-over. */
 const READY_AFTER_MS = 10_000
+/** A process that has had no link for so long, while others have one, sends its agents to them. */
+const CUT_OFF_MS = 30_000
 const GOING_AWAY = 1001
 const DRAIN_MS = 5_000
 
 /** A process that is one of several and runs. */
 export interface RunningMember {
   apiPort: number
+  opampPort: number
+  /** Its agents, and what it has counted of them. */
+  agents: FrontAgents
   /** Null while this process does not own. */
   owner(): Owner | null
   stop(): Promise<void>
@@ -48,7 +63,7 @@ interface Owning {
   /** For the requests of its own clients, and for those that members pass on. */
   own: ListenerHandlers
   passedOn: ListenerHandlers
-  opamp: Listener
+  links: OwnerLinks
   schedules: ReturnType<typeof startSchedules>
 }
 
@@ -80,11 +95,15 @@ class Member implements RunningMember {
   readonly #stopping = new AbortController()
   #api: Listener | null = null
   #internal: Listener | null = null
+  #opamp: FrontOpamp | null = null
+  #memory: ReturnType<typeof watchMemory> | null = null
+  #metrics: MetricsListener | null = null
+  readonly #link: FrontLink
   #owning: Owning | null = null
   #claiming: Promise<void> = Promise.resolve()
-  /** When there was an owner last, and which epoch the browsers were led to. */
-  #ownedMs = Number.NEGATIVE_INFINITY
+  /** Which owner's epoch browsers and requests were led to, and whether there ever was a link. */
   #epoch = 0
+  #hasBeenLinked = false
 
   constructor(options: ServiceOptions, cluster: ClusterConfig) {
     const { config, log } = options
@@ -136,6 +155,16 @@ class Member implements RunningMember {
     this.#proxies = proxies
     this.#room = room
     this.#pipes = createBrowserPipes({ door, proxies, room, log })
+    this.#link = new FrontLink({
+      ...{ door, clock, timers: systemTimers, log },
+      agents: () => this.agents,
+      owner: () => membership.owner,
+      lookAgain: () => membership.refresh(),
+      onChange: (epoch) => {
+        membership.link(epoch)
+        if (epoch !== null) this.#hasBeenLinked = true
+      },
+    })
     this.#lock = openProcessLock({
       connect: () => pool.openReserved('control'),
       ...{ clock, log },
@@ -157,7 +186,7 @@ class Member implements RunningMember {
     this.#internal = startInternalListener({
       ...{ cluster: this.#cluster, functions: this.#functions, self: this.#self },
       owned: () => this.#owning?.passedOn ?? null,
-      routes: [],
+      routes: [createLinkRoute(this.#self, () => this.#owning?.links ?? null)],
     })
     const api = createFrontApiHandlers({
       ...{ functions: this.#functions, proxies: this.#proxies, room: this.#room, door: this.#door },
@@ -167,15 +196,76 @@ class Member implements RunningMember {
       isReady: () => this.#isReady(),
     })
     this.#api = listen(config.listenAddress, api)
+    if (config.opampSharedSecret === '')
+      log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
+    this.#startAgents()
+    this.#startWatching()
     // A database that is not there, or too old, is told at once, as it is to a process that is alone.
     await (await this.#pool.openReserved('control')).close()
     this.#membership.start()
-    log.info({ api_port: this.#api.port, member: this.#self.memberId }, 'muster is one of several')
+    log.info(
+      { api_port: this.#api.port, opamp_port: this.opampPort, member: this.#self.memberId },
+      'muster is one of several',
+    )
     this.#claiming = this.#claim().catch((error) => {
       if (this.#stopping.signal.aborted) return
       log.error({ err: error }, 'could not become the owner')
       onFatal('could not become the owner')
     })
+  }
+
+  get opampPort(): number {
+    return this.#opamp!.listener.port
+  }
+
+  get agents(): FrontAgents {
+    return this.#opamp!.agents
+  }
+
+  #startAgents(): void {
+    this.#opamp = startFrontOpamp({
+      ...{ options: this.#options, functions: this.#functions, proxies: this.#proxies },
+      ...{ pool: this.#pool, clock: this.#clock, isCutOff: () => this.#isCutOff() },
+    })
+    this.#link.start()
+  }
+
+  /** The memory, and whoever asks how the process does. */
+  #startWatching(): void {
+    const { config, log } = this.#options
+    const workers = () => [this.#opamp!.workers, ...Object.values(this.#owning?.owner.workers ?? {})]
+    this.#memory = watchMemory({
+      ...{ log, read: readMemory },
+      inWorkers: async () => {
+        const taken = await Promise.all(workers().map((pool) => pool.heapBytes()))
+        return taken.reduce((sum, bytes) => sum + bytes, 0)
+      },
+      cutQuiet: (sinceMs) => this.#opamp!.listener.cutQuiet(sinceMs),
+    })
+    if (config.metricsAddress !== '')
+      this.#metrics = startMetricsListener(config.metricsAddress, this.#clock, (loop) => this.#measure(loop))
+  }
+
+  async #measure(loop: LoopWatch): Promise<string> {
+    const { config } = this.#options
+    const listeners = { api: this.#api!, opamp: this.#opamp!.listener }
+    const owner = this.owner()
+    const own =
+      owner === null
+        ? writeMetrics(processMetrics({ config }, loop))
+        : await renderMetrics(owner.ctx, { loop, pressure: { listeners, workers: owner.workers } })
+    const facts = {
+      ...this.agents.counts,
+      ...{ isOwner: owner !== null, hasLink: this.#link.isUp, skewMs: this.#membership.skewMs },
+    }
+    return own + writeMetrics(frontMetrics(facts))
+  }
+
+  /** Others reach the owner, and this process has not for a while. */
+  #isCutOff(): boolean {
+    const { members, owner } = this.#membership
+    if (this.#link.downMs < CUT_OFF_MS || owner === null) return false
+    return members.some(({ id, linkedEpoch }) => id !== this.#self.memberId && linkedEpoch === owner.epoch)
   }
 
   /** Wait for the lock, and decide from then on. */
@@ -185,6 +275,8 @@ class Member implements RunningMember {
     await this.#lock.acquire(this.#stopping.signal)
     await migrate(this.#lock.connection(), await readMigrations(files.migrations), { clock, log })
     await this.#membership.own(this.#lock.epoch, clock.now())
+    if (this.#options.config.runtimeValidation.isEnabled && !(await hasWalls()))
+      log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')
     const owner = await startOwner({
       options: this.#options,
       functions: this.#functions,
@@ -210,7 +302,10 @@ class Member implements RunningMember {
       owner,
       own: createApiHandlers(functions, staticFiles, ctx, this.#proxies),
       passedOn: createApiHandlers(functions, staticFiles, ctx, membersAsProxies),
-      opamp: startOpampListener(functions, ctx, this.#proxies),
+      links: new OwnerLinks({
+        ...{ fleet: ctx.fleet, exchange: ctx.opamp, epoch: this.#lock.epoch },
+        ...{ clock: this.#clock, timers: systemTimers, log: this.#options.log },
+      }),
       schedules: startSchedules(functions.schedules, ctx),
     }
   }
@@ -227,46 +322,52 @@ class Member implements RunningMember {
   }
 
   #lookAtOwner(): void {
+    if (this.#isCutOff()) for (const socket of this.#opamp?.listener.sockets() ?? []) socket.drop()
     const { owner } = this.#membership
     if (owner === null) return
-    if (owner.id !== this.#self.memberId || this.#owning !== null) this.#ownedMs = this.#clock.monotonicMs()
     if (owner.epoch > this.#epoch) {
       this.#door.ownerChanged(owner.epoch)
       this.#pipes.ownerChanged(owner.epoch)
+      this.#link.ownerChanged(owner.epoch)
     }
     this.#epoch = owner.epoch
   }
 
   /** What is under way was written before this process stood still. */
   #discard(): void {
-    this.#options.log.warn({}, 'this process stood still: it confirms that it owns before it goes on')
+    this.#options.log.warn({}, 'this process stood still: what waited on its links is dropped')
+    this.#link.cut()
+    this.#owning?.links.dropAll()
   }
 
   #isReady(): boolean {
-    return this.#membership.isInTime && this.#clock.monotonicMs() - this.#ownedMs < READY_AFTER_MS
+    return this.#membership.isInTime && this.#hasBeenLinked && this.#link.downMs < READY_AFTER_MS
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#memory?.stop()
     const owning = this.#owning
     this.#api?.stopListening()
-    owning?.opamp.stopListening()
+    this.#opamp?.listener.stopListening()
     const schedules = owning?.schedules.stop() ?? Promise.resolve()
     await Promise.race([schedules, new Promise((resolve) => setTimeout(resolve, 2_000))])
     await this.#drain()
     owning?.owner.ctx.hub.flush()
     for (const socket of this.#api?.sockets() ?? []) socket.close(GOING_AWAY, 'server is stopping')
-    // From here on members ask elsewhere.
+    // What ends from here on was ended by us, and members ask elsewhere.
+    this.#link.stop()
     this.#owning = null
     await owning?.owner.halt()
     await this.#claiming
     // Agents are cut without a Close frame, which would strand some of them.
-    for (const socket of owning?.opamp.sockets() ?? []) socket.drop()
-    owning?.opamp.destroy()
+    for (const socket of this.#opamp?.listener.sockets() ?? []) socket.drop()
+    await this.#opamp?.close()
     await this.#membership.stop()
     await this.#lock.release()
     this.#internal?.destroy()
     this.#api?.destroy()
+    this.#metrics?.stop()
     this.#door.close()
     await owning?.owner.close()
     await this.#pool.close()

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
+import { frontMetrics } from '../../runtime/fronts/front-metrics.ts'
 import { watchLoop } from '../../runtime/loop-watch.ts'
 import { startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
 import { useTestDatabase } from '../support/postgres.ts'
@@ -52,7 +53,13 @@ describe('the metrics', () => {
   test('are each explained in the README, which names no other', async () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
     const named = new Set([...readme.matchAll(/`((?:muster|process)_[a-z_]+)`/g)].map(([, name]) => name))
-    const served = new Set([...(await scrape()).keys()].map((name) => name.split('{')[0]))
+    // What a process of several has besides.
+    const facts = { agents: 0, waiting: 0, unconfirmed: 0, absorbed: 0, forwarded: 0, replayed: 0 }
+    const ofFronts = frontMetrics({ ...facts, offersNotSent: 0, isOwner: true, hasLink: true, skewMs: 0 })
+    const served = new Set([
+      ...[...(await scrape()).keys()].map((name) => name.split('{')[0]),
+      ...ofFronts.map(({ name }) => name),
+    ])
     // A cause of offers is served once it occurred.
     expect([...named].filter((name) => name !== 'muster_offers_sent_total').sort()).toEqual(
       [...served].filter((name) => name !== 'muster_offers_sent_total').sort(),

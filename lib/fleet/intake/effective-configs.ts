@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { encodeServerToAgent } from '../../opamp/codec.ts'
 import type { ReportedEffectiveConfig } from '../../opamp/report.ts'
-import type { NormalForm } from '../state/deps.ts'
+import { tellAgent } from '../../opamp/tell-agent.ts'
+import type { FleetDeps, NormalForm } from '../state/deps.ts'
 import type { Instance } from '../state/model.ts'
-import type { FleetParts } from '../state/parts.ts'
+import type { WriteBehind } from '../state/write-behind.ts'
 
 /** Normal forms kept by raw hash: a fleet of one config has as many raw texts as it has instances. */
 export const FORMS_MAX = 20_000
@@ -19,29 +19,53 @@ const RETRY_MS = 1_000
 /** Instances that are asked again each second, once there is room. */
 const ASKED_AT_ONCE = 50
 
-interface Text {
+/** What is kept with an agent of the config that it runs in effect. */
+export type RunsConfig = Pick<
+  Instance,
+  | 'uid'
+  | 'uidOnWire'
+  | 'connection'
+  | 'rawEffectiveHash'
+  | 'reportedConfigHash'
+  | 'runsPipelines'
+  | 'runsProfiles'
+>
+
+/** What effective configs are read and stored with. */
+export interface EffectiveParts<Agent extends RunsConfig> {
+  deps: Pick<FleetDeps, 'normalise' | 'timers'>
+  writer: Pick<WriteBehind, 'reportedConfig' | 'hasRoomForConfigs'>
+  tell(outcome: { kind: 'effective-config-read'; instance: Agent }): void
+}
+
+/** A normal form that is stored, with the hash of the raw text that it was read from. An empty hash: it is no config. */
+export interface EffectiveForm extends Omit<NormalForm, 'text'> {
+  rawHash: string
+}
+
+interface Text<Agent> {
   rawHash: string
   text: string
-  instances: Set<Instance>
+  instances: Set<Agent>
 }
 
 /**
  * Turns reported effective configs into normal forms, each distinct raw text once. What finds no room is not read and
  * not taken for unreadable: its instance is asked for it again.
  */
-export class EffectiveConfigs {
-  readonly #parts: FleetParts
+export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
+  readonly #parts: EffectiveParts<Agent>
   readonly #known = new Map<string, NormalForm | null>()
   /** By raw hash, in the order in which they came. */
-  readonly #underWay = new Map<string, Text>()
-  readonly #queue: Text[] = []
+  readonly #underWay = new Map<string, Text<Agent>>()
+  readonly #queue: Text<Agent>[] = []
   #underWayBytes = 0
   #reading = 0
   #isPaused = false
   /** Live instances whose effective config found no room. */
-  readonly #owed = new Set<Instance>()
+  readonly #owed = new Set<Agent>()
 
-  constructor(parts: FleetParts) {
+  constructor(parts: EffectiveParts<Agent>) {
     this.#parts = parts
   }
 
@@ -56,7 +80,7 @@ export class EffectiveConfigs {
   }
 
   /** Take the effective config of a report. An empty one is no report: the former stays. */
-  take(instance: Instance, reported: ReportedEffectiveConfig): void {
+  take(instance: Agent, reported: ReportedEffectiveConfig): void {
     let bytes = 0
     for (const { body } of reported.files.values()) bytes += body.byteLength
     if (bytes > EFFECTIVE_BYTES_MAX) {
@@ -84,6 +108,14 @@ export class EffectiveConfigs {
     else this.#askLater(instance)
   }
 
+  /** Its effective config was read and stored elsewhere. */
+  takeForm(instance: Agent, { rawHash, ...form }: EffectiveForm): void {
+    if (rawHash === instance.rawEffectiveHash) return
+    this.#owed.delete(instance)
+    instance.rawEffectiveHash = rawHash
+    this.#settle(instance, { ...form, text: '' })
+  }
+
   /** Each second: ask a few of those that found no room, once there is some. */
   tick(): void {
     let asked = 0
@@ -92,14 +124,14 @@ export class EffectiveConfigs {
       if (instance.connection === null) this.#owed.delete(instance)
       else if (instance.connection.transport === 'ws' && asked < ASKED_AT_ONCE && this.takeOwed(instance)) {
         asked++
-        const ask = encodeServerToAgent(instance.uidOnWire, { reportFullState: true })
-        if (instance.connection.send(ask) === 'dropped') this.#owed.add(instance)
+        const outcome = tellAgent(instance.connection, instance.uidOnWire, { reportFullState: true })
+        if (outcome === 'dropped') this.#owed.add(instance)
       }
     }
   }
 
   /** True when this instance is to be asked for its full state, because its effective config is owed; asked once. */
-  takeOwed(instance: Instance): boolean {
+  takeOwed(instance: Agent): boolean {
     if (this.#owed.size === 0 || !this.#owed.has(instance)) return false
     const isCrowded =
       this.#underWay.size > UNDER_WAY_MAX / 2 ||
@@ -115,6 +147,11 @@ export class EffectiveConfigs {
       if (form !== null && gone.has(form.hash)) this.#known.delete(rawHash)
   }
 
+  /** Read, and so store, every text anew that is reported from now on. */
+  forgetAll(): void {
+    this.#known.clear()
+  }
+
   #hasRoomFor(text: string): boolean {
     return (
       this.#underWay.size < UNDER_WAY_MAX &&
@@ -123,12 +160,12 @@ export class EffectiveConfigs {
     )
   }
 
-  #askLater(instance: Instance): void {
+  #askLater(instance: Agent): void {
     instance.rawEffectiveHash = ''
     if (instance.connection !== null) this.#owed.add(instance)
   }
 
-  #enqueue(entry: Text): void {
+  #enqueue(entry: Text<Agent>): void {
     this.#underWay.set(entry.rawHash, entry)
     this.#underWayBytes += entry.text.length
     this.#queue.push(entry)
@@ -147,7 +184,7 @@ export class EffectiveConfigs {
     }
   }
 
-  #finish(entry: Text, form: NormalForm | null | 'busy'): void {
+  #finish(entry: Text<Agent>, form: NormalForm | null | 'busy'): void {
     this.#reading--
     if (form === 'busy') {
       this.#queue.unshift(entry)
@@ -180,7 +217,7 @@ export class EffectiveConfigs {
     })
   }
 
-  #settle(instance: Instance, form: NormalForm | null): void {
+  #settle(instance: Agent, form: NormalForm | null): void {
     instance.reportedConfigHash = form?.hash ?? ''
     instance.runsPipelines = form?.runsPipelines ?? false
     instance.runsProfiles = form?.runsProfiles ?? false

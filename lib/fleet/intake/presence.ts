@@ -1,5 +1,5 @@
-import { encodeServerToAgent } from '../../opamp/codec.ts'
 import type { AgentConnection } from '../../opamp/fleet-port.ts'
+import { tellAgent } from '../../opamp/tell-agent.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
 import { judgeHealth } from '../decide/status.ts'
 import { type ComponentLists, interruptComponentWait } from '../state/component-lists.ts'
@@ -277,7 +277,7 @@ export class Presence {
     } satisfies Partial<Instance>)
     const ask = { capabilities: OUR_CAPABILITIES, reportFullState: true }
     // A poller, and one whose socket had no room, is asked by the answer to its next message.
-    const outcome = instance.connection.send(encodeServerToAgent(instance.uidOnWire, ask))
+    const outcome = tellAgent(instance.connection, instance.uidOnWire, ask)
     if (outcome === 'dropped') instance.hasAskedFullState = false
   }
 

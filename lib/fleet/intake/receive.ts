@@ -1,7 +1,7 @@
 import { uuidv7Bytes } from '../../ids.ts'
-import { encodeServerToAgent } from '../../opamp/codec.ts'
 import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../../opamp/report.ts'
+import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
 import type { ComponentLists } from '../state/component-lists.ts'
 import type { Instance } from '../state/model.ts'
@@ -93,7 +93,7 @@ export class Receiver {
     const isStart = isNewStart(instance, connection, report)
     if (isStart) this.#presence.startedAnew(instance)
     const isFirstAgain = instance.sequenceNum === null && instance.workload !== null
-    const hasGap = this.#noteSequence(instance, connection, report)
+    const hasGap = this.#noteSequence(instance, connection, report) && about.isCaughtUp !== true
     const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
     const isWhole =
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
@@ -165,7 +165,7 @@ export class Receiver {
     if (instance.rival !== connection) return null
     if (report.sequenceNum === (instance.sequenceNum ?? -1) + 1) return null
     const newcomer = instance.connection
-    newcomer.send(encodeServerToAgent(instance.uidOnWire, this.#newUid()))
+    tellAgent(newcomer, instance.uidOnWire, this.#newUid())
     instance.evictedConnectionId = newcomer.id
     return null
   }

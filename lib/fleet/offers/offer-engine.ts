@@ -1,6 +1,6 @@
-import { encodeServerToAgent } from '../../opamp/codec.ts'
 import type { AgentConnection, FleetPort } from '../../opamp/fleet-port.ts'
 import type { ServerMessage } from '../../opamp/report.ts'
+import { tellAgent } from '../../opamp/tell-agent.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { decideOffer, type OfferCause, SENDS_MAX } from '../decide/offer.ts'
@@ -195,8 +195,7 @@ export class OfferEngine {
     connection: AgentConnection,
     message: ServerMessage,
   ): ReturnType<AgentConnection['send']> | 'waits' {
-    if (connection.transport === 'ws')
-      return connection.send(encodeServerToAgent(instance.uidOnWire, message))
+    if (connection.transport === 'ws') return tellAgent(connection, instance.uidOnWire, message)
     return this.#polls.carry(instance, connection, message) ? 'sent' : 'waits'
   }
 

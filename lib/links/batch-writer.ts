@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts'
+import type { Timers } from '../fleet/state/timers.ts'
+import { CELL, writeBatch } from './frames.ts'
+
+/** Entries of one turn go out together, and a batch is closed beyond so many characters. */
+const BATCH_LENGTH_MAX = 262_144
+/** So often is something said, that silence means something. */
+const BEAT_MS = 1_000
+/** A link on which nothing was heard for so long is cut. */
+export const SILENT_MS = 5_000
+
+/** Writes one side of a link: entries in batches, and an empty one each second. */
+export class BatchWriter<Entry extends readonly unknown[]> {
+  readonly #parts: { clock: Clock; timers: Timers; epoch: number; send(text: string): void }
+  #entries: Entry[] = []
+  #length = 0
+  #isScheduled = false
+  #isClosed = false
+
+  constructor(parts: { clock: Clock; timers: Timers; epoch: number; send(text: string): void }) {
+    this.#parts = parts
+    this.#beat()
+  }
+
+  push(entry: Entry): void {
+    if (this.#isClosed) return
+    this.#entries.push(entry)
+    for (const value of entry) this.#length += typeof value === 'string' ? value.length : 64
+    if (this.#length >= BATCH_LENGTH_MAX) this.#flush()
+    else if (!this.#isScheduled) {
+      this.#isScheduled = true
+      this.#parts.timers.after(0, () => {
+        this.#isScheduled = false
+        if (this.#entries.length > 0) this.#flush()
+      })
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#entries = []
+  }
+
+  #beat(): void {
+    if (this.#isClosed) return
+    this.#flush()
+    this.#parts.timers.after(BEAT_MS, () => this.#beat())
+  }
+
+  #flush(): void {
+    if (this.#isClosed) return
+    const entries = this.#entries
+    this.#entries = []
+    this.#length = 0
+    const { clock, epoch, send } = this.#parts
+    send(writeBatch({ cell: CELL, epoch, atMs: clock.monotonicMs(), entries }))
+  }
+}

@@ -1,0 +1,168 @@
+import { boolean, create, enums, literal, number, object, optional, string, type } from 'superstruct'
+import type { EffectiveForm } from '../fleet/intake/effective-configs.ts'
+import type { ServerMessage } from '../opamp/report.ts'
+
+/** The version of what members say to each other over a link. */
+export const LINK_VERSION = 1
+/** Ownership is not split: there is one cell, and every message says of which it is. */
+export const CELL = 0
+/** Bytes of one batch; a report is at most 512 KiB, and batches are closed a good deal earlier. */
+export const BATCH_BYTES_MAX = 4 * 1_048_576
+export const REPORT_BYTES_MAX = 524_288
+
+/**
+ * What a front says. `conn` is the front's own number of a connection, `n` counts what waits for an answer.
+ * - report: an agent's message, without its effective config; `isCaughtUp` says that none before it is missing
+ * - poll: the same of a poll, with where it came from and a digest of its body
+ * - form: what an agent runs in effect, read and stored by the front; of an agent that polls, `conn` is 0
+ * - closed: a connection ended
+ * - not-sent: an offer did not reach its agent
+ * - seen: how many agents there are, the XOR of their uids, and those whose beats were answered here, uid after uid
+ * - bound: all agents that there are
+ */
+export type FrontEntry =
+  | ['report', n: number, conn: number, isCaughtUp: boolean, message: string, form: EffectiveForm | null]
+  | ['poll', n: number, source: string, digest: string, message: string]
+  | ['form', conn: number, uid: string, form: EffectiveForm]
+  | ['closed', conn: number]
+  | ['not-sent', conn: number, uid: string, hash: string]
+  | ['seen', count: number, xor: string, beats: string]
+  | ['bound', agents: string]
+
+/**
+ * What the owner says.
+ * - answer: to what has this number; null where there is nothing to say
+ * - tell: something to an agent that did not ask
+ * - drop: cut a connection
+ * - grant, withdraw: the bare beats of this agent may be answered by the front, or no more
+ * - list: say which agents there are
+ */
+export type OwnerEntry =
+  | ['answer', n: number, message: LinkMessage | null]
+  | ['tell', conn: number, uid: string, message: LinkMessage]
+  | ['drop', conn: number]
+  | ['grant', conn: number, uid: string]
+  | ['withdraw', conn: number, uid: string]
+  | ['list']
+
+/** A message to an agent with the config by its hash. */
+export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newInstanceUid'> {
+  configHash?: string
+  newInstanceUid?: string
+}
+
+/** Several entries of one side, with the sender's monotonic time. */
+export interface Batch<Entry> {
+  cell: number
+  epoch: number
+  atMs: number
+  entries: Entry[]
+}
+
+const SHAPES: Record<string, readonly string[]> = {
+  report: ['number', 'number', 'boolean', 'string', 'object'],
+  poll: ['number', 'string', 'string', 'string'],
+  form: ['number', 'string', 'object'],
+  closed: ['number'],
+  'not-sent': ['number', 'string', 'string'],
+  seen: ['number', 'string', 'string'],
+  bound: ['string'],
+  answer: ['number', 'object'],
+  tell: ['number', 'string', 'object'],
+  drop: ['number'],
+  grant: ['number', 'string'],
+  withdraw: ['number', 'string'],
+  list: [],
+}
+const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'not-sent', 'seen', 'bound']
+const OWNER_KINDS = ['answer', 'tell', 'drop', 'grant', 'withdraw', 'list']
+
+const Form = object({
+  rawHash: string(),
+  hash: string(),
+  runsPipelines: boolean(),
+  runsProfiles: boolean(),
+})
+const Message = type({
+  errorResponse: optional(
+    object({
+      type: enums(['bad-request', 'unavailable', 'unknown']),
+      message: string(),
+      retryAfterMs: optional(number()),
+    }),
+  ),
+  configHash: optional(string()),
+  newInstanceUid: optional(string()),
+  reportFullState: optional(literal(true)),
+  reportAvailableComponents: optional(literal(true)),
+  capabilities: optional(number()),
+  heartbeatIntervalSeconds: optional(number()),
+})
+
+/** A batch as text. */
+export const writeBatch = <Entry>(batch: Batch<Entry>): string => JSON.stringify(batch)
+
+/** Read what a front said. Throws at anything else. */
+export const readFrontBatch = (text: string): Batch<FrontEntry> =>
+  read(text, FRONT_KINDS) as Batch<FrontEntry>
+
+/** Read what an owner said. Throws at anything else. */
+export const readOwnerBatch = (text: string): Batch<OwnerEntry> =>
+  read(text, OWNER_KINDS) as Batch<OwnerEntry>
+
+function read(text: string, kinds: readonly string[]): Batch<unknown> {
+  const batch = JSON.parse(text) as Batch<unknown[]>
+  const isBatch =
+    batch !== null &&
+    typeof batch === 'object' &&
+    [batch.cell, batch.epoch, batch.atMs].every((value) => typeof value === 'number') &&
+    Array.isArray(batch.entries)
+  if (!isBatch) throw new Error('no batch of a link')
+  for (const entry of batch.entries) checkEntry(entry, kinds)
+  return batch
+}
+
+function checkEntry(entry: unknown, kinds: readonly string[]): void {
+  if (!Array.isArray(entry)) throw new Error('an entry of a link is no list')
+  const [kind, ...values] = entry as unknown[]
+  const shape = typeof kind === 'string' && kinds.includes(kind) ? SHAPES[kind]! : null
+  if (shape === null || shape.length !== values.length)
+    throw new Error(`an entry of a link is of an unknown kind: ${String(kind).slice(0, 40)}`)
+  for (let index = 0; index < shape.length; index++)
+    if (typeof values[index] !== shape[index]) throw new Error(`an entry ${String(kind)} has a wrong value`)
+  if (kind === 'report' && values[4] !== null) create(values[4], Form)
+  if (kind === 'form') create(values[2], Form)
+  if (kind === 'answer' && values[1] !== null) create(values[1], Message)
+  if (kind === 'tell') create(values[2], Message)
+}
+
+/** A message to an agent as it goes over a link; null when there is nothing in it. */
+export function toLinkMessage(message: ServerMessage): LinkMessage | null {
+  const { remoteConfig, newInstanceUid, ...rest } = message
+  const said: LinkMessage = { ...rest }
+  if (remoteConfig !== undefined) said.configHash = Buffer.from(remoteConfig.hash).toString('hex')
+  if (newInstanceUid !== undefined) said.newInstanceUid = Buffer.from(newInstanceUid).toString('hex')
+  return Object.values(said).some((value) => value !== undefined) ? said : null
+}
+
+/** The same for the agent; `body` is the config's text where it names one. */
+export function fromLinkMessage(message: LinkMessage, body: Uint8Array | null): ServerMessage {
+  const { configHash, newInstanceUid, ...rest } = message
+  return {
+    ...rest,
+    ...(configHash === undefined || body === null
+      ? {}
+      : { remoteConfig: { hash: Buffer.from(configHash, 'hex'), body } }),
+    ...(newInstanceUid === undefined ? {} : { newInstanceUid: Buffer.from(newInstanceUid, 'hex') }),
+  }
+}
+
+/** XOR of uids of 32 hex digits, of any number of them in any order. */
+export function xorOf(uids: Iterable<string>): string {
+  const sum = Buffer.alloc(16)
+  for (const uid of uids) {
+    const bytes = Buffer.from(uid, 'hex')
+    for (let index = 0; index < 16; index++) sum[index]! ^= bytes[index] ?? 0
+  }
+  return sum.toString('hex')
+}

@@ -1,0 +1,79 @@
+import { nextTag, skipField, varintTag, wireReader } from '../opamp/wire-reader.ts'
+
+/** What of an agent's words is kept: description, capabilities, health, status of its config, components. */
+const KEPT_FIELDS = new Set([3, 4, 5, 7, 14])
+const UID_FIELD = 1
+const EFFECTIVE_CONFIG = 6
+const HEALTH = 5
+/** A health tree beyond is not kept: a new owner asks for it where it needs it. */
+const HEALTH_BYTES_MAX = 16_384
+const SEQUENCE_NUM = 2
+
+/** The fields of one AgentToServer by number, each with its tag; of one that is repeated all of them. */
+export function splitReport(message: Uint8Array): Map<number, Uint8Array> {
+  const reader = wireReader(message)
+  const fields = new Map<number, Uint8Array>()
+  while (reader.pos < reader.len) {
+    const start = reader.pos
+    const tag = nextTag(reader)
+    skipField(reader, tag)
+    const before = fields.get(tag >>> 3)
+    const field = message.subarray(start, reader.pos)
+    fields.set(tag >>> 3, before === undefined ? field : Buffer.concat([before, field]))
+  }
+  return fields
+}
+
+/** The message without the config that the agent runs, and at most so long: what makes it too long is its health. */
+export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax: number): Uint8Array {
+  const parts = [...fields].filter(([number]) => number !== EFFECTIVE_CONFIG)
+  const length = parts.reduce((sum, [, field]) => sum + field.length, 0)
+  const kept = length <= bytesMax ? parts : parts.filter(([number]) => number !== HEALTH)
+  return Buffer.concat(kept.map(([, field]) => field))
+}
+
+/** What an agent has said by now, field by field, for whoever has to be told all of it. */
+export class KeptReport {
+  readonly #fields = new Map<number, Uint8Array>()
+
+  /** Take what a message says anew. */
+  take(fields: ReadonlyMap<number, Uint8Array>): void {
+    for (const [number, field] of fields)
+      if (
+        number === UID_FIELD ||
+        (KEPT_FIELDS.has(number) && !(number === HEALTH && field.length > HEALTH_BYTES_MAX))
+      )
+        if (!isSame(this.#fields.get(number), field))
+          // A copy: the message that it came with is many times as long.
+          this.#fields.set(number, Uint8Array.from(field))
+  }
+
+  /** Bytes that are held. */
+  get bytes(): number {
+    let bytes = 0
+    for (const field of this.#fields.values()) bytes += field.length
+    return bytes
+  }
+
+  /** One message that says all of it, under this number. */
+  message(sequenceNum: number): Uint8Array {
+    return Buffer.concat([
+      ...this.#fields.values(),
+      writeVarint(varintTag(SEQUENCE_NUM)),
+      writeVarint(sequenceNum),
+    ])
+  }
+}
+
+const isSame = (left: Uint8Array | undefined, right: Uint8Array): boolean =>
+  left !== undefined && left.length === right.length && Buffer.compare(left, right) === 0
+
+function writeVarint(value: number): Uint8Array {
+  const bytes: number[] = []
+  let rest = value
+  while (rest > 0x7f) {
+    bytes.push((rest % 128) | 0x80)
+    rest = Math.floor(rest / 128)
+  }
+  return Uint8Array.from([...bytes, rest])
+}

@@ -1,0 +1,337 @@
+import type { Clock } from '../clock.ts'
+import { canReport } from '../fleet/decide/abilities.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { EffectiveForm } from '../fleet/intake/effective-configs.ts'
+import type { Instance } from '../fleet/state/model.ts'
+import type { Timers } from '../fleet/state/timers.ts'
+import type { Log } from '../log.ts'
+import { decodeBody } from '../opamp/codec.ts'
+import type { OpampExchange } from '../opamp/exchange.ts'
+import type { AgentConnection } from '../opamp/fleet-port.ts'
+import { instanceUidKey } from '../opamp/instance-uid.ts'
+import type { ServerMessage } from '../opamp/report.ts'
+import { BatchWriter, SILENT_MS } from './batch-writer.ts'
+import { type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
+
+/** The socket of one link, as its owner holds it. */
+export interface LinkSocket {
+  /** False when the other side reads too slowly. */
+  send(text: string): boolean
+  drop(): void
+}
+
+export interface OwnerLinksParts {
+  fleet: Fleet
+  exchange: Pick<OpampExchange, 'answerPoll'>
+  epoch: number
+  clock: Clock
+  timers: Timers
+  log: Log
+}
+
+/** One link as the page shows it. */
+export interface LinkFacts {
+  memberId: string
+  agents: number
+  since: Date
+}
+
+/** How often the pictures of who is there may be compared agent by agent. */
+const LIST_MS = 60_000
+
+/** A connection of an agent to another process. */
+class LinkConnection implements AgentConnection {
+  readonly id: number
+  readonly transport = 'ws'
+  /** The front's own number of it. */
+  readonly conn: number
+  readonly link: OwnerLink
+  /** Uids whose bare beats the front answers. */
+  readonly granted = new Set<string>()
+  isClosed = false
+
+  constructor(id: number, conn: number, link: OwnerLink) {
+    this.id = id
+    this.conn = conn
+    this.link = link
+  }
+
+  /** Frames are made by the front. */
+  send(): 'dropped' {
+    return 'dropped'
+  }
+
+  tell(uidOnWire: Uint8Array, message: ServerMessage): 'sent' | 'dropped' {
+    const uid = instanceUidKey(uidOnWire)
+    const said = toLinkMessage(message)
+    if (this.isClosed || uid === null || said === null) return 'dropped'
+    this.link.push(['tell', this.conn, uid, said])
+    return 'sent'
+  }
+
+  drop(): void {
+    this.link.push(['drop', this.conn])
+  }
+}
+
+/** The links of all fronts, at the owner. */
+export class OwnerLinks {
+  readonly parts: OwnerLinksParts
+  readonly #links = new Set<OwnerLink>()
+  #lastId = 0
+
+  constructor(parts: OwnerLinksParts) {
+    this.parts = parts
+  }
+
+  nextId(): number {
+    return ++this.#lastId
+  }
+
+  /** A member has opened a link. */
+  open(socket: LinkSocket, memberId: string): OwnerLink {
+    const link = new OwnerLink(this, socket, memberId)
+    this.#links.add(link)
+    return link
+  }
+
+  forget(link: OwnerLink): void {
+    this.#links.delete(link)
+  }
+
+  /** Cut every link: what waits on them is of another time. */
+  dropAll(): void {
+    for (const link of this.#links) link.drop()
+  }
+
+  list(): LinkFacts[] {
+    return [...this.#links].map((link) => link.facts)
+  }
+}
+
+/** One link of a front, at the owner. */
+export class OwnerLink {
+  readonly #links: OwnerLinks
+  readonly #socket: LinkSocket
+  readonly #memberId: string
+  readonly #since: Date
+  readonly #writer: BatchWriter<OwnerEntry>
+  /** By the front's own number. */
+  readonly #connections = new Map<number, LinkConnection>()
+  #heardMs: number
+  #listedMs = Number.NEGATIVE_INFINITY
+  #hasDiffered = false
+  #isClosed = false
+
+  constructor(links: OwnerLinks, socket: LinkSocket, memberId: string) {
+    const { clock, timers, epoch } = links.parts
+    this.#links = links
+    this.#socket = socket
+    this.#memberId = memberId
+    this.#since = clock.now()
+    this.#heardMs = clock.monotonicMs()
+    this.#writer = new BatchWriter({
+      ...{ clock, timers, epoch },
+      send: (text) => {
+        if (!socket.send(text)) this.drop()
+      },
+    })
+    this.#watch()
+  }
+
+  get facts(): LinkFacts {
+    let agents = 0
+    for (const { id } of this.#connections.values())
+      agents += this.#links.parts.fleet.state.byConnection.get(id)?.size ?? 0
+    return { memberId: this.#memberId, agents, since: this.#since }
+  }
+
+  push(entry: OwnerEntry): void {
+    this.#writer.push(entry)
+  }
+
+  drop(): void {
+    if (!this.#isClosed) this.#socket.drop()
+  }
+
+  /** Take what the front says. A front that cannot be understood is cut off. */
+  take(text: string): void {
+    if (this.#isClosed) return
+    const { clock, epoch, log } = this.#links.parts
+    this.#heardMs = clock.monotonicMs()
+    try {
+      const batch = readFrontBatch(text)
+      // What was meant for another owner is told anew, when there is a link to this one.
+      if (batch.epoch !== epoch) return
+      for (const entry of batch.entries) this.#takeEntry(entry)
+    } catch (error) {
+      log.error({ err: error, member: this.#memberId }, 'a link said what nobody understands')
+      this.drop()
+    }
+  }
+
+  /** The link ended, whatever for: nothing is known of the agents but that we do not reach them. */
+  closed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#writer.close()
+    this.#links.forget(this)
+    for (const connection of this.#connections.values()) this.#end(connection, true)
+  }
+
+  #end(connection: LinkConnection, isOurDoing: boolean): void {
+    connection.isClosed = true
+    this.#connections.delete(connection.conn)
+    this.#links.parts.fleet.connectionClosed(connection, { isOurDoing })
+  }
+
+  #watch(): void {
+    const { clock, timers, log } = this.#links.parts
+    timers.after(SILENT_MS, () => {
+      if (this.#isClosed) return
+      if (clock.monotonicMs() - this.#heardMs >= SILENT_MS) {
+        log.warn({ member: this.#memberId }, 'a front fell silent: its link was cut')
+        this.drop()
+      } else this.#watch()
+    })
+  }
+
+  #takeEntry(entry: FrontEntry): void {
+    const { fleet } = this.#links.parts
+    switch (entry[0]) {
+      case 'report':
+        this.#report(entry)
+        break
+      case 'poll':
+        void this.#poll(entry)
+        break
+      case 'form':
+        this.#form(entry[1], entry[2], entry[3])
+        break
+      case 'closed': {
+        const connection = this.#connections.get(entry[1])
+        if (connection !== undefined) this.#end(connection, false)
+        break
+      }
+      case 'not-sent': {
+        const polled = fleet.state.instances.get(entry[2])?.connection ?? undefined
+        const connection = entry[1] === 0 ? polled : this.#connections.get(entry[1])
+        if (connection !== undefined) fleet.offerNotSent(connection, entry[2], entry[3])
+        break
+      }
+      case 'seen':
+        this.#seen(entry[1], entry[2], entry[3])
+        break
+      case 'bound':
+        this.#endAllBut(entry[1])
+        break
+      default:
+        entry satisfies never
+    }
+  }
+
+  #report([, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' }): void {
+    const { fleet, log } = this.#links.parts
+    const intake = decodeBody(Buffer.from(text, 'base64'))
+    if (!intake.ok) {
+      this.push(['answer', n, null])
+      return
+    }
+    const { report } = intake
+    const connection = this.#connectionOf(conn)
+    this.#withdraw(report.uid, connection)
+    try {
+      const { message } = fleet.receive(connection, report, isCaughtUp ? { isCaughtUp } : {})
+      this.push(['answer', n, toLinkMessage(message)])
+    } catch (error) {
+      log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
+      this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
+    }
+    if (form !== null) this.#form(conn, report.uid, form)
+    this.#grant(report.uid, connection)
+  }
+
+  /** Whoever speaks on another connection from now on: the one before is to be heard again. */
+  #withdraw(uid: string, connection: LinkConnection): void {
+    const before = this.#links.parts.fleet.state.instances.get(uid)?.connection
+    if (!(before instanceof LinkConnection) || before === connection) return
+    if (before.granted.delete(uid)) before.link.push(['withdraw', before.conn, uid])
+  }
+
+  /** Nothing is waited for of this agent, and nothing is due to it that it would have to ask for. */
+  #grant(uid: string, connection: LinkConnection): void {
+    if (connection.granted.has(uid)) return
+    const { state } = this.#links.parts.fleet
+    const instance = state.instances.get(uid)
+    if (instance?.connection !== connection || !isSettled(instance) || state.outstanding.has(instance)) return
+    connection.granted.add(uid)
+    this.push(['grant', connection.conn, uid])
+  }
+
+  async #poll([, n, source, digest, text]: FrontEntry & { 0: 'poll' }): Promise<void> {
+    const message = Buffer.from(text, 'base64')
+    const intake = decodeBody(message)
+    if (!intake.ok) return this.push(['answer', n, null])
+    const said = await this.#links.parts.exchange.answerPoll(intake.report, { source, digest, message })
+    this.push(['answer', n, toLinkMessage(said)])
+  }
+
+  #form(conn: number, uid: string, form: EffectiveForm): void {
+    const { fleet } = this.#links.parts
+    const at = fleet.state.instances.get(uid)?.connection
+    const isOurs = conn === 0 ? at?.transport === 'http' : at != null && at === this.#connections.get(conn)
+    if (isOurs) fleet.effectiveConfigRead(uid, form)
+  }
+
+  #seen(count: number, xor: string, beats: string): void {
+    const { clock, fleet } = this.#links.parts
+    const here = [...this.#instances()]
+    const beating: Instance[] = []
+    for (let at = 0; at + 32 <= beats.length; at += 32) {
+      const instance = fleet.state.instances.get(beats.slice(at, at + 32))
+      if (instance?.connection instanceof LinkConnection && instance.connection.link === this)
+        beating.push(instance)
+    }
+    fleet.heardOf(beating)
+    const differs = here.length !== count || xorOf(here.map(({ uid }) => uid)) !== xor
+    const isDue = clock.monotonicMs() - this.#listedMs >= LIST_MS
+    if (differs && this.#hasDiffered && isDue) {
+      this.#listedMs = clock.monotonicMs()
+      this.push(['list'])
+    }
+    this.#hasDiffered = differs
+  }
+
+  /** Connections that the front does not have are over. */
+  #endAllBut(agents: string): void {
+    const there = new Set(agents.split(',').map((agent) => Number(agent.split(':')[0])))
+    for (const connection of [...this.#connections.values()])
+      if (!there.has(connection.conn)) this.#end(connection, true)
+  }
+
+  *#instances(): Iterable<Instance> {
+    for (const { id } of this.#connections.values())
+      yield* this.#links.parts.fleet.state.byConnection.get(id) ?? []
+  }
+
+  #connectionOf(conn: number): LinkConnection {
+    const known = this.#connections.get(conn)
+    if (known !== undefined) return known
+    const connection = new LinkConnection(this.#links.nextId(), conn, this)
+    this.#connections.set(conn, connection)
+    return connection
+  }
+}
+
+/** Whether a bare beat of this agent would change nothing. */
+function isSettled(instance: Instance): boolean {
+  const { rival } = instance
+  return (
+    instance.isDescribed &&
+    instance.workload !== null &&
+    (instance.reported.isKnown || !canReport(instance)) &&
+    instance.undescribedSinceMs === null &&
+    instance.componentWait === null &&
+    (rival === null || (rival instanceof LinkConnection && rival.isClosed))
+  )
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts'
+import type { Timers } from '../fleet/state/timers.ts'
+import type { Log } from '../log.ts'
+import { DatabaseUnavailable, type Db } from '../store/db.ts'
+import { type ReportedConfig, storeReportedConfigs } from '../store/reported-configs.ts'
+
+/** Bytes that may wait to be stored; whoever comes past this is asked again later. */
+const WAITING_BYTES_MAX = 33_554_432
+const STORE_MS = 250
+const RETRY_MS = 1_000
+const STORED_AT_ONCE = 100
+
+/** Stores the normal forms that a front has read; they are named by what they hold, so that it matters not who does. */
+export class ReportedTexts {
+  readonly #parts: { db: Db; clock: Clock; timers: Timers; log: Log }
+  readonly #waiting = new Map<string, ReportedConfig>()
+  #bytes = 0
+  #atOnce = STORED_AT_ONCE
+  #isStoring = false
+  #isScheduled = false
+
+  constructor(parts: { db: Db; clock: Clock; timers: Timers; log: Log }) {
+    this.#parts = parts
+  }
+
+  get hasRoomForConfigs(): boolean {
+    return this.#bytes < WAITING_BYTES_MAX
+  }
+
+  /** False when there is no room. */
+  reportedConfig(config: ReportedConfig): boolean {
+    if (this.#waiting.has(config.hash)) return true
+    if (!this.hasRoomForConfigs) return false
+    this.#waiting.set(config.hash, config)
+    this.#bytes += config.body.length
+    this.#schedule(STORE_MS)
+    return true
+  }
+
+  /** Store what waits, as before a stop. */
+  async store(): Promise<void> {
+    if (this.#isStoring || this.#waiting.size === 0) return
+    this.#isStoring = true
+    const { db, clock, log } = this.#parts
+    const batch = [...this.#waiting.values()].slice(0, this.#atOnce)
+    try {
+      await storeReportedConfigs(db, batch, clock.now())
+      this.#atOnce = STORED_AT_ONCE
+      this.#forget(batch)
+      if (this.#waiting.size > 0) this.#schedule(0)
+    } catch (error) {
+      log.warn(
+        { cause: (error as Error).message, count: batch.length },
+        'effective configs are not stored yet',
+      )
+      // One that the database refuses keeps none of the others waiting.
+      const isRefused = !(error instanceof DatabaseUnavailable)
+      if (isRefused && batch.length === 1) this.#forget(batch)
+      this.#atOnce = isRefused ? 1 : STORED_AT_ONCE
+      this.#schedule(RETRY_MS)
+    } finally {
+      this.#isStoring = false
+    }
+  }
+
+  #forget(configs: readonly ReportedConfig[]): void {
+    for (const { hash, body } of configs) {
+      this.#waiting.delete(hash)
+      this.#bytes -= body.length
+    }
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#parts.timers.after(delayMs, () => {
+      this.#isScheduled = false
+      void this.store()
+    })
+  }
+}

@@ -1,0 +1,13 @@
+import { encodeServerToAgent } from './codec.ts'
+import type { AgentConnection } from './fleet-port.ts'
+import type { ServerMessage } from './report.ts'
+
+/** Say something to an agent that did not ask; whether it was sent. */
+export function tellAgent(
+  connection: AgentConnection,
+  uidOnWire: Uint8Array,
+  message: ServerMessage,
+): ReturnType<AgentConnection['send']> {
+  if (connection.tell !== undefined) return connection.tell(uidOnWire, message)
+  return connection.send(encodeServerToAgent(uidOnWire, message))
+}

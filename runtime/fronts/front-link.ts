@@ -1,0 +1,135 @@
+import type { RawData, WebSocket } from 'ws'
+import type { Clock } from '../../lib/clock.ts'
+import type { Owner } from '../../lib/cluster/membership.ts'
+import type { Timers } from '../../lib/fleet/state/timers.ts'
+import { BatchWriter, SILENT_MS } from '../../lib/links/batch-writer.ts'
+import { CELL, type FrontEntry, readOwnerBatch } from '../../lib/links/frames.ts'
+import type { FrontAgents } from '../../lib/links/front-agents.ts'
+import type { Log } from '../../lib/log.ts'
+import type { OwnerDoor } from './owner-door.ts'
+
+/** Where members open their links. */
+export const LINK_PATH = '/link'
+const TRY_AGAIN_MS = 100
+/** What the owner has not read; beyond, the link is cut and everybody told of anew on another. */
+const BEHIND_BYTES_MAX = 64 * 1_048_576
+
+export interface FrontLinkParts {
+  door: OwnerDoor
+  agents(): FrontAgents
+  owner(): Owner | null
+  lookAgain(): void
+  /** The epoch of the owner that there is a link to; null for none. */
+  onChange(epoch: number | null): void
+  clock: Clock
+  timers: Timers
+  log: Log
+}
+
+/** Keeps a link from this process to whoever owns, and what its agents say on it. */
+export class FrontLink {
+  readonly #parts: FrontLinkParts
+  #socket: WebSocket | null = null
+  #epoch = 0
+  #isStopped = false
+  #isDialling = false
+  /** When there was a link last. */
+  #upMs: number
+
+  constructor(parts: FrontLinkParts) {
+    this.#parts = parts
+    this.#upMs = parts.clock.monotonicMs()
+  }
+
+  start(): void {
+    void this.#dial()
+  }
+
+  get isUp(): boolean {
+    return this.#socket !== null
+  }
+
+  /** For how long there has been none. */
+  get downMs(): number {
+    return this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs
+  }
+
+  /** Another process owns by now. */
+  ownerChanged(epoch: number): void {
+    if (this.#epoch < epoch) this.cut()
+  }
+
+  /** What is on its way is of another time: everybody is told of anew. */
+  cut(): void {
+    this.#socket?.terminate()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.cut()
+  }
+
+  async #dial(): Promise<void> {
+    if (this.#isDialling || this.#isStopped || this.#socket !== null) return
+    this.#isDialling = true
+    const { door, owner: ownerOf, timers, lookAgain } = this.#parts
+    try {
+      const owner = ownerOf()
+      const socket = owner === null ? null : await door.open(owner, LINK_PATH)
+      if (socket !== null && this.#isStopped) socket.terminate()
+      else if (socket !== null) this.#use(socket, owner!)
+    } finally {
+      this.#isDialling = false
+      if (this.#socket === null && !this.#isStopped) {
+        lookAgain()
+        timers.after(TRY_AGAIN_MS, () => void this.#dial())
+      }
+    }
+  }
+
+  #use(socket: WebSocket, owner: Owner): void {
+    const { clock, timers, onChange, log } = this.#parts
+    const agents = this.#parts.agents()
+    const { epoch } = owner
+    this.#socket = socket
+    this.#epoch = epoch
+    let heardMs = clock.monotonicMs()
+    const writer = new BatchWriter<FrontEntry>({
+      ...{ clock, timers, epoch },
+      send(text) {
+        if (socket.bufferedAmount > BEHIND_BYTES_MAX) socket.terminate()
+        else socket.send(text)
+      },
+    })
+    const out = { send: (entry: FrontEntry) => writer.push(entry) }
+    socket.on('message', (data: RawData) => {
+      heardMs = clock.monotonicMs()
+      try {
+        const batch = readOwnerBatch(String(data))
+        if (batch.epoch !== epoch || batch.cell !== CELL) throw new Error('of another epoch or cell')
+        agents.take(batch)
+      } catch (error) {
+        log.error({ err: error }, 'the owner said what nobody understands')
+        socket.terminate()
+      }
+    })
+    socket.on('close', () => {
+      writer.close()
+      this.#socket = null
+      this.#upMs = clock.monotonicMs()
+      agents.unlinked(out)
+      onChange(null)
+      void this.#dial()
+    })
+    const watch = () => {
+      if (this.#socket !== socket) return
+      if (clock.monotonicMs() - heardMs >= SILENT_MS) socket.terminate()
+      timers.after(SILENT_MS / 5, watch)
+    }
+    watch()
+    socket.resume()
+    log.info({ member: owner.id, epoch }, 'linked to the owner')
+    onChange(epoch)
+    agents.linked(out)
+  }
+}

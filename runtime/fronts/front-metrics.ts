@@ -1,0 +1,30 @@
+import type { FrontCounts } from '../../lib/links/front-agents.ts'
+import type { Metric } from '../metrics.ts'
+
+/** What a process that is one of several counts of itself. */
+export interface FrontFacts extends FrontCounts {
+  isOwner: boolean
+  hasLink: boolean
+  skewMs: number
+}
+
+const one = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
+  ...{ name, kind, help },
+  samples: [{ value }],
+})
+
+/** The metrics that every process of several has, whether it owns or not. */
+export function frontMetrics(facts: FrontFacts): Metric[] {
+  return [
+    one('gauge', 'muster_owner', 'Whether this process owns the fleet.', Number(facts.isOwner)),
+    one('gauge', 'muster_link_up', 'Whether it has a link to the owner.', Number(facts.hasLink)),
+    one('gauge', 'muster_clock_skew_seconds', "Its clock less the database's.", facts.skewMs / 1000),
+    one('gauge', 'muster_front_agents', 'Agents on its WebSockets.', facts.agents),
+    one('gauge', 'muster_front_waiting', 'Agents of which the owner has to be told.', facts.waiting),
+    one('gauge', 'muster_front_unconfirmed', 'Reports that the owner has not answered.', facts.unconfirmed),
+    one('counter', 'muster_front_absorbed_total', 'Beats that were answered here alone.', facts.absorbed),
+    one('counter', 'muster_front_forwarded_total', 'Messages that were passed on.', facts.forwarded),
+    one('counter', 'muster_front_replayed_total', 'Agents of which a new owner was told.', facts.replayed),
+    one('counter', 'muster_front_offers_not_sent_total', 'Offers that did not leave.', facts.offersNotSent),
+  ]
+}

@@ -1,0 +1,40 @@
+import type { OwnerLink, OwnerLinks } from '../../lib/links/owner-links.ts'
+import type { SocketRoute } from '../uws.ts'
+import { LINK_PATH } from './front-link.ts'
+import { memberOf, type Self } from './member-headers.ts'
+
+const NOT_THE_OWNER = { accept: false, status: 421, body: 'another process decides\n' } as const
+
+/** The route by which fronts open their links, while this process owns. */
+export function createLinkRoute(self: Self, owned: () => OwnerLinks | null): SocketRoute {
+  type State = { links: OwnerLinks; memberId: string; link: OwnerLink | null }
+  const of = (state: unknown) => state as State
+  return {
+    path: LINK_PATH,
+    messageBytesMax: 16 * 1_048_576,
+    backpressureBytesMax: 64 * 1_048_576,
+    idleSeconds: 30,
+    closeOnBackpressure: true,
+    admit({ header }) {
+      const links = owned()
+      if (links === null) return NOT_THE_OWNER
+      return {
+        accept: true,
+        state: { links, memberId: memberOf(header, self) ?? '', link: null } satisfies State,
+      }
+    },
+    refuseForRoom: () => null,
+    open(socket, state) {
+      const { links, memberId } = of(state)
+      of(state).link = links.open(
+        { send: (text) => socket.send(text) !== 'dropped', drop: () => socket.drop() },
+        memberId,
+      )
+    },
+    message: (_socket, state, data) => of(state).link?.take(Buffer.from(data).toString()),
+    drain() {
+      // Who reads too slowly is cut at the limit.
+    },
+    close: (_socket, state) => of(state).link?.closed(),
+  }
+}
