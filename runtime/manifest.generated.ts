@@ -6,6 +6,8 @@ import alertsList from '../functions/alerts/list.ts'
 import alertsReopen from '../functions/alerts/reopen.ts'
 import alertsResolve from '../functions/alerts/resolve.ts'
 import alertsWebhookDelivery from '../functions/alerts/webhook-delivery.ts'
+import approvalPolicyChange from '../functions/approval-policy/change.ts'
+import approvalPolicyRead from '../functions/approval-policy/read.ts'
 import approvalsApprove from '../functions/approvals/approve.ts'
 import approvalsComment from '../functions/approvals/comment.ts'
 import approvalsCreate from '../functions/approvals/create.ts'
@@ -159,6 +161,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'alerts/reopen', definition: alertsReopen },
   { id: 'alerts/resolve', definition: alertsResolve },
   { id: 'alerts/webhook-delivery', definition: alertsWebhookDelivery },
+  { id: 'approval-policy/change', definition: approvalPolicyChange },
+  { id: 'approval-policy/read', definition: approvalPolicyRead },
   { id: 'approvals/approve', definition: approvalsApprove },
   { id: 'approvals/comment', definition: approvalsComment },
   { id: 'approvals/create', definition: approvalsCreate },

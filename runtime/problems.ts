@@ -19,6 +19,11 @@ export const PROBLEMS = {
   'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },
   'already-linked': { status: 409, error: 'this user is linked already' },
   'approval-already-pushed': { status: 409, error: 'approval request has already been pushed' },
+  'approval-expired': { status: 409, error: 'an approval is too old for the approval policy: approve again' },
+  'approval-needs-another': {
+    status: 409,
+    error: 'the approval policy asks for somebody else: {reason}',
+  },
   'approval-not-found': { status: 404, error: 'approval request not found' },
   'approval-not-pending': { status: 409, error: 'approval request is not pending' },
   'approval-required': { status: 409, error: 'approval request is not approved' },
@@ -175,6 +180,14 @@ export const PROBLEMS = {
   },
   'permission-not-held': { status: 400, error: 'the holder does not have "{permission}"' },
   'permission-unknown': { status: 400, error: 'unknown permission "{permission}"' },
+  'policy-invalid': {
+    status: 400,
+    error: '{class}: approvals must be 1 or 2, valid_hours a whole number from 1 to {max} or absent',
+  },
+  'policy-needs-another': {
+    status: 409,
+    error: 'this account was made or changed by whoever asked, or since: somebody else must confirm it',
+  },
   'priority-invalid': { status: 400, error: 'priority must be a whole number between -{max} and {max}' },
   'production-confirmation-required': { status: 400, error: 'prod approval request requires confirmation' },
   'production-double-confirmation-required': { status: 400, error: 'prod push requires double confirmation' },

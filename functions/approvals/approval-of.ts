@@ -1,4 +1,9 @@
+import { readApprovalPolicy } from '../../lib/changes/approval-policy.ts'
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
+import { classOfRequest, readStanding } from '../../lib/changes/approval-standing.ts'
+import type { ApprovalPolicy, ApprovalRule } from '../../lib/model/approval-policy.ts'
+import { rolesWith } from '../../lib/model/permissions.ts'
+import { listApprovalVotes, readApprovers } from '../../lib/store/approval-votes.ts'
 import { type Approval, listApprovalComments } from '../../lib/store/approvals.ts'
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
@@ -18,6 +23,10 @@ export async function withSurroundings(
 ): Promise<ShownApproval[]> {
   const ids = approvals.map(({ id }) => id)
   const comments = ids.length === 0 ? [] : await listApprovalComments(ctx.db, ids)
+  const votes = ids.length === 0 ? [] : await listApprovalVotes(ctx.db, ids)
+  const { policy } = await readApprovalPolicy(ctx.db, ctx.clock.now())
+  const { count, hadTwo } = await readApprovers(ctx.db, rolesWith('config:approve'))
+  const isSole = count < 2 && !hadTwo
   const pushIds = approvals.flatMap(({ pushId }) => pushId ?? [])
   const pushes = new Map(
     (pushIds.length === 0 ? [] : await listPushesById(ctx.db, pushIds)).map((push) => [push.pushId, push]),
@@ -33,6 +42,9 @@ export async function withSurroundings(
       approval,
       around: {
         comments: comments.filter(({ approvalId }) => approvalId === approval.id),
+        votes: votes.filter(({ approvalId }) => approvalId === approval.id),
+        rule: ruleOf(ctx, approval, policy, isSole),
+        isShort: false,
         push,
         aftermath: push === null || workload === null ? null : ctx.views.aftermath(workload, push, answer),
       },
@@ -40,8 +52,32 @@ export async function withSurroundings(
   })
 }
 
+/** What the policy asks of a request that waits to be approved or pushed; null for any other. */
+function ruleOf(
+  ctx: Context,
+  approval: Approval,
+  policy: ApprovalPolicy,
+  isSole: boolean,
+): ApprovalRule | null {
+  if (approval.status !== 'pending' && approval.status !== 'approved') return null
+  const rule = policy[classOfRequest(approval, labelsOf(ctx, approval))]
+  return { ...rule, authorCounts: rule.authorCounts || isSole }
+}
+
+function labelsOf(ctx: Context, { workloadId }: Approval) {
+  const { labels, trustedLabels } = ctx.fleet.workload(workloadId) ?? { labels: {}, trustedLabels: {} }
+  return { labels, trustedLabels }
+}
+
+/** Whether a request that was approved is so no more. */
+async function isShort(ctx: Context, approval: Approval): Promise<boolean> {
+  if (approval.status !== 'approved') return false
+  const standing = await readStanding(ctx.db, approval, labelsOf(ctx, approval), ctx.clock.now())
+  return !standing.judgement.isEnough
+}
+
 /** One request as the wire shows it. */
 export async function readApproval(ctx: Context, approval: Approval): Promise<ApprovalRecord> {
   const [found] = await withSurroundings(ctx, [approval])
-  return toApprovalRecord(approval, found!.around)
+  return toApprovalRecord(approval, { ...found!.around, isShort: await isShort(ctx, approval) })
 }

@@ -8,7 +8,7 @@ import { replyToStep, stepOf } from './approval-step.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/approve',
   summary: 'Approve a pending config request.',
-  access: inPerson('workload:push_config'),
+  access: inPerson('config:approve'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,
@@ -19,6 +19,7 @@ export default defineHttp({
     'workload-not-found',
     'approval-not-found',
     'approval-not-pending',
+    'approval-needs-another',
     'managed-elsewhere',
     'configuration-invalid',
     'server-busy',

@@ -17,7 +17,7 @@ import {
 export default defineHttp({
   route: 'GET /api/approvals',
   summary: 'List the config requests of all workloads, by status.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('config:request'),
   gate: 'config_safety.approvals',
   params: noParams,
   query: type({ ...pageQuery, status: optional(string()) }),

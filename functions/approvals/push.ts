@@ -55,6 +55,8 @@ export default defineHttp({
     'approval-not-found',
     'approval-already-pushed',
     'approval-required',
+    'approval-needs-another',
+    'approval-expired',
     'remote-config-unsupported',
     'workload-frozen',
     'workload-not-connected',
@@ -71,6 +73,7 @@ export default defineHttp({
       return problem('feature-disabled', { feature: STAGES_GATE })
     if (stages !== null && !stages.ok) return problem(stages.code, stages.details)
     if (body.break_glass && actor.apiToken !== null) return problem('session-required')
+    if (body.break_glass && !actor.permissions.has('config:break_glass')) return problem('forbidden')
     const outcome = await pushApproval(ctx, {
       ...{ workloadId: params.id, approvalId: params.approval_id, actor, comment: body.comment },
       prodDoubleConfirmed: body.prod_double_confirmed,

@@ -30,6 +30,8 @@ export default defineHttp({
     'workload-not-found',
     'approval-not-found',
     'approval-required',
+    'approval-needs-another',
+    'approval-expired',
     'workload-not-connected',
     'stage-empty',
     'configuration-invalid',

@@ -1,3 +1,5 @@
+import type { ApprovalRule } from '../model/approval-policy.ts'
+import type { ApprovalVote } from '../store/approval-votes.ts'
 import type { Approval, ApprovalComment } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
 import type { ApprovalOutcome, ApprovalRecord, ApprovalStep } from '../wire/approvals.ts'
@@ -7,6 +9,11 @@ import type { PushAftermath } from '../wire/revisions.ts'
 /** What a request's record is made of beside the request itself. */
 export interface ApprovalSurroundings {
   comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
+  votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
+  /** What the policy asks now; null for one that waits no more. */
+  rule: ApprovalRule | null
+  /** It was approved, and by the policy is no more. */
+  isShort: boolean
   /** The push that it became, as it stands now; null for one that was not pushed. */
   push: Push | null
   /** What was done about that push where it failed. */
@@ -31,7 +38,12 @@ export function toApprovalRecord(approval: Approval, around: ApprovalSurrounding
     ...(approver === null ? {} : { approver, approved_by: approver }),
     ...(approvalComment === null ? {} : { approval_comment: approvalComment }),
     ...(approvedAt === null ? {} : { approved_at: approvedAt.toISOString() }),
-    ...(approver === null ? {} : { self_approved: approval.approverId === approval.requesterId }),
+    ...(approver === null ? {} : { self_approved: isSelfApproved(approval, around.votes) }),
+    approvals: around.votes.map(toGiven),
+    ...(around.isShort ? { approvals_short: true as const } : {}),
+    ...(around.rule === null
+      ? {}
+      : { approvals_needed: around.rule.approvals, author_counts: around.rule.authorCounts }),
     prod_target: approval.prodTarget,
     prod_confirmation: approval.prodConfirmation,
     prod_double_confirmed: approval.prodDoubleConfirmed,
@@ -51,6 +63,16 @@ export function toApprovalRecord(approval: Approval, around: ApprovalSurrounding
   }
 }
 
+const isSelfApproved = (
+  { approverId, requesterId }: Approval,
+  votes: ApprovalSurroundings['votes'],
+): boolean => approverId === requesterId || votes.some(({ userId }) => userId === requesterId)
+
+const toGiven = ({ email, at, comment, soleApprover }: ApprovalSurroundings['votes'][number]) => ({
+  ...{ by: email, at: at.toISOString(), comment },
+  ...(soleApprover ? { sole_approver: true as const } : {}),
+})
+
 function toOutcome(push: Push, aftermath: PushAftermath | null): ApprovalOutcome {
   return {
     status: push.status,
@@ -62,7 +84,7 @@ function toOutcome(push: Push, aftermath: PushAftermath | null): ApprovalOutcome
   }
 }
 
-function toTimeline(approval: Approval, { comments, push }: ApprovalSurroundings): ApprovalStep[] {
+function toTimeline(approval: Approval, { comments, votes, push }: ApprovalSurroundings): ApprovalStep[] {
   const steps: ApprovalStep[] = []
   const add = (
     what: ApprovalStep['what'],
@@ -79,7 +101,9 @@ function toTimeline(approval: Approval, { comments, push }: ApprovalSurroundings
   }
   add('requested', approval.createdAt, approval.requester, approval.requestComment)
   for (const { createdAt, author, body } of comments) add('commented', createdAt, author, body)
-  add('approved', approval.approvedAt, approval.approver, approval.approvalComment)
+  for (const { at, email, comment } of votes) add('approved', at, email, comment)
+  // Of before votes were kept.
+  if (votes.length === 0) add('approved', approval.approvedAt, approval.approver, approval.approvalComment)
   const { status, closedAt, closedBy, closeComment } = approval
   if (status === 'rejected' || status === 'withdrawn' || status === 'retired')
     add(status, closedAt, closedBy, closeComment)

@@ -1,6 +1,7 @@
 import type { AuditFailure } from '../audit/delivery.ts'
-import type { Refusal } from '../model/refusal.ts'
-import { type Approval, findApproval, markApproved } from '../store/approvals.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { upsertApprovalVote } from '../store/approval-votes.ts'
+import { type Approval, findApproval, lockApproval, markApproved, touchApproval } from '../store/approvals.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
@@ -11,17 +12,19 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
+import { type ApprovalStanding, readStanding } from './approval-standing.ts'
+import { discountOf } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
 
 export type ApproveOutcome =
   | { ok: true; approval: Approval }
   | { ok: false; code: 'workload-not-found' | 'approval-not-found' | 'approval-not-pending' }
-  | Refusal<'managed-elsewhere'>
+  | Refusal<'approval-needs-another' | 'managed-elsewhere'>
   | TextRefusal
   | DraftRefusal
   | AuditFailure
 
-/** Approve a pending request. One's own may be approved as well; the record says so. */
+/** Approve a request; it stays pending until the policy's number of people have. */
 export async function approveApproval(
   parts: ApprovalParts,
   request: { workloadId: string; approvalId: string; comment: string; actor: ApprovalActor },
@@ -33,22 +36,48 @@ export async function approveApproval(
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const found = await findApproval(parts.db, workloadId, approvalId)
   if (found === null) return { ok: false, code: 'approval-not-found' }
-  if (found.status !== 'pending') return { ok: false, code: 'approval-not-pending' }
+  if (!mayTakeApproval(found)) return { ok: false, code: 'approval-not-pending' }
   const elsewhere = await refuseManaged(parts.db, found)
   if (elsewhere !== null) return elsewhere
   const checked = await checkDraft(parts, found.draftYaml, target)
   if (!checked.ok) return checked
   return parts.db.change<ApproveOutcome>('approval.approve', actor, async (tx) => {
-    const approval = await markApproved(tx, {
-      ...{ id: approvalId, approver: actor.email, approverId: actor.userId, comment: comment.text },
-      now: parts.clock.now(),
+    const now = parts.clock.now()
+    const locked = await lockApproval(tx, approvalId)
+    if (locked === null || !mayTakeApproval(locked)) return { ok: false, code: 'approval-not-pending' }
+    const before = await readStanding(tx, locked, target, now, [actor.userId])
+    // One that was approved may lack somebody since: an approval got too old, or its approver lost the right.
+    if (locked.status === 'approved' && before.judgement.isEnough)
+      return { ok: false, code: 'approval-not-pending' }
+    const refusal = refuseApprover(before, actor)
+    if (refusal !== null) return refusal
+    await upsertApprovalVote(tx, {
+      ...{ approvalId, userId: actor.userId, email: actor.email, comment: comment.text, at: now },
+      ...{ rule: before.asked.rule, soleApprover: before.asked.isSoleApprover },
     })
-    if (approval === null) return { ok: false, code: 'approval-not-pending' }
+    const { judgement } = await readStanding(tx, locked, target, now)
+    const approver = { approver: actor.email, approverId: actor.userId, comment: comment.text }
+    const approval = judgement.isEnough
+      ? await markApproved(tx, { id: approvalId, ...approver, now })
+      : await touchApproval(tx, approvalId, now)
     await recordStep(tx, 'config.approval.approve', approval)
     tx.afterCommit(() => {
       parts.hub.broadcast(toApprovalFrame(approval))
-      parts.counters.approvalWaitsNoMore(workloadId, approvalId)
+      if (judgement.isEnough) parts.counters.approvalWaitsNoMore(workloadId, approvalId)
     })
     return { ok: true, approval }
   })
+}
+
+const mayTakeApproval = ({ status }: Approval): boolean => status === 'pending' || status === 'approved'
+
+/** Why an approval by this person would not count, or does already; null where it would. */
+function refuseApprover(
+  { asked, judgement }: ApprovalStanding,
+  { userId }: ApprovalActor,
+): Refusal<'approval-needs-another'> | null {
+  if (judgement.counted.includes(userId))
+    return refuse('approval-needs-another', { reason: 'approved_already' })
+  const why = discountOf(asked, judgement.rule, { userId, at: asked.now })
+  return why === null ? null : refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
 }

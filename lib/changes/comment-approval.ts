@@ -3,7 +3,7 @@ import {
   countApprovalComments,
   findApproval,
   insertApprovalComment,
-  lockApprovalStatus,
+  lockApproval,
 } from '../store/approvals.ts'
 import { type ApprovalActor, type ApprovalParts, readComment, recordStep } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
@@ -25,7 +25,7 @@ export async function commentApproval(
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
   return parts.db.change<CommentOutcome>('approval.comment', actor, async (tx) => {
-    const status = await lockApprovalStatus(tx, approvalId)
+    const status = (await lockApproval(tx, approvalId))?.status
     if (status !== 'pending' && status !== 'approved') return { ok: false, code: 'approval-not-pending' }
     if ((await countApprovalComments(tx, approvalId)) >= COMMENTS_MAX)
       return refuse('comments-full', { max: COMMENTS_MAX })

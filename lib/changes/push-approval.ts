@@ -9,10 +9,11 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   type Approval,
   findApproval,
-  lockApprovalStatus,
+  lockApproval,
   markPushed,
   type StoredApprovalStatus,
 } from '../store/approvals.ts'
+import type { Db } from '../store/db.ts'
 import { type StoredHold, storeHold } from '../store/holds.ts'
 import type { StagePlan } from '../store/rollouts.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
@@ -25,6 +26,8 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
+import { readStanding } from './approval-standing.ts'
+import { shortfallOf } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
 
 /** A push of a request as it comes in. */
@@ -44,6 +47,8 @@ export type PushApprovalOutcome =
   | { ok: true; approval: Approval }
   | Refusal<
       | 'approval-already-pushed'
+      | 'approval-expired'
+      | 'approval-needs-another'
       | 'approval-not-found'
       | 'break-glass-reason-required'
       | 'managed-elsewhere'
@@ -88,7 +93,7 @@ export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): 
   const checked = await checkDraft(parts, approval.draftYaml, target)
   if (!checked.ok) return checked
   const blocked = await judgePolicy(parts, push, approval, target)
-  return blocked ?? commit(parts, push, approval, prodTarget, checked.required)
+  return blocked ?? commit(parts, push, approval, prodTarget, target, checked.required)
 }
 
 const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trustedLabels }: ConfigTarget) =>
@@ -156,9 +161,18 @@ async function commit(
   push: ApprovalPush,
   approval: Approval,
   prodTarget: boolean,
+  target: ConfigTarget,
   required: readonly ComponentRef[],
 ): Promise<PushApprovalOutcome> {
   const { actor, breakGlass, workloadId } = push
+  // Counted again: who approved may have lost the right, and the policy may ask for more.
+  const refuseShortfall = async (tx: Db, locked: Approval): Promise<PushRefusal | null> => {
+    if (breakGlass) return null
+    const { judgement } = await readStanding(tx, { ...locked, prodTarget }, target, parts.clock.now())
+    const { isEnough, counted, needed } = judgement
+    const reason = `${counted.length}_of_${needed}`
+    return isEnough ? null : refuse(shortfallOf(judgement), { reason })
+  }
   let pushed: Approval | null = null
   const hold = holdAfter(parts, push)
   const outcome = await parts.fleet.push<PushRefusal>(
@@ -168,9 +182,9 @@ async function commit(
       stages: push.stages,
     },
     async (tx, { pushId }) => {
-      const status = await lockApprovalStatus(tx, approval.id)
-      if (status === null) return { ok: false, code: 'approval-not-found' }
-      const refusal = refuseStatus(status, breakGlass)
+      const locked = await lockApproval(tx, approval.id)
+      if (locked === null) return { ok: false, code: 'approval-not-found' }
+      const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))
       if (refusal !== null) return refusal
       pushed = await markPushed(tx, {
         ...{ id: approval.id, pushId, configHash: approval.draftHash, comment: push.comment, prodTarget },

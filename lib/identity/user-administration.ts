@@ -3,8 +3,10 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { isEmail, toEmailKey } from '../model/emails.ts'
+import { rolesWith } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
+import { noteAccountChange, noteApprovers } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
@@ -94,6 +96,8 @@ async function createUser(
     const row = { id, email, emailKey: toEmailKey(email), passwordHash: hashed.hash, createdAt: now }
     if (!(await insertUser(tx, row))) return { ok: false, code: 'email-taken' }
     await replaceUserGroups(tx, id, idsOf(groups))
+    await noteAccountChange(tx, id, by.userId, now)
+    await noteApprovers(tx, rolesWith('config:approve'))
     const detail = JSON.stringify({ email, groups: namesOf(groups) })
     await tx.record({ action: 'user.create', resource: 'user', resourceId: id, detail })
     const user = { id, email, groups: namesOf(groups), createdAt: now, lastLoginAt: null }
@@ -129,6 +133,8 @@ async function updateUser(
     const refusal = groups && !isAdministrator(groups) ? await refuseLoss(tx, parts, user) : null
     if (refusal) return refusal
     if (groups) await replaceUserGroups(tx, id, idsOf(groups))
+    if (groups || passwordHash !== null) await noteAccountChange(tx, id, by.userId, parts.clock.now())
+    await noteApprovers(tx, rolesWith('config:approve'))
     if (passwordHash !== null) {
       await updatePassword(tx, id, passwordHash, null)
       // Whoever is locked out is locked out with every key.

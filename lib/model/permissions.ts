@@ -2,8 +2,11 @@
 export const PERMISSIONS = [
   'alert:resolve',
   'audit:view',
+  'config:approve',
+  'config:break_glass',
   'config:create',
   'config:read_content',
+  'config:request',
   'reports:export',
   'settings:manage',
   'users:manage',
@@ -20,8 +23,11 @@ export type Role = (typeof ROLES)[number]
 
 const EDITOR: readonly Permission[] = [
   'alert:resolve',
+  'config:approve',
+  'config:break_glass',
   'config:create',
   'config:read_content',
+  'config:request',
   'reports:export',
   'workload:archive',
   'workload:push_config',
@@ -33,6 +39,10 @@ const MATRIX: Record<Role, readonly Permission[]> = {
   editor: EDITOR,
   administrator: PERMISSIONS,
 }
+
+/** The roles that hold a permission. */
+export const rolesWith = (permission: Permission): Role[] =>
+  ROLES.filter((role) => MATRIX[role].includes(permission))
 
 /** What the members of these groups may do together, sorted. Unknown groups grant nothing. */
 export function permissionsOf(groups: readonly string[]): Permission[] {

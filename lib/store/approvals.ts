@@ -186,27 +186,33 @@ export async function listOpenApprovalsOfGroup(
   )
 }
 
-/** The status of a request, whose row is locked until the transaction ends; null when it is gone. */
-export async function lockApprovalStatus(tx: Db, id: string): Promise<StoredApprovalStatus | null> {
-  const rows = await tx.query<{ status: StoredApprovalStatus }>(
-    `select status from approvals where id = $1 for update`,
-    [id],
-  )
-  return rows[0]?.status ?? null
+/** A request, whose row is locked until the transaction ends; null when it is gone. */
+export async function lockApproval(tx: Db, id: string): Promise<Approval | null> {
+  const rows = await tx.query<Approval>(`select ${COLUMNS} from approvals where id = $1 for update`, [id])
+  return rows[0] ?? null
 }
 
-/** Mark a pending request approved; null when it is not pending any more. */
+/** Note that something happened to a request, whose row must be locked. */
+export async function touchApproval(tx: Db, id: string, now: Date): Promise<Approval> {
+  const rows = await tx.query<Approval>(
+    `update approvals set updated_at = $2 where id = $1 returning ${COLUMNS}`,
+    [id, now],
+  )
+  return rows[0]!
+}
+
+/** Mark a request approved, whose row must be locked and which nobody pushed or closed. */
 export async function markApproved(
   tx: Db,
   approval: { id: string; approver: string; approverId: string; comment: string; now: Date },
-): Promise<Approval | null> {
+): Promise<Approval> {
   const rows = await tx.query<Approval>(
     `update approvals set status = 'approved', approver = $2, approver_id = $3, approval_comment = $4,
        approved_at = $5, updated_at = $5
-     where id = $1 and status = 'pending' returning ${COLUMNS}`,
+     where id = $1 returning ${COLUMNS}`,
     [approval.id, approval.approver, approval.approverId, approval.comment, approval.now],
   )
-  return rows[0] ?? null
+  return rows[0]!
 }
 
 /** Mark a request pushed. Its row must be locked and its status checked. */

@@ -45,7 +45,9 @@ export async function listUserGroups(db: Db, userId: string): Promise<Group[]> {
   return rows.map(toGroup)
 }
 
-/** Make these the only groups of a user. */
+/**
+ * Make these the only groups of a user. Whoever changes groups also says `noteApprovers`, in the same transaction.
+ */
 export async function replaceUserGroups(tx: Db, userId: string, groupIds: readonly string[]): Promise<void> {
   await tx.execute('DELETE FROM user_groups WHERE user_id = $1 AND group_id <> ALL($2::text[])', [
     userId,

@@ -1,4 +1,15 @@
-import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  string,
+  type,
+} from 'superstruct'
 import { PushAftermath, RevisionPhase, RevisionStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { named, note, type Sent } from './structs.ts'
@@ -33,9 +44,20 @@ export const ApprovalOutcome = named(
 )
 export type ApprovalOutcome = Infer<typeof ApprovalOutcome>
 
+export const GivenApproval = named(
+  'GivenApproval',
+  'One person’s approval of a request.',
+  type({
+    by: string(),
+    at: string(),
+    comment: string(),
+    sole_approver: note('Given while nobody else could approve anything.', optional(literal(true))),
+  }),
+)
+
 export const ApprovalRecord = named(
   'ApprovalRecord',
-  'A request to run a draft on a workload, and what became of it. Holds YAML: only for `workload:push_config`.',
+  'A request to run a draft on a workload, and what became of it. Holds YAML: only for `config:request`.',
   type({
     id: string(),
     workload_id: string(),
@@ -55,6 +77,16 @@ export const ApprovalRecord = named(
     approved_by: optional(string()),
     approved_at: optional(string()),
     self_approved: optional(boolean()),
+    approvals: note('Everybody who has approved it, the first one first.', array(GivenApproval)),
+    approvals_needed: note('By the policy as it is now; only of a request that waits.', optional(number())),
+    author_counts: note(
+      'Whether whoever requested it may be among them; only of one that waits.',
+      optional(boolean()),
+    ),
+    approvals_short: note(
+      'It was approved, and is no more: an approval got too old, or its approver lost the right. Told of one request at a time.',
+      optional(literal(true)),
+    ),
     prod_target: boolean(),
     prod_confirmation: boolean(),
     prod_double_confirmed: boolean(),

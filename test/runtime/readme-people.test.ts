@@ -27,6 +27,12 @@ it('the README makes a token for a machine, and the machine reads the fleet with
   expect(used).toEqual({ name: 'ci', last_used_at: expect.any(Date) })
 })
 
+it('the README changes the approval policy', async () => {
+  const SESSION = await running.token()
+  const printed = await runReadmeCommands('approval-policy', { MUSTER_URL: running.url, SESSION })
+  expect(JSON.parse(printed)).toMatchObject({ production: { approvals: 2, valid_hours: 72 } })
+})
+
 it('the README tells muster of an identity provider, and muster understands', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'readme-oidc-'))
   try {

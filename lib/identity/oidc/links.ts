@@ -1,7 +1,9 @@
 import type { AuditedDatabase } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
+import type { Clock } from '../../clock.ts'
 import { toEmailKey } from '../../model/emails.ts'
+import { noteAccountChange } from '../../store/approval-votes.ts'
 import { linkUser, takeLinkRequest } from '../../store/external-users.ts'
 import { deleteUserSessions } from '../../store/sessions.ts'
 import { findUser, lockIdentity } from '../../store/users.ts'
@@ -21,6 +23,7 @@ export interface LinkAdministration {
 }
 
 interface Parts {
+  clock: Clock
   db: AuditedDatabase
   ends: SessionEnds
   /** Administrators who must not come to depend on a provider. */
@@ -35,7 +38,11 @@ export function openLinkAdministration(parts: Parts): LinkAdministration {
   }
 }
 
-function accept({ db, ends, keptAdministrators }: Parts, by: AuditActor, id: string): Promise<LinkOutcome> {
+function accept(
+  { db, clock, ends, keptAdministrators }: Parts,
+  by: AuditActor,
+  id: string,
+): Promise<LinkOutcome> {
   const kept = new Set(keptAdministrators.map(toEmailKey))
   return db.change<LinkOutcome>('link.accept', by, async (tx) => {
     await lockIdentity(tx)
@@ -44,6 +51,7 @@ function accept({ db, ends, keptAdministrators }: Parts, by: AuditActor, id: str
     if (!user) return { ok: false, code: 'link-request-not-found' }
     if (user.isBound) return { ok: false, code: 'already-linked' }
     if (kept.has(toEmailKey(user.email))) return { ok: false, code: 'seed-admin' }
+    await noteAccountChange(tx, user.id, by.userId, clock.now())
     await linkUser(tx, user.id, request.issuer, request.subject)
     // Whoever knew the password is not yet whoever the provider vouches for.
     const ended = await deleteUserSessions(tx, user.id, null)

@@ -3,6 +3,8 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
 import { toEmailKey } from '../../model/emails.ts'
+import { rolesWith } from '../../model/permissions.ts'
+import { noteApprovers } from '../../store/approval-votes.ts'
 import type { Db } from '../../store/db.ts'
 import {
   findExternalUser,
@@ -99,6 +101,7 @@ async function openSession(
       if (person.isNew)
         await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
       if (groups !== null) await followClaims(tx, userId, groups)
+      await noteApprovers(tx, rolesWith('config:approve'))
       await noteExternalLogin(tx, userId, displayName, now)
       const names = (await listUserGroups(tx, userId)).map((group) => group.name)
       const sessionId = uuidv7(now, random)

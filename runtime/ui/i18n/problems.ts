@@ -8,6 +8,8 @@ export const problemTexts = defineTexts({
     alert_not_reopenable: 'This alert can no longer be opened again.',
     already_linked: 'This user is linked already.',
     approval_already_pushed: 'This request has been pushed already.',
+    approval_expired: 'An approval is too old for the approval policy. It has to be approved again.',
+    approval_needs_another: 'The approval policy asks for somebody else ({reason}).',
     approval_not_found: 'This request does not exist.',
     approval_not_pending: 'Somebody has answered this request already.',
     approval_required: 'This request is not approved.',
@@ -127,6 +129,9 @@ export const problemTexts = defineTexts({
     pdf_unavailable: 'This server cannot make a PDF.',
     permission_not_held: 'The holder does not have the permission {permission}.',
     permission_unknown: 'There is no permission {permission}.',
+    policy_invalid: '{class}: one or two approvals, valid for 1 to {max} hours or without an end.',
+    policy_needs_another:
+      'Whoever asked for this policy has made or changed your account, or somebody has since. Another person must confirm it.',
     priority_invalid: 'A priority is a whole number between -{max} and {max}.',
     production_confirmation_required: 'This goes to production: confirm it.',
     production_double_confirmation_required: 'This goes to production: confirm it once more.',
@@ -222,6 +227,9 @@ export const problemTexts = defineTexts({
     alert_not_reopenable: 'Cette alerte ne peut plus être rouverte.',
     already_linked: 'Cet utilisateur est déjà lié.',
     approval_already_pushed: 'Cette demande a déjà été poussée.',
+    approval_expired:
+      'Une approbation est trop ancienne pour la règle d’approbation. Il faut approuver de nouveau.',
+    approval_needs_another: 'La règle d’approbation demande quelqu’un d’autre ({reason}).',
     approval_not_found: 'Cette demande n’existe pas.',
     approval_not_pending: 'Quelqu’un a déjà répondu à cette demande.',
     approval_required: 'Cette demande n’est pas approuvée.',
@@ -347,6 +355,9 @@ export const problemTexts = defineTexts({
     pdf_unavailable: 'Ce serveur ne peut pas faire de PDF.',
     permission_not_held: 'Le titulaire n’a pas la permission {permission}.',
     permission_unknown: 'Il n’y a pas de permission {permission}.',
+    policy_invalid: '{class} : une ou deux approbations, valables de 1 à {max} heures ou sans fin.',
+    policy_needs_another:
+      'Votre compte a été créé ou modifié par qui a demandé cette règle, ou depuis. Une autre personne doit la confirmer.',
     priority_invalid: 'Une priorité est un nombre entier entre -{max} et {max}.',
     production_confirmation_required: 'Cela va en production : confirmez-le.',
     production_double_confirmation_required: 'Cela va en production : confirmez-le encore une fois.',

@@ -19,7 +19,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
-import { can } from '../state/session.ts'
+import { can, me } from '../state/session.ts'
 import { isOver } from './review-story.tsx'
 
 interface DecisionProps {
@@ -29,6 +29,28 @@ interface DecisionProps {
   reload: () => void
 }
 
+/** Why one’s own approval would not count; the server has the last word. */
+function refuseMyself(approval: ApprovalRecord): string | null {
+  const words = say(changeTexts)
+  const mine = me.value?.email
+  if (approval.requester === mine && approval.author_counts === false) return words.ownRequest
+  const hasApproved = approval.approvals_short !== true && approval.approvals.some(({ by }) => by === mine)
+  return hasApproved ? words.approvedAlready : null
+}
+
+/** How many have approved, of how many, and whether the author counts. */
+function Count({ approval }: { approval: ApprovalRecord }) {
+  const words = say(changeTexts)
+  const { approvals, approvals_needed: needed, author_counts: authorCounts } = approval
+  if (needed === undefined) return null
+  return (
+    <p class={approval.approvals_short ? 'warn' : 'muted'}>
+      {approval.approvals_short && `${words.approvalsShort} `}
+      {words.approvalCount(approvals.length, needed)} {authorCounts === false && words.byAnother}
+    </p>
+  )
+}
+
 function Approve({ workload, approval, reload }: DecisionProps) {
   const words = say(changeTexts)
   const comment = useSignal('')
@@ -36,8 +58,9 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const managed = useManaged(workload.id)
   const isOutsideGit = managed !== null && approval.target_group !== gitGroupOf(managed.owner)
   const reason =
-    unless('workload:push_config') ??
+    unless('config:approve') ??
     (isOutsideGit ? say(gitTexts).notApproved : null) ??
+    refuseMyself(approval) ??
     (comment.value.trim() === '' ? words.approveNeedsComment : null)
   const ask = async () => {
     if (isBusy.value) return
@@ -78,9 +101,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
           {words.approve}
         </Action>
         <Action
-          reason={
-            unless('workload:push_config') ?? (comment.value.trim() === '' ? words.changesNeedComment : null)
-          }
+          reason={unless('config:request') ?? (comment.value.trim() === '' ? words.changesNeedComment : null)}
           onClick={() => void ask()}
         >
           {words.askChanges}
@@ -388,10 +409,12 @@ export function ReviewDecision(props: DecisionProps) {
   const pushReason =
     unless('workload:push_config') ??
     (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
+    (approval.approvals_short === true ? words.approvalsShort : null) ??
     (plan?.policy.decision === 'block' ? words.policyBlocks(plan.policy.summary.block_count) : null)
   return (
     <section class="pane stack">
-      {approval.status === 'pending' && <Approve {...props} />}
+      <Count approval={approval} />
+      {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
       <div class="actions">
         {approval.status === 'approved' && (
           <Action kind="primary" reason={pushReason} onClick={() => (open.value = 'push')}>
@@ -401,18 +424,14 @@ export function ReviewDecision(props: DecisionProps) {
         <Action reason={unless('workload:push_config')} onClick={editAgain}>
           {words.editAgain}
         </Action>
-        <Action reason={unless('workload:push_config')} onClick={() => (open.value = 'withdraw')}>
+        <Action reason={unless('config:request')} onClick={() => (open.value = 'withdraw')}>
           {words.withdraw}
         </Action>
-        <Action reason={unless('workload:push_config')} onClick={() => (open.value = 'reject')}>
+        <Action reason={unless('config:approve')} onClick={() => (open.value = 'reject')}>
           {words.reject}
         </Action>
         {approval.status === 'pending' && (
-          <Action
-            kind="danger"
-            reason={unless('workload:push_config')}
-            onClick={() => (open.value = 'glass')}
-          >
+          <Action kind="danger" reason={unless('config:break_glass')} onClick={() => (open.value = 'glass')}>
             ▲ {words.breakGlass}
           </Action>
         )}

@@ -91,6 +91,9 @@ export function Story({ approval }: { approval: ApprovalRecord }) {
         ))}
       </ol>
       <Outcome approval={approval} />
+      {approval.approvals.some(({ sole_approver: isSole }) => isSole) && (
+        <p class="warn">{words.soleApprover}</p>
+      )}
       {approval.self_approved && <p class="warn">{words.self}</p>}
       {approval.break_glass && <p class="bad">{words.wasBreakGlass}</p>}
     </section>

@@ -27,6 +27,10 @@ const SECTIONS = {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-labels.tsx')).LabelsSection),
   },
+  approvals: {
+    needs: 'settings:manage',
+    section: lazy(async () => (await import('./settings-approvals.tsx')).ApprovalsSection),
+  },
   system: {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-system.tsx')).SystemSection),

@@ -1,4 +1,5 @@
 import type { AlertRecord, AlertResolved } from '../../../lib/wire/alerts.ts'
+import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
 import type {
   ApprovalCreateRequest,
   ApprovalPushRequest,
@@ -206,6 +207,9 @@ export const api = {
   updateUser: (id: string, request: UserUpdateRequest) =>
     call<UserRecord>('PATCH', `/api/users/${e(id)}`, { json: request }),
   deleteUser: (id: string) => call<void>('DELETE', `/api/users/${e(id)}`),
+  approvalPolicy: (signal?: Signal) => call<ApprovalPolicyRecord>('GET', '/api/approval-policy', { signal }),
+  changeApprovalPolicy: (request: ApprovalPolicyRequest) =>
+    call<ApprovalPolicyRecord>('PUT', '/api/approval-policy', { json: request }),
   linkRequests: (signal?: Signal) => call<LinkRequestRecord[]>('GET', '/api/link-requests', { signal }),
   acceptLink: (id: string) => call<void>('POST', `/api/link-requests/${e(id)}/accept`),
   refuseLink: (id: string) => call<void>('DELETE', `/api/link-requests/${e(id)}`),

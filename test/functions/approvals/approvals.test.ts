@@ -210,6 +210,10 @@ describe('texts of requests', () => {
 
 describe('approving', () => {
   it('needs a comment, and says when one approved one’s own request', async () => {
+    await invoke(ctx, `PUT /api/workloads/${agent.workloadId}/trusted-labels`, {
+      as: admin.token,
+      body: { labels: { env: 'staging' } },
+    })
     const { id } = await requested()
     expect(await approve(id, { comment: ' ' })).toMatchObject({
       status: 400,
@@ -524,7 +528,10 @@ describe('pushing', () => {
   })
 
   it('is done by a token where it is approved; approving and breaking the glass need a person', async () => {
-    const machine = { ...editor, ...(await makeApiToken(ctx, editor, ['workload:push_config'])) }
+    const machine = {
+      ...editor,
+      ...(await makeApiToken(ctx, editor, ['config:request', 'workload:push_config'])),
+    }
     const { id } = (await create({}, machine)).json as ApprovalRecord
     const refused = { status: 403, json: { code: 'session_required' } }
     expect(await approve(id, { comment: 'fine' }, machine)).toMatchObject(refused)

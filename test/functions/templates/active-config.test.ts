@@ -34,7 +34,8 @@ describe('the config that a workload names as active_config_id', () => {
     const post = (path: string, body: object) =>
       invoke(ctx, `POST ${base}${path}`, { as: editor.token, body })
     const { id } = (await post('', { draft_yaml: yaml })).json as { id: string }
-    await post(`/${id}/approve`, { comment: 'fine' })
+    const approver = await signIn(ctx)
+    await invoke(ctx, `POST ${base}/${id}/approve`, { as: approver.token, body: { comment: 'fine' } })
     expect((await post(`/${id}/push`, {})).status).toBe(202)
     await ctx.advance(300)
     const { json } = await invoke(ctx, `GET /api/workloads/${agent.workloadId}`, { as: viewer.token })

@@ -1,5 +1,6 @@
 import type { Connection } from '../../../lib/store/connection.ts'
 import { openTestConnection } from '../../support/postgres.ts'
+import { APPROVER, AUTHOR } from '../operator/operator-world.ts'
 import { RealSessions } from './real-sessions.ts'
 
 /** The database that worlds live in, one after the other, each as if it were the first. */
@@ -18,6 +19,7 @@ export async function openSimStore(dsn: string): Promise<SimStore> {
   // Audit records are kept from being cleared by a trigger.
   await watcher.execute('set session_replication_role = replica')
   const sessions = new RealSessions(dsn, watcher)
+  for (const person of [AUTHOR, APPROVER]) await addPerson(watcher, person)
   const tables = await listEmptyTables(watcher)
   for (const name of tables) {
     // Statistics that are gathered at some real moment would change plans, and with them the order of rows.
@@ -37,6 +39,19 @@ export async function openSimStore(dsn: string): Promise<SimStore> {
       await watcher.close()
     },
   }
+}
+
+/** Whoever asks and approves in every world; there is no sign-in. */
+async function addPerson(watcher: Connection, person: typeof AUTHOR): Promise<void> {
+  await watcher.execute(
+    `insert into users (id, email, email_key, password_hash, created_at) values ($1, $2, $2, '!', '2026-01-01T00:00:00Z')
+     on conflict do nothing`,
+    [person.userId, person.email],
+  )
+  await watcher.execute(
+    `insert into user_groups (user_id, group_id) values ($1, 'grp_system_administrator') on conflict do nothing`,
+    [person.userId],
+  )
 }
 
 /** Those that a world fills; what migrations wrote stays. */

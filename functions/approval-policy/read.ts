@@ -1,0 +1,21 @@
+import { readApprovalPolicy } from '../../lib/changes/approval-policy.ts'
+import { ApprovalPolicyRecord } from '../../lib/wire/approval-policy.ts'
+import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+import { toPolicyRecord } from './policy-record.ts'
+
+/** What an approval takes, by where the config is to run. Whoever requests one has to know. */
+export default defineHttp({
+  route: 'GET /api/approval-policy',
+  summary: 'The approval policy, and one that waits.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The policy.', json: ApprovalPolicyRecord }],
+  errors: [],
+  async handle(_, ctx) {
+    return json(await toPolicyRecord(ctx, await readApprovalPolicy(ctx.db, ctx.clock.now())))
+  },
+})

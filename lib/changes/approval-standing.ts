@@ -1,0 +1,71 @@
+import { type ApprovalClass, type ApprovalPolicy, approvalClassOf } from '../model/approval-policy.ts'
+import { permissionsOf, rolesWith } from '../model/permissions.ts'
+import type { ProductionFacts } from '../model/production.ts'
+import {
+  type ApprovalVote,
+  listApprovalVotes,
+  listApproverStandings,
+  listAuthors,
+  readApprovers,
+} from '../store/approval-votes.ts'
+import type { Approval } from '../store/approvals.ts'
+import type { Db } from '../store/db.ts'
+import { readApprovalPolicy } from './approval-policy.ts'
+import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from './judge-approvals.ts'
+
+/** A request with everything that decides whether it is approved. */
+export interface ApprovalStanding {
+  asked: ApprovalCase
+  votes: readonly ApprovalVote[]
+  judgement: ApprovalJudgement
+}
+
+type Labels = Pick<ProductionFacts, 'labels' | 'trustedLabels'>
+
+/** The class of a request, whose workload has these labels: what was once production stays it. */
+export function classOfRequest(approval: Approval, labels: Labels): ApprovalClass {
+  const { prodTarget, targetEnv, targetGroup } = approval
+  if (prodTarget) return 'production'
+  return approvalClassOf({ targetEnv, targetGroup, ...labels })
+}
+
+/** Read how a request stands; `alsoAsking` is somebody who has not approved and wants to. */
+export async function readStanding(
+  tx: Db,
+  approval: Approval,
+  labels: Labels,
+  now: Date,
+  alsoAsking: readonly string[] = [],
+): Promise<ApprovalStanding> {
+  const { policy } = await readApprovalPolicy(tx, now)
+  const votes = await listApprovalVotes(tx, [approval.id])
+  const asked = await readCase(tx, approval, votes, {
+    ...{ policy, approvalClass: classOfRequest(approval, labels), now, alsoAsking },
+  })
+  return { asked, votes, judgement: judgeApprovals(asked) }
+}
+
+async function readCase(
+  tx: Db,
+  { draftHash, createdAt }: Approval,
+  votes: readonly ApprovalVote[],
+  around: { policy: ApprovalPolicy; approvalClass: ApprovalClass; now: Date; alsoAsking: readonly string[] },
+): Promise<ApprovalCase> {
+  const authors = await listAuthors(tx, draftHash)
+  const ids = [...votes.map(({ userId }) => userId), ...around.alsoAsking]
+  const standings = await listApproverStandings(tx, ids, { authors, requestedAt: createdAt })
+  const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
+  return {
+    rule: around.policy[around.approvalClass],
+    given: votes,
+    authors: new Set(authors),
+    approvers: new Map(
+      standings.map(({ id, roles, ...shaped }) => [
+        id,
+        { ...shaped, mayApprove: permissionsOf(roles).includes('config:approve') },
+      ]),
+    ),
+    isSoleApprover: count < 2 && !hadTwo,
+    now: around.now,
+  }
+}

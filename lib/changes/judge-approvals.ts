@@ -1,0 +1,89 @@
+import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
+
+/** An approval as it was given. */
+export interface GivenApproval {
+  userId: string
+  at: Date
+  /** The rule that held then; null where none was kept. */
+  rule: ApprovalRule | null
+}
+
+/** What is known of an account that approves. */
+export interface ApproverStanding {
+  /** Holds the right now. */
+  mayApprove: boolean
+  /** An author made the account, set its password, linked or regrouped it. */
+  isShapedByAuthor: boolean
+  /** Somebody did since the request. */
+  isShapedSinceRequest: boolean
+}
+
+/** Everything that decides whether a change is approved. */
+export interface ApprovalCase {
+  /** The rule that holds now; for a change of many workloads the strictest of theirs. */
+  rule: ApprovalRule
+  given: readonly GivenApproval[]
+  /** Everybody who requested or wrote this text, by id. */
+  authors: ReadonlySet<string>
+  /** By user id; somebody who is missing is gone. */
+  approvers: ReadonlyMap<string, ApproverStanding>
+  /** One person only may approve, and never could two. */
+  isSoleApprover: boolean
+  now: Date
+}
+
+/** Why an approval does not count. */
+export type Discount = 'author' | 'no-right' | 'shaped-by-author' | 'shaped-since-request' | 'expired'
+
+/** What the approvals come to. */
+export interface ApprovalJudgement {
+  isEnough: boolean
+  needed: number
+  /** Whose approvals count. */
+  counted: readonly string[]
+  discounted: ReadonlyMap<string, Discount>
+  /** The rule that was applied: the stricter of those at the approvals and now. */
+  rule: ApprovalRule
+}
+
+const HOUR_MS = 3_600_000
+
+/** Why an approval by this user would not count now; null where it would. */
+export function discountOf(
+  { authors, approvers, isSoleApprover, now }: Omit<ApprovalCase, 'given'>,
+  rule: ApprovalRule,
+  { userId, at }: Pick<GivenApproval, 'userId' | 'at'>,
+): Discount | null {
+  const standing = approvers.get(userId)
+  if (!standing?.mayApprove) return 'no-right'
+  if (authors.has(userId)) return rule.authorCounts || isSoleApprover ? age(rule, at, now) : 'author'
+  if (standing.isShapedByAuthor) return 'shaped-by-author'
+  if (standing.isShapedSinceRequest) return 'shaped-since-request'
+  return age(rule, at, now)
+}
+
+const age = ({ validHours }: ApprovalRule, at: Date, now: Date): 'expired' | null =>
+  validHours !== null && now.getTime() - at.getTime() > validHours * HOUR_MS ? 'expired' : null
+
+/**
+ * Judge the approvals of a change. Pure: a request for one workload and a campaign over many ask the same, each with its
+ * own rule and its own authors.
+ */
+export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
+  const rules = asked.given.flatMap(({ rule }) => rule ?? [])
+  const rule = rules.reduce(stricterRule, asked.rule)
+  const discounted = new Map<string, Discount>()
+  const counted: string[] = []
+  for (const given of asked.given) {
+    const why = discountOf(asked, rule, given)
+    if (why === null) counted.push(given.userId)
+    else discounted.set(given.userId, why)
+  }
+  return { isEnough: counted.length >= rule.approvals, needed: rule.approvals, counted, discounted, rule }
+}
+
+/** The code of a change that is not approved enough: `approval-expired` where age is all that is wrong. */
+export function shortfallOf({ counted, discounted, needed }: ApprovalJudgement) {
+  const expired = [...discounted.values()].filter((why) => why === 'expired').length
+  return counted.length + expired >= needed ? 'approval-expired' : 'approval-needs-another'
+}

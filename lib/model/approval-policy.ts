@@ -1,0 +1,84 @@
+import { ENVIRONMENT_KEYS, firstLabel } from '../wire/labels.ts'
+import { isProduction, type ProductionFacts } from './production.ts'
+
+/** Where a config is to run, as far as approvals go. */
+export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
+export type ApprovalClass = (typeof APPROVAL_CLASSES)[number]
+
+/** What an approval takes. */
+export interface ApprovalRule {
+  approvals: 1 | 2
+  /** Whether whoever wrote or requested the text may be among those who approve it. */
+  authorCounts: boolean
+  /** How old an approval may be at the push; null for any age. */
+  validHours: number | null
+}
+
+export type ApprovalPolicy = Readonly<Record<ApprovalClass, ApprovalRule>>
+
+const BY_ANYBODY: ApprovalRule = { approvals: 1, authorCounts: true, validHours: null }
+const BY_SOMEBODY_ELSE: ApprovalRule = { approvals: 1, authorCounts: false, validHours: null }
+
+/** While nothing is stored. What nobody labelled may be production. */
+export const DEFAULT_APPROVAL_POLICY: ApprovalPolicy = {
+  production: BY_SOMEBODY_ELSE,
+  other: BY_ANYBODY,
+  unlabelled: BY_SOMEBODY_ELSE,
+}
+
+export const VALID_HOURS_MAX = 8_760
+
+/**
+ * The class of a change. Anybody's word raises it to production; only a label that operators set says that it is
+ * something else.
+ */
+export function approvalClassOf(facts: ProductionFacts): ApprovalClass {
+  if (isProduction(facts)) return 'production'
+  return firstLabel(facts.trustedLabels, ENVIRONMENT_KEYS) === '' ? 'unlabelled' : 'other'
+}
+
+const shorter = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.min(a, b)
+
+/** The stricter of two rules, point by point. */
+export function stricterRule(a: ApprovalRule, b: ApprovalRule): ApprovalRule {
+  return {
+    approvals: a.approvals === 2 || b.approvals === 2 ? 2 : 1,
+    authorCounts: a.authorCounts && b.authorCounts,
+    validHours: shorter(a.validHours, b.validHours),
+  }
+}
+
+const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
+  to.approvals < from.approvals ||
+  (to.authorCounts && !from.authorCounts) ||
+  (from.validHours !== null && (to.validHours === null || to.validHours > from.validHours))
+
+/** Whether a policy asks less than another one anywhere. */
+export const lowersBar = (from: ApprovalPolicy, to: ApprovalPolicy): boolean =>
+  APPROVAL_CLASSES.some((name) => isLooser(from[name], to[name]))
+
+/** Whether two policies ask the same. */
+export const isSamePolicy = (a: ApprovalPolicy, b: ApprovalPolicy): boolean =>
+  !lowersBar(a, b) && !lowersBar(b, a)
+
+/** A change of the policy that asks less and waits. */
+export interface PendingPolicy {
+  policy: ApprovalPolicy
+  by: string
+  byId: string
+  at: Date
+}
+
+/** How long a policy that asks less waits where nobody confirms it. */
+export const LOWERING_WAIT_MS = 24 * 3_600_000
+
+/** The policy and what waits, at a moment: what has waited long enough counts. */
+export function settlePolicy(
+  stored: { policy: ApprovalPolicy; pending: PendingPolicy | null },
+  now: Date,
+): { policy: ApprovalPolicy; pending: PendingPolicy | null } {
+  const { pending } = stored
+  if (pending === null || now.getTime() - pending.at.getTime() < LOWERING_WAIT_MS) return stored
+  return { policy: pending.policy, pending: null }
+}

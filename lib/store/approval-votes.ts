@@ -1,0 +1,115 @@
+import type { ApprovalRule } from '../model/approval-policy.ts'
+import type { Db } from './db.ts'
+
+/** One person's approval of a request. */
+export interface ApprovalVote {
+  approvalId: string
+  userId: string
+  email: string
+  comment: string
+  at: Date
+  rule: ApprovalRule | null
+  /** Given while nobody else could approve anything. */
+  soleApprover: boolean
+}
+
+const COLUMNS = `approval_id as "approvalId", user_id as "userId", email, comment, approved_at as at, rule,
+  sole_approver as "soleApprover"`
+
+/** Add an approval; a newer one of the same person takes the place of an older. The request's row must be locked. */
+export async function upsertApprovalVote(tx: Db, vote: ApprovalVote): Promise<void> {
+  await tx.execute(
+    `insert into approval_votes (approval_id, user_id, email, comment, approved_at, rule, sole_approver)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7)
+     on conflict (approval_id, user_id) do update
+       set email = excluded.email, comment = excluded.comment, approved_at = excluded.approved_at,
+         rule = excluded.rule, sole_approver = excluded.sole_approver`,
+    [
+      vote.approvalId,
+      vote.userId,
+      vote.email,
+      vote.comment,
+      vote.at,
+      JSON.stringify(vote.rule),
+      vote.soleApprover,
+    ],
+  )
+}
+
+/** The approvals of these requests, the first one first. */
+export async function listApprovalVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVote[]> {
+  return db.query<ApprovalVote>(
+    `select ${COLUMNS} from approval_votes where approval_id = any($1::text[]) order by approval_id, approved_at, user_id`,
+    [approvalIds],
+  )
+}
+
+/**
+ * Everybody who requested this text, with the owners of the service accounts among them, and whoever its commit names:
+ * that is a claim, which can only make an author of somebody.
+ */
+export async function listAuthors(db: Db, draftHash: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `with requesters as (select distinct requester_id as id from approvals where draft_hash = $1)
+     select id from requesters
+     union select u.owner_id::text from users u join requesters r on r.id = u.id::text where u.owner_id is not null
+     union select u.id::text from managed_configs m
+       join users u on lower(u.email) = lower(coalesce(substring(m.commit_author from '<([^<>]+)>'), m.commit_author))
+     where m.config_hash = $1 and m.commit_author <> ''`,
+    [draftHash],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Accounts as they stand to a request of these authors; one that is gone is missing. */
+export async function listApproverStandings(
+  db: Db,
+  userIds: readonly string[],
+  request: { authors: readonly string[]; requestedAt: Date },
+): Promise<{ id: string; roles: string[]; isShapedByAuthor: boolean; isShapedSinceRequest: boolean }[]> {
+  return db.query(
+    `select u.id::text as id,
+       array(select g.role from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
+       exists (select 1 from account_changes c
+         where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "isShapedByAuthor",
+       exists (select 1 from account_changes c
+         where c.user_id = u.id and c.changed_at > $3) as "isShapedSinceRequest"
+     from users u where u.id::text = any($1::text[]) and u.kind <> 'service'`,
+    [userIds, request.authors, request.requestedAt],
+  )
+}
+
+/** Remember that somebody made an account, set its password, linked or regrouped it. */
+export async function noteAccountChange(tx: Db, userId: string, byId: string, now: Date): Promise<void> {
+  await tx.execute(
+    `insert into account_changes (user_id, by_id, changed_at) values ($1, $2, $3)
+     on conflict (user_id, by_id) do update set changed_at = excluded.changed_at`,
+    [userId, byId, now],
+  )
+}
+
+/** How many people hold one of these roles, and whether two ever did at once. */
+export async function readApprovers(
+  db: Db,
+  roles: readonly string[],
+): Promise<{ count: number; hadTwo: boolean }> {
+  const rows = await db.query<{ count: number; hadTwo: boolean }>(
+    `select count(distinct u.id)::int as count, coalesce((select had_two from approver_history), false) as "hadTwo"
+     from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
+     where u.kind <> 'service' and g.role = any($1::text[])`,
+    [roles],
+  )
+  return rows[0]!
+}
+
+/** Remember for ever that two people hold one of these roles, where two do. */
+export async function noteApprovers(tx: Db, roles: readonly string[]): Promise<void> {
+  await tx.execute(
+    `update approver_history set had_two = true
+     where not had_two and 2 <= (
+       select count(distinct u.id) from users u
+         join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
+       where u.kind <> 'service' and g.role = any($1::text[]))`,
+    [roles],
+  )
+}

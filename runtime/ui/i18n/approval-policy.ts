@@ -1,0 +1,60 @@
+import { defineTexts } from './define.ts'
+
+export const policyTexts = defineTexts({
+  en: {
+    lead: 'What a change takes before it may be pushed. Whoever approved is counted again at the push.',
+    class: {
+      production: 'Production',
+      other: 'Another environment',
+      unlabelled: 'No environment',
+    },
+    where: {
+      production: 'Wherever the request, the agents or a trusted label say production.',
+      other: 'Where a trusted label names another environment.',
+      unlabelled: 'Where no trusted label names one: it may be production.',
+    },
+    approvals: 'Approvals',
+    one: 'one',
+    two: 'two',
+    author: 'Whoever requested or wrote it counts',
+    hours: 'Valid for, in hours',
+    hoursHint: 'Empty: of any age.',
+    save: 'Change the policy',
+    saved: 'This is the policy now.',
+    waits: (who: string) => `${who} asked for a policy that asks less.`,
+    waitsUntil: (when: string) =>
+      `It counts once another administrator confirms it, or by itself at ${when}. Saving today’s policy again takes it back.`,
+    confirm: 'Confirm it',
+    waiting: 'It asks less: another administrator has to confirm it, or a day has to pass.',
+    sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good with the second person.',
+    badHours: 'Whole hours, from 1 to 8,760.',
+  },
+  fr: {
+    lead: 'Ce qu’il faut pour pousser un changement. Les approbations sont recomptées à la poussée.',
+    class: {
+      production: 'Production',
+      other: 'Un autre environnement',
+      unlabelled: 'Aucun environnement',
+    },
+    where: {
+      production: 'Là où la demande, les agents ou une étiquette de confiance disent production.',
+      other: 'Là où une étiquette de confiance en nomme un autre.',
+      unlabelled: 'Là où aucune étiquette de confiance n’en nomme : ce peut être la production.',
+    },
+    approvals: 'Approbations',
+    one: 'une',
+    two: 'deux',
+    author: 'Celle de qui l’a demandé ou écrit compte',
+    hours: 'Valable, en heures',
+    hoursHint: 'Vide : sans limite.',
+    save: 'Changer la règle',
+    saved: 'C’est la règle désormais.',
+    waits: (who: string) => `${who} a demandé une règle plus souple.`,
+    waitsUntil: (when: string) =>
+      `Elle vaudra quand un autre administrateur la confirme, ou d’elle-même à ${when}. Enregistrer de nouveau la règle d’aujourd’hui la retire.`,
+    confirm: 'La confirmer',
+    waiting: 'Elle est plus souple : un autre administrateur doit la confirmer, ou un jour passer.',
+    sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse pour toujours avec la deuxième personne.',
+    badHours: 'Des heures entières, de 1 à 8 760.',
+  },
+})

@@ -1,0 +1,160 @@
+import { useSignal } from '@preact/signals'
+import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
+import { policyTexts } from '../i18n/approval-policy.ts'
+import { say } from '../i18n/define.ts'
+import { formatExact } from '../i18n/format.ts'
+import { Action, Checkbox, Select, TextField } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { me } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+
+const CLASSES = ['production', 'other', 'unlabelled'] as const
+type Class = (typeof CLASSES)[number]
+type Rule = ApprovalPolicyRequest[Class]
+
+/** One class as it is being edited; hours are what was typed. */
+interface Edited {
+  approvals: string
+  authorCounts: boolean
+  hours: string
+}
+
+const toEdited = ({ approvals, author_counts, valid_hours }: Rule): Edited => ({
+  ...{ approvals: String(approvals), authorCounts: author_counts, hours: String(valid_hours ?? '') },
+})
+
+const areHours = (text: string) =>
+  text === '' || (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 8_760)
+
+const toRule = ({ approvals, authorCounts, hours }: Edited): Rule => ({
+  ...{ approvals: Number(approvals), author_counts: authorCounts },
+  ...(hours === '' ? {} : { valid_hours: Number(hours) }),
+})
+
+function RuleFields({
+  name,
+  edited,
+  onEdited,
+}: {
+  name: Class
+  edited: Edited
+  onEdited: (edited: Edited) => void
+}) {
+  const words = say(policyTexts)
+  return (
+    <fieldset class="stack" aria-label={words.class[name]}>
+      <legend class="legend">{words.class[name]}</legend>
+      <span class="hint">{words.where[name]}</span>
+      <div class="form">
+        <Select
+          label={words.approvals}
+          value={edited.approvals}
+          options={[
+            ['1', words.one],
+            ['2', words.two],
+          ]}
+          onValue={(approvals) => onEdited({ ...edited, approvals })}
+        />
+        <TextField
+          label={words.hours}
+          hint={words.hoursHint}
+          error={areHours(edited.hours) ? null : words.badHours}
+          value={edited.hours}
+          onValue={(hours) => onEdited({ ...edited, hours: hours.trim() })}
+        />
+      </div>
+      <Checkbox
+        checked={edited.authorCounts}
+        onValue={(authorCounts) => onEdited({ ...edited, authorCounts })}
+      >
+        {words.author}
+      </Checkbox>
+    </fieldset>
+  )
+}
+
+/** A policy that asks less and waits for somebody else. */
+function Waiting({
+  pending,
+  confirm,
+}: {
+  pending: NonNullable<ApprovalPolicyRecord['pending']>
+  confirm: () => void
+}) {
+  const words = say(policyTexts)
+  return (
+    <div class="notice t-warn" role="status">
+      <div>
+        <b>{words.waits(pending.by)}</b> {words.waitsUntil(formatExact(pending.effective_at))}
+      </div>
+      {pending.by !== me.value?.email && <Action onClick={confirm}>{words.confirm}</Action>}
+    </div>
+  )
+}
+
+function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: () => void }) {
+  const words = say(policyTexts)
+  const { production, other, unlabelled, pending } = policy
+  const edited = useSignal<Record<Class, Edited>>({
+    ...{ production: toEdited(production), other: toEdited(other), unlabelled: toEdited(unlabelled) },
+  })
+  const ask = async (request: ApprovalPolicyRequest) => {
+    const result = await api.changeApprovalPolicy(request)
+    if (!result.ok) return toastFailure(result)
+    toast(result.value.pending === undefined ? words.saved : words.waiting)
+    reload()
+  }
+  const submit = () => {
+    const now = edited.value
+    if (!CLASSES.every((name) => areHours(now[name].hours))) return
+    const rules = { production: toRule(now.production), other: toRule(now.other) }
+    void ask({ ...rules, unlabelled: toRule(now.unlabelled) })
+  }
+  return (
+    <>
+      {policy.sole_approver && (
+        <div class="notice t-warn" role="status">
+          <div>{words.sole}</div>
+        </div>
+      )}
+      {pending && <Waiting pending={pending} confirm={() => void ask(pending)} />}
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        {CLASSES.map((name) => (
+          <RuleFields
+            key={name}
+            name={name}
+            edited={edited.value[name]}
+            onEdited={(next) => {
+              edited.value = { ...edited.value, [name]: next }
+            }}
+          />
+        ))}
+        <div class="actions">
+          <Action kind="primary" isSubmit>
+            {words.save}
+          </Action>
+        </div>
+      </form>
+    </>
+  )
+}
+
+/** What an approval takes, by where the config is to run. */
+export function ApprovalsSection() {
+  const words = say(policyTexts)
+  const policy = useResource('approval-policy', (abort) => api.approvalPolicy(abort))
+  return (
+    <>
+      <p class="muted">{words.lead}</p>
+      <Loaded of={policy}>{(found) => <PolicyForm policy={found} reload={policy.reload} />}</Loaded>
+    </>
+  )
+}

@@ -1,0 +1,235 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { ApprovalPolicyRecord } from '../../../lib/wire/approval-policy.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { addSession, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { productionYaml } from '../../support/push-config.ts'
+
+const HOUR_MS = 3_600_000
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let agent: FakeAgent
+let [ann, bob, cy]: SignedIn[] = []
+
+beforeEach(async () => {
+  await ctx?.close()
+  for (const table of ['workloads', 'users', 'settings']) await database.pool.execute(`delete from ${table}`)
+  await database.pool.execute('update approver_history set had_two = false')
+  ctx = await createFleetContext(database)
+  ann = await signIn(ctx, { email: 'ann@example.com' })
+  bob = await signIn(ctx, { email: 'bob@example.com' })
+  cy = await signIn(ctx, { email: 'cy@example.com' })
+  agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+})
+afterAll(() => ctx.close())
+
+const call = (as: SignedIn | undefined, request: string, body?: object) =>
+  invoke(ctx, request, { as: as!.token, body })
+const base = () => `/api/workloads/${agent.workloadId}/config/approvals`
+async function request(as = ann, n = 1): Promise<string> {
+  const { json } = await call(as, `POST ${base()}`, { draft_yaml: productionYaml(n), target_group: `g${n}` })
+  return (json as ApprovalRecord).id
+}
+const approve = (as: SignedIn | undefined, id: string) =>
+  call(as, `POST ${base()}/${id}/approve`, { comment: 'fine' })
+const push = (as: SignedIn | undefined, id: string, body: object = {}) =>
+  call(as, `POST ${base()}/${id}/push`, { comment: 'go', prod_double_confirmed: true, ...body })
+const refused = (code: string, reason: string) => ({ status: 409, json: { code, reason } })
+const another = (reason: string) => refused('approval_needs_another', reason)
+
+const ANYBODY = { approvals: 1, author_counts: true }
+const ELSE = { approvals: 1, author_counts: false }
+const TWO = { approvals: 2, author_counts: false, valid_hours: 24 }
+const DEFAULT = { production: ELSE, other: ANYBODY, unlabelled: ELSE }
+const put = (as: SignedIn | undefined, policy: object) => call(as, 'PUT /api/approval-policy', policy)
+const policy = async () => (await call(ann, 'GET /api/approval-policy')).json as ApprovalPolicyRecord
+const label = (env: string) =>
+  call(ann, `PUT /api/workloads/${agent.workloadId}/trusted-labels`, { labels: { env } })
+
+describe('an approval by default', () => {
+  it('is somebody else’s in production and where nobody says where, and anybody’s elsewhere', async () => {
+    const id = await request()
+    expect(await approve(ann, id)).toMatchObject(another('author'))
+    expect(await approve(bob, id)).toMatchObject({
+      status: 200,
+      json: {
+        ...{ status: 'approved', approved_by: 'bob@example.com', approvals_needed: 1, author_counts: false },
+        approvals: [{ by: 'bob@example.com', comment: 'fine', at: ctx.clock.now().toISOString() }],
+      },
+    })
+    expect(await approve(cy, id)).toMatchObject({ status: 409, json: { code: 'approval_not_pending' } })
+    expect(await push(ann, id)).toMatchObject({ status: 202 })
+    await label('staging')
+    const own = await request(ann, 2)
+    expect(await approve(ann, own)).toMatchObject({ status: 200, json: { self_approved: true } })
+    // Production by the time of the push: then somebody else has to have approved it.
+    await label('prod')
+    expect(await push(ann, own)).toMatchObject(another('0_of_1'))
+    expect((await call(ann, `GET ${base()}/${own}`)).json).toMatchObject({ approvals_short: true })
+    expect(await approve(ann, own)).toMatchObject(another('author'))
+    expect((await approve(bob, own)).status).toBe(200)
+    expect(await push(ann, own)).toMatchObject({ status: 202 })
+  })
+
+  it('is no author’s who requested the same text under another request', async () => {
+    await request(bob)
+    expect(await approve(bob, await request(ann))).toMatchObject({ status: 409 })
+    const { json } = await call(cy, `POST ${base()}`, {
+      draft_yaml: productionYaml(1),
+      target_group: 'elsewhere',
+    })
+    expect(await approve(bob, (json as ApprovalRecord).id)).toMatchObject(another('author'))
+  })
+
+  it('is not the owner’s of the service account that requested it', async () => {
+    const account = { name: 'bot', owner_id: bob!.userId, groups: ['editor'] }
+    const { id } = (await call(ann, 'POST /api/service-accounts', account)).json as ServiceAccountRecord
+    const expires_at = new Date(ctx.clock.now().getTime() + HOUR_MS).toISOString()
+    const asked = { name: 'ci', permissions: ['config:request'], expires_at }
+    const { token } = (await call(ann, `POST /api/service-accounts/${id}/tokens`, asked)).json as {
+      token: string
+    }
+    const requested = await request({ ...ann!, token })
+    expect(await approve(bob, requested)).toMatchObject(another('author'))
+    expect(await approve(cy, requested)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('an account', () => {
+  const PASSWORD = 'correct horse battery'
+
+  it('that the author made or reset approves nothing of the author’s', async () => {
+    const body = { email: 'sock@example.com', password: PASSWORD, groups: ['editor'] }
+    const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    const sock = await addSession(ctx, { userId: id, email })
+    ctx.clock.advance(1_000)
+    expect(await approve(sock, await request(ann))).toMatchObject(another('shaped_by_author'))
+    expect(await approve(sock, await request(bob, 2))).toMatchObject({ status: 200 })
+    await call(ann, `PATCH /api/users/${bob!.userId}`, { password: PASSWORD })
+    ctx.clock.advance(1_000)
+    const again = await addSession(ctx, { userId: bob!.userId, email: 'bob@example.com' })
+    expect(await approve(again, await request(ann, 3))).toMatchObject(another('shaped_by_author'))
+  })
+
+  it('that anybody changed since the request does not approve it', async () => {
+    const id = await request(ann)
+    ctx.clock.advance(1_000)
+    await call(cy, `PATCH /api/users/${bob!.userId}`, { groups: ['editor'] })
+    expect(await approve(bob, id)).toMatchObject(another('shaped_since_request'))
+  })
+
+  it('that lost the right before the push does not count any more', async () => {
+    const id = await request(ann)
+    await approve(bob, id)
+    await call(cy, `PATCH /api/users/${bob!.userId}`, { groups: ['viewer'] })
+    expect(await push(ann, id)).toMatchObject(another('0_of_1'))
+    expect((await approve(cy, id)).status).toBe(200)
+    expect(await push(ann, id)).toMatchObject({ status: 202 })
+  })
+})
+
+describe('the only person who may approve', () => {
+  it('may approve as the author, which says so, until there ever were two', async () => {
+    for (const { userId } of [bob!, cy!])
+      await database.pool.execute('delete from users where id = $1', [userId])
+    expect(await policy()).toMatchObject({ sole_approver: true })
+    const id = await request()
+    expect(await approve(ann, id)).toMatchObject({
+      ...{ status: 200, json: { self_approved: true, approvals: [{ sole_approver: true }] } },
+    })
+    expect(await push(ann, id)).toMatchObject({ status: 202 })
+    const body = { email: 'dan@example.com', password: 'correct horse battery', groups: ['editor'] }
+    const { id: dan } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    expect((await call(ann, `DELETE /api/users/${dan}`)).status).toBe(204)
+    expect(await policy()).toMatchObject({ sole_approver: false })
+    expect(await approve(ann, await request(ann, 2))).toMatchObject(another('author'))
+  })
+})
+
+describe('two approvals', () => {
+  it('leave the request pending with the first, and are two people’s', async () => {
+    expect((await put(ann, { ...DEFAULT, unlabelled: TWO })).status).toBe(200)
+    const id = await request()
+    expect(await approve(bob, id)).toMatchObject({
+      ...{
+        status: 200,
+        json: { status: 'pending', approvals_needed: 2, approvals: [{ by: 'bob@example.com' }] },
+      },
+    })
+    expect(await push(ann, id)).toMatchObject({ status: 409, json: { code: 'approval_required' } })
+    expect(await approve(bob, id)).toMatchObject(another('approved_already'))
+    ctx.clock.advance(1_000)
+    expect(await approve(cy, id)).toMatchObject({
+      ...{ status: 200, json: { status: 'approved', approved_by: 'cy@example.com' } },
+    })
+    const { json } = await call(ann, `GET ${base()}/${id}`)
+    expect((json as ApprovalRecord).timeline.map(({ what, who }) => [what, who])).toEqual([
+      ['requested', 'ann@example.com'],
+      ['approved', 'bob@example.com'],
+      ['approved', 'cy@example.com'],
+    ])
+    expect(await push(ann, id)).toMatchObject({ status: 202 })
+  })
+
+  it('are too old after a while, and are given again', async () => {
+    await put(ann, { ...DEFAULT, unlabelled: TWO })
+    const id = await request()
+    for (const person of [bob, cy]) expect((await approve(person, id)).status).toBe(200)
+    ctx.clock.advance(24 * HOUR_MS + 1)
+    ;[ann, bob, cy] = await Promise.all([ann!, bob!, cy!].map((person) => addSession(ctx, person)))
+    await ctx.advance(300)
+    expect(await push(ann, id)).toMatchObject(refused('approval_expired', '0_of_2'))
+    for (const person of [bob, cy]) expect((await approve(person, id)).status).toBe(200)
+    expect(await push(ann, id)).toMatchObject({ status: 202 })
+  })
+})
+
+describe('the policy', () => {
+  it('is read by everybody, changed at once where it asks more, and recorded', async () => {
+    const viewer = await signIn(ctx, { groups: ['viewer'] })
+    expect((await call(viewer, 'GET /api/approval-policy')).json).toEqual({
+      ...DEFAULT,
+      sole_approver: false,
+    })
+    expect((await put(ann, { ...DEFAULT, production: TWO })).json).toEqual({
+      ...{ ...DEFAULT, production: TWO, sole_approver: false },
+    })
+    const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
+    expect(record).toMatchObject({ action: 'settings.approval_policy', userId: ann!.userId })
+    for (const rule of [
+      { ...TWO, approvals: 3 },
+      { ...TWO, valid_hours: 0 },
+      { ...TWO, valid_hours: 1.5 },
+    ])
+      expect(await put(ann, { ...DEFAULT, other: rule })).toMatchObject({
+        ...{ status: 400, json: { code: 'policy_invalid', class: 'other' } },
+      })
+  })
+
+  it('that asks less waits for a second person, who is not the first one’s', async () => {
+    const laxer = { ...DEFAULT, production: ANYBODY }
+    expect((await put(ann, laxer)).json).toMatchObject({
+      ...{ ...DEFAULT, pending: { by: 'ann@example.com', production: ANYBODY } },
+    })
+    expect((await put(ann, laxer)).json).toMatchObject({ pending: { by: 'ann@example.com' } })
+    const body = { email: 'sock@example.com', password: 'correct horse battery', groups: ['administrator'] }
+    const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    const sock = await addSession(ctx, { userId: id, email })
+    expect(await put(sock, laxer)).toMatchObject({ status: 409, json: { code: 'policy_needs_another' } })
+    expect((await put(bob, laxer)).json).toEqual({ ...laxer, sole_approver: false })
+  })
+
+  it('that asks less counts after a day where nobody says anything, and not where it is taken back', async () => {
+    const laxer = { ...DEFAULT, production: ANYBODY }
+    await put(ann, laxer)
+    expect((await put(bob, DEFAULT)).json).toEqual({ ...DEFAULT, sole_approver: false })
+    await put(ann, laxer)
+    ctx.clock.advance(24 * HOUR_MS)
+    ann = await addSession(ctx, ann!)
+    expect(await policy()).toEqual({ ...laxer, sole_approver: false })
+  })
+})

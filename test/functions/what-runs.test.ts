@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { loadFunctions } from '../../runtime/loader.ts'
+import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+
+// Everything that may change what collectors run, with the rule that it keeps. What is missing here fails below:
+// whoever adds it says why nobody gets around the approval policy by it.
+const RULES: Readonly<Record<string, string>> = {
+  'approvals/push': 'approved under the policy, counted again; or with the glass broken, by a person',
+  'campaigns/abort': 'stops what was approved',
+  'campaigns/continue': 'goes on with what was approved',
+  'campaigns/create': 'writes a draft of a campaign',
+  'campaigns/edit': 'changes a draft that nobody was asked to approve',
+  'campaigns/pause': 'stops what was approved',
+  'campaigns/plan': 'changes nothing that runs',
+  'campaigns/reject': 'ends a request',
+  'campaigns/request': 'asks for an approval',
+  'campaigns/roll-back': 'back to what ran there',
+  'campaigns/start': 'approved under the policy, counted again',
+  'campaigns/withdraw': 'ends a request',
+  'desired/apply': 'makes requests, pushes nothing',
+  'desired/release': 'changes nothing that runs',
+  'known-good/clear': 'pushes nothing; what it leaves to roll back to has run here',
+  'known-good/mark': 'only what was applied here',
+  'pushes/preview': 'changes nothing',
+  'rollback/to-default': 'only what was applied here',
+  'rollback/to-hash': 'only what was applied here',
+  'rollouts/abort': 'stops what was approved',
+  'rollouts/continue': 'goes on with what was approved',
+  'rollouts/roll-back': 'back to what ran here',
+  'rollouts/start': 'approved under the policy, counted again',
+  'workloads/direct-push': 'always refused',
+  'workloads/hold': 'keeps campaigns away, pushes nothing',
+  'workloads/label': 'names a revision, pushes nothing',
+  'workloads/release': 'lets campaigns in again, which were approved under the policy',
+}
+
+it('whatever changes what runs stands in one list with its rule', () => {
+  const pushing = loadFunctions(FUNCTIONS).http.filter(
+    ({ definition: { route, access } }) =>
+      access.kind === 'signed-in' &&
+      access.permission === 'workload:push_config' &&
+      !route.startsWith('GET '),
+  )
+  expect(pushing.map(({ id }) => id).sort()).toEqual(Object.keys(RULES))
+})
