@@ -69,3 +69,43 @@ it('an offer that may have been stored and is due no more is held as its row is'
   expect(held.sort((a, b) => (a.instance_uid < b.instance_uid ? -1 : 1))).toEqual(stored)
   await ctx.close()
 })
+
+it('an offer in doubt that is just being stored again is not taken for stored', async () => {
+  const faulty = faultyDatabase(database.pool)
+  let gate: Promise<void> | null = null
+  let open = () => {}
+  let isHeld = false
+  const db: Database = {
+    ...faulty,
+    async transaction(name, work) {
+      const held = name === 'offers.store' ? gate : null
+      isHeld ||= held !== null
+      await held
+      return faulty.transaction(name, work)
+    },
+  }
+  const ctx = await createFleetContext(database, { db })
+  const first = fakeAgent(ctx.fleet, { host: 'again' })
+  await pushConfig(ctx.fleet, first.workloadId, configYaml(4320))
+  faulty.loseCommit('offers.store')
+  const second = fakeAgent(ctx.fleet, { host: 'again' })
+  await ctx.advance(500)
+  await ctx.advance(980)
+  expect(second.offered()).toEqual([])
+  // What it says makes the offer due, a moment before it would have been tried again.
+  gate = new Promise((resolve) => {
+    open = resolve
+  })
+  second.say({})
+  ctx.timers.advance(10)
+  while (!isHeld) await new Promise((resolve) => setImmediate(resolve))
+  ctx.timers.advance(30)
+  const { targets } = ctx.fleet.workload(first.workloadId)!.active!
+  expect(targets.has(second.uid)).toBe(false)
+  gate = null
+  open()
+  await ctx.advance(1_000)
+  expect(second.offered()).toEqual([configHash(configYaml(4320))])
+  expect(targets.has(second.uid)).toBe(true)
+  await ctx.close()
+})
