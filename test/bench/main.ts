@@ -3,6 +3,7 @@ import { Browsers } from './load/browsers.ts'
 import { Load } from './load/load.ts'
 import { serveRole } from './load/remote.ts'
 import { measureInventory, measureStart, measureValidation } from './measures/api.ts'
+import { measureCampaign } from './measures/campaign.ts'
 import { measureEndpoints } from './measures/endpoints.ts'
 import { measureBigWorkload, measureCurve, measureFleet, measureFloor } from './measures/fleet.ts'
 import { measureHub } from './measures/hub.ts'
@@ -15,12 +16,29 @@ import type { Bench } from './session.ts'
 const HELP = `npm run bench -- [--only ID,...] [--agents N] [--time-scale X] [--node-arg ARG]...
 
 Measures the service as a process of its own, with PostgreSQL and the load beside it.
-  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, endpoints, curve, curve-1b; all by default
+  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, campaign, endpoints, curve, curve-1b; all by default
   --agents N        the size of the fleet, 15000 by default
   --time-scale X    shortens what only waits, for a first look
   --node-arg ARG    passed to Node for the service, such as --cpu-prof
 `
-const ALL = ['1', '1b', '4', '3', '2', '5', '6', '7', '8', '9', '10', '11', 'endpoints', 'curve', 'curve-1b']
+const ALL = [
+  '1',
+  '1b',
+  '4',
+  '3',
+  '2',
+  '5',
+  '6',
+  '7',
+  '8',
+  '9',
+  '10',
+  '11',
+  'campaign',
+  'endpoints',
+  'curve',
+  'curve-1b',
+]
 
 interface Arguments {
   only: ReadonlySet<string>
@@ -76,6 +94,7 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
     if (wants('9')) await measure('validation', () => measureValidation(bench))
     if (wants('10')) await measure('evidence pack', () => measureReports(bench))
     if (wants('endpoints')) await measure('endpoints', () => measureEndpoints(bench))
+    if (wants('campaign')) await measure('campaign', () => measureCampaign(bench))
     if (wants('11')) await measure('start', () => measureStart(bench))
     if (wants('curve')) await measure('curve', () => measureCurve(bench, 50))
     if (wants('curve-1b')) await measure('curve of one workload', () => measureCurve(bench, 1))

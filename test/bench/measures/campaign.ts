@@ -1,0 +1,89 @@
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { pause, watchCpu } from '../machine.ts'
+import type { Figure, MeasureResult } from '../results.ts'
+import type { BenchService } from '../service.ts'
+import { type Bench, connectFleet } from '../session.ts'
+
+const WORKLOADS = 2_000
+const POLL_MS = 100
+const WITHIN_MS = 300_000
+
+const CONFIG = (mark: string) =>
+  [
+    'receivers:\n  component0:\n    endpoint: localhost:4317\nexporters:\n  component0: {}\n',
+    `service:\n  pipelines:\n    traces:\n      receivers: [component0]\n      exporters: [component0]\n# ${mark}\n`,
+  ].join('')
+
+async function call(service: BenchService, method: string, path: string, body?: unknown) {
+  const { status, text } = await service.call(method, `/api/campaigns${path}`, body)
+  if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text.slice(0, 300)}`)
+  return JSON.parse(text) as CampaignRecord
+}
+
+/** The campaign once it is as wanted; throws when it stops by itself. */
+async function until(
+  service: BenchService,
+  id: string,
+  isReached: (campaign: CampaignRecord) => boolean,
+): Promise<CampaignRecord> {
+  for (const startedAt = performance.now(); performance.now() - startedAt < WITHIN_MS; await pause(POLL_MS)) {
+    const campaign = await call(service, 'GET', `/${id}`)
+    if (isReached(campaign)) return campaign
+    if (campaign.status === 'halted') throw new Error(`campaign halted: ${JSON.stringify(campaign.halt)}`)
+  }
+  throw new Error(`campaign did not get there in ${WITHIN_MS / 1000} s`)
+}
+
+/** Carry a config to every workload; how long its plan took, and from the start to the last applied. */
+async function carry(service: BenchService, mark: string, takeover: boolean) {
+  const { id } = await call(service, 'POST', '', {
+    name: mark,
+    change: { kind: 'text', yaml: CONFIG(mark), takeover },
+    scope: { selector: { types: ['collector'] } },
+    waves: [{ percentage: 100 }],
+    max_in_flight: 10_000,
+  })
+  const planStartedAt = performance.now()
+  await call(service, 'POST', `/${id}/plan`)
+  const planned = await until(service, id, ({ status }) => status === 'planned')
+  const planSeconds = (performance.now() - planStartedAt) / 1000
+  const decision = { comment: 'bench', plan_hash: planned.plan_hash }
+  await call(service, 'POST', `/${id}/request`, decision)
+  await call(service, 'POST', `/${id}/approve`, decision)
+  const startedAt = performance.now()
+  await call(service, 'POST', `/${id}/start`)
+  const total = planned.plan!.target_count
+  await until(service, id, ({ counts }) => counts['applied'] === total)
+  return { planSeconds, appliedSeconds: (performance.now() - startedAt) / 1000, total }
+}
+
+/** Measure `campaign`: one change for 2,000 workloads of one instance, which all run the same config. */
+export async function measureCampaign(bench: Bench): Promise<MeasureResult> {
+  const count = Math.min(WORKLOADS, bench.agents)
+  const env = { MUSTER_EDITION: 'complete' }
+  const session = await connectFleet(bench, { agents: count, workloads: count, name: 'campaign', env })
+  const { service } = session
+  try {
+    await carry(service, 'first', true)
+    await service.takeStatements()
+    await service.takeHeldMs()
+    const { value, percent } = await watchCpu(session.pids(), () => carry(service, 'second', false))
+    const heldMs = await service.takeHeldMs()
+    const statements = await service.takeStatements()
+    const figures: Figure[] = [
+      { name: 'plan', value: value.planSeconds, unit: 's', atMost: 3 },
+      { name: 'start to all applied', value: value.appliedSeconds, unit: 's', atMost: 10 },
+      { name: 'loop held', value: heldMs, unit: 'ms', atMost: 50 },
+      { name: 'statements a target', value: statements / value.total, unit: '' },
+    ]
+    return {
+      id: 'campaign',
+      title: `campaign over ${count} workloads`,
+      agents: count,
+      figures,
+      busy: percent,
+    }
+  } finally {
+    await session.end()
+  }
+}
