@@ -16,13 +16,13 @@ import {
   type StoredCampaign,
 } from '../store/campaigns.ts'
 import type { CampaignHalt, CampaignStatus } from '../wire/campaigns.ts'
-import { CampaignJudge, JudgeBusy } from './judge.ts'
+import { CampaignJudge } from './judge.ts'
 import { findPassedLimit, type StateCounts } from './limits.ts'
 import { endOfPush } from './outcome.ts'
 import { type CampaignParts, hashPolicy } from './parts.ts'
 import { rollBackTarget } from './roll-back-target.ts'
 import { type CampaignRun, countRun, loadRun } from './run.ts'
-import { type StartOutcome, startTarget } from './start-target.ts'
+import { startTargets } from './start-targets.ts'
 import { isInWindow } from './windows.ts'
 
 const MINUTE_MS = 60_000
@@ -287,7 +287,7 @@ export class CampaignRunner {
     return this.#start(campaign, run, chosen.slice(0, BATCH))
   }
 
-  /** Start these, a few side by side, and note those whose turn came to nothing. */
+  /** Start these, and note those whose turn came to nothing. */
   async #start(
     campaign: StoredCampaign,
     run: CampaignRun,
@@ -297,12 +297,8 @@ export class CampaignRunner {
     const judge = new CampaignJudge(this.#parts, campaign)
     const ends: CampaignTargetEnd[] = []
     let startedCount = 0
-    const startOne = async (target: StoredCampaignTarget) => {
+    for (const [target, outcome] of await startTargets(this.#parts, campaign, targets, judge)) {
       const { workloadId, instanceCount } = target
-      const outcome = await startTarget(this.#parts, campaign, target, judge).catch((error): StartOutcome => {
-        if (error instanceof JudgeBusy) return { kind: 'busy' }
-        throw error
-      })
       const nowMs = this.#parts.clock.monotonicMs()
       if (outcome.kind !== 'busy') run.busy.delete(workloadId)
       if (outcome.kind === 'started') {
@@ -323,7 +319,6 @@ export class CampaignRunner {
         else run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
       } else if (outcome.kind !== 'offline') run.isStale = true
     }
-    await sideBySide(targets, SIDE_BY_SIDE, startOne)
     const { db, clock } = this.#parts
     await endCampaignTargets(db, campaign.id, ['waiting', 'offline'], ends, clock.now())
     return startedCount + ends.length > 0

@@ -293,6 +293,10 @@ export class Fleet implements FleetPort {
     return this.#pushes.push(request, alongside)
   }
 
+  /** Make configs the assignments of several workloads at once; see `PushEngine.pushTogether`. */
+  readonly pushTogether: PushEngine['pushTogether'] = (name, actor, requests, alongside) =>
+    this.#pushes.pushTogether(name, actor, requests, alongside)
+
   /** Put a disconnected workload out of the default inventory, and resolve its alerts; again changes nothing. */
   archive(...of: Parameters<WorkloadLeaving['archive']>): ReturnType<WorkloadLeaving['archive']> {
     return this.#leaving.archive(...of)

@@ -124,17 +124,35 @@ export async function findTargetOfPush(db: Db, pushId: string): Promise<StoredCa
   return rows[0] ?? null
 }
 
-/** Note, in the transaction of its push, that a target's turn has come; false when it had come already. */
-export async function markTargetStarted(
+/** A target whose turn has come. */
+export interface StartedTarget {
+  workloadId: string
+  pushId: string
+  wasDegraded: boolean
+}
+
+/** Note, in the transaction of their pushes, that the turn of targets has come; false when that of one had come before. */
+export async function markTargetsStarted(
   tx: Db,
-  started: { campaignId: string; workloadId: string; pushId: string; wasDegraded: boolean; now: Date },
+  campaignId: string,
+  started: readonly StartedTarget[],
+  now: Date,
 ): Promise<boolean> {
   const touched = await tx.execute(
-    `update campaign_targets set state = 'started', push_id = $3, was_degraded = $4, started_at = $5
-     where campaign_id = $1 and workload_id = $2 and state in ('waiting', 'offline') and push_id is null`,
-    [started.campaignId, started.workloadId, started.pushId, started.wasDegraded, started.now],
+    `update campaign_targets t set state = 'started', push_id = s.push_id, was_degraded = s.was_degraded,
+       started_at = $2
+     from unnest($3::text[], $4::uuid[], $5::boolean[]) as s (workload_id, push_id, was_degraded)
+     where t.campaign_id = $1 and t.workload_id = s.workload_id and t.state in ('waiting', 'offline')
+       and t.push_id is null`,
+    [
+      campaignId,
+      now,
+      started.map(({ workloadId }) => workloadId),
+      started.map(({ pushId }) => pushId),
+      started.map(({ wasDegraded }) => wasDegraded),
+    ],
   )
-  return touched === 1
+  return touched === started.length
 }
 
 /** Note, in the transaction of its push, that a target is taken back; false when it is not one that applied. */

@@ -8,8 +8,15 @@ export interface ConfigContent {
   components: readonly UsedComponent[]
 }
 
-/** Keep a config's text. The same text again changes nothing, and is held until the transaction that needs it ends. */
+/**
+ * Keep a config's text. The same text again changes nothing, and is held until the transaction that needs it ends; who
+ * only holds it waits for nobody else that does.
+ */
 export async function storeContent(tx: Db, content: ConfigContent, now: Date): Promise<void> {
+  const held = await tx.query(`select hash from config_contents where hash = $1 for key share`, [
+    content.hash,
+  ])
+  if (held.length > 0) return
   await tx.execute(
     `insert into config_contents (hash, body, components, created_at) values ($1, $2, $3::jsonb, $4)
      on conflict (hash) do update set body = config_contents.body`,

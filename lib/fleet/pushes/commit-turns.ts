@@ -53,6 +53,21 @@ export class CommitTurns {
     return this.#parts.deps.db.act(name, actor, (act) => this.exclusively(workloadId, () => work(act)))
   }
 
+  /** The same for several workloads at once. Everybody takes them in the order of their ids. */
+  actOnAll<const T extends { ok: boolean }>(
+    name: string,
+    actor: AuditActor | null,
+    workloadIds: readonly string[],
+    work: (act: Act) => Promise<T>,
+  ): Promise<T | AuditFailure> {
+    return this.#parts.deps.db.act(name, actor, (act) =>
+      [...workloadIds].sort().reduceRight<() => Promise<T>>(
+        (rest, workloadId) => () => this.exclusively(workloadId, rest),
+        () => work(act),
+      )(),
+    )
+  }
+
   /** Resolves when no push or rollback is under way. */
   idle(): Promise<void> {
     return this.#mutex.idle()

@@ -82,6 +82,58 @@ export class PushEngine {
     })
   }
 
+  /**
+   * Push to several workloads in one transaction: all of it stands, or nothing does. `not-together` where one of them
+   * cannot be pushed to; who wants to know which pushes to each alone.
+   */
+  pushTogether<Refused extends { ok: false; code: string } = never>(
+    name: string,
+    actor: AuditActor,
+    requests: readonly Omit<PushRequest, 'actor' | 'stages'>[],
+    alongside: (tx: ActTransaction, pushes: readonly Push[]) => Promise<{ ok: true } | Refused>,
+  ): Promise<
+    { ok: true; pushes: readonly Push[] } | { ok: false; code: 'not-together' } | Refused | AuditFailure
+  > {
+    const inOrder = [...requests].sort((a, b) => (a.workloadId < b.workloadId ? -1 : 1))
+    const ids = inOrder.map(({ workloadId }) => workloadId)
+    return this.#turns.actOnAll(name, actor, ids, async (act) => {
+      const each = inOrder.flatMap((request) => {
+        const workload = this.#parts.state.workloads.get(request.workloadId)
+        return workload !== undefined && hasCapableInstance(workload)
+          ? { workload, request: { ...request, actor } }
+          : []
+      })
+      if (each.length < inOrder.length) return { ok: false as const, code: 'not-together' as const }
+      try {
+        const outcome = await act.commit(async (tx) => {
+          for (const { workload } of each) freezeOffers(workload)
+          const made: NewPush[] = []
+          for (const { workload, request } of each) made.push(await this.#insert(tx, workload, request))
+          const verdict = await alongside(
+            tx,
+            made.map(({ push }) => push),
+          )
+          return verdict.ok ? { ok: true as const, made } : verdict
+        })
+        if (!outcome.ok) {
+          for (const { workload } of each) this.#assignments.settle(workload)
+          return outcome
+        }
+        each.forEach(({ workload, request }, at) => {
+          this.#assignments.apply(workload, outcome.made[at]!, Buffer.from(request.body), request.used)
+        })
+        return { ok: true as const, pushes: outcome.made.map(({ push }) => push) }
+      } catch (error) {
+        for (const { workload } of each) {
+          if (error instanceof DatabaseUnavailable) void this.#turns.resync(workload)
+          else this.#assignments.settle(workload)
+        }
+        if (error instanceof Veto) return { ok: false as const, code: 'not-together' as const }
+        throw error
+      }
+    })
+  }
+
   async #insert(tx: Db, workload: Workload, request: PushRequest): Promise<NewPush> {
     const row = await lockWorkload(tx, workload.id)
     if (row === null) throw new Veto('workload-not-found')
