@@ -8,6 +8,7 @@ import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import { findContent } from '../store/config-contents.ts'
+import { listManagedConfigs } from '../store/managed-configs.ts'
 import type { CampaignPatch, CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
 import { environmentOf } from '../wire/labels.ts'
 import type { CampaignParts } from './parts.ts'
@@ -56,6 +57,7 @@ export class CampaignJudge {
   readonly #checks = new Map<string, Promise<Checked>>()
   readonly #policies = new Map<string, Promise<boolean>>()
   readonly #results = new Map<string, Promise<CampaignResult>>()
+  #keptInGit: Promise<ReadonlySet<string>> | null = null
   readonly #bases = new Map<string, Promise<string | null>>()
 
   constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules'>) {
@@ -80,6 +82,7 @@ export class CampaignJudge {
     const reservation = this.#parts.reservationOf(workload)
     if (reservation !== null) return leave('held', reservation)
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
+    if (await this.#isKeptInGit(workload)) return leave('refused', 'kept_in_git')
     const result = await this.#resultOf(workload)
     if (!result.ok) return leave(result.verdict, result.reason)
     const { hash } = result
@@ -105,6 +108,14 @@ export class CampaignJudge {
       hash,
       async () => (await findContent(this.#parts.db, hash))?.body ?? null,
     )
+  }
+
+  /** Whether Git alone changes it; read once for all workloads. */
+  async #isKeptInGit({ id }: Workload): Promise<boolean> {
+    this.#keptInGit ??= listManagedConfigs(this.#parts.db, { owner: null, workloadId: null }).then(
+      (kept) => new Set(kept.map(({ workloadId }) => workloadId)),
+    )
+    return (await this.#keptInGit).has(id)
   }
 
   /** The config that a workload would run. */

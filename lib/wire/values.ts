@@ -237,6 +237,7 @@ export const CAMPAIGN_REASONS = [
   'frozen',
   'held',
   'invalid',
+  'kept_in_git',
   'not_selected',
   'patch_does_not_fit',
   'policy_blocked',

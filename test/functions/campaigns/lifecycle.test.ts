@@ -138,6 +138,23 @@ describe('a plan', () => {
     expect((await call('POST', `/${id}/request`, { plan_hash, prod_confirmation: true })).status).toBe(200)
   })
 
+  it('leaves alone whose config is kept in Git, and skips who came to be since', async () => {
+    const keep = ({ workloadId }: FakeAgent) =>
+      invoke(ctx, `POST /api/workloads/${workloadId}/config/desired`, {
+        as: editor.token,
+        body: { owner: 'platform', config: configYaml(1) },
+      })
+    expect((await keep(agents[0]!)).status).toBe(200)
+    const id = await approved({ waves: [{}] })
+    expect((await record(id)).plan).toMatchObject({ verdicts: { changes: 5, refused: 1 } })
+    expect((await keep(agents[1]!)).status).toBe(200)
+    await call('POST', `/${id}/start`)
+    await work()
+    const skipped = (await targets(id)).find(({ workload_id: of }) => of === agents[1]!.workloadId)
+    expect(skipped).toMatchObject({ state: 'skipped', reason: 'kept_in_git' })
+    expect(runs().slice(0, 2)).toEqual([FIRST, FIRST])
+  })
+
   it('is gone when the campaign is changed', async () => {
     const id = await draft()
     await plan(id)
