@@ -59,6 +59,7 @@ export interface Ground {
   running: Context['running']
   readiness: Readiness
   databaseStatistics: (() => PoolStatistics) | null
+  cluster: Context['cluster']
   /** The outside, for the alert webhook. */
   network: WebhookNetwork
   mayOffer: FleetDeps['mayOffer']
@@ -142,7 +143,7 @@ export function compose(ground: Ground): Composed {
     ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
     keptReports: new KeptPacks(clock),
     ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
-    databaseStatistics: ground.databaseStatistics,
+    ...{ databaseStatistics: ground.databaseStatistics, cluster: ground.cluster },
     opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
     ...{ configTargets, campaigns, recommendedVersion },
   }

@@ -18,9 +18,21 @@ import type { RecommendedVersion } from '../lib/posture/recommended-version.ts'
 import type { KeptPacks } from '../lib/reports/kept-packs.ts'
 import type { ReportWorkers } from '../lib/reports/produce.ts'
 import type { ReportTurns } from '../lib/reports/turns.ts'
+import type { SeenMember } from '../lib/store/members.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { Config } from './config.ts'
 import type { Edition } from './editions.ts'
+
+/** The processes of a fleet as the one that owns it knows them. */
+export interface ClusterFacts {
+  epoch: number
+  ownedSince: Date
+  members: readonly (Pick<SeenMember, 'id' | 'address' | 'version' | 'startedAt' | 'silentMs'> & {
+    isOwner: boolean
+    hasLink: boolean
+    agents: number
+  })[]
+}
 
 /** Whether the database answers; the control session's, so that a busy pool does not look like a lost database. */
 export interface Readiness {
@@ -39,6 +51,8 @@ export interface Context {
   db: AuditedDatabase
   /** Null where the store counts nothing. */
   databaseStatistics: (() => PoolStatistics) | null
+  /** The processes of the fleet; null where this one is not one of several. */
+  cluster: (() => ClusterFacts) | null
   readiness: Readiness
   identity: Identity
   opamp: OpampExchange

@@ -108,6 +108,7 @@ import serviceAccountsUpdate from '../functions/service-accounts/update.ts'
 import settingsRecommendVersion from '../functions/settings/recommend-version.ts'
 import settingsRecommendedVersion from '../functions/settings/recommended-version.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
+import systemCluster from '../functions/system/cluster.ts'
 import systemDatabase from '../functions/system/database.ts'
 import systemFeatures from '../functions/system/features.ts'
 import systemHealthz from '../functions/system/healthz.ts'
@@ -263,6 +264,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'settings/recommend-version', definition: settingsRecommendVersion },
   { id: 'settings/recommended-version', definition: settingsRecommendedVersion },
   { id: 'system/capabilities', definition: systemCapabilities },
+  { id: 'system/cluster', definition: systemCluster },
   { id: 'system/database', definition: systemDatabase },
   { id: 'system/features', definition: systemFeatures },
   { id: 'system/healthz', definition: systemHealthz },

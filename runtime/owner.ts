@@ -25,6 +25,8 @@ export interface OwnerGround {
   lock: ProcessLock
   clock: Clock
   /** Whether the process may decide, by what it knows besides its lock. */
+  /** Where it is one of several. */
+  cluster?: Context['cluster']
   fence: {
     /** Throws, and so takes every transaction back, when another process has become the active one. */
     checkEpoch(tx: Db): Promise<void>
@@ -67,7 +69,7 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
 }
 
 /** The parts of this process, over its lock and the machine's clock, timers and network. */
-function composeOwner({ options, functions, pool, lock, clock, fence }: OwnerGround) {
+function composeOwner({ options, functions, pool, lock, clock, fence, cluster }: OwnerGround) {
   const { config, files, log } = options
   // Made when somebody asks: the start need not wait for it.
   let openApiText: string | null = null
@@ -77,6 +79,7 @@ function composeOwner({ options, functions, pool, lock, clock, fence }: OwnerGro
     running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
     readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },
     databaseStatistics: () => pool.statistics(),
+    cluster: cluster ?? null,
     network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
     db: fenced(pool, (tx) => fence.checkEpoch(tx)),
     mayOffer: () => fence.mayOffer(),

@@ -1,4 +1,4 @@
-import { array, enums, type Infer, number, string, type } from 'superstruct'
+import { array, boolean, enums, type Infer, nullable, number, string, type } from 'superstruct'
 import { named, note } from './structs.ts'
 import { LISTENER_NAMES } from './values.ts'
 
@@ -43,3 +43,31 @@ export const SystemInfo = named(
   }),
 )
 export type SystemInfo = Infer<typeof SystemInfo>
+
+export const ClusterMember = named(
+  'ClusterMember',
+  'One of the processes that run on this database.',
+  type({
+    id: string(),
+    address: note('Where the others reach it.', string()),
+    version: string(),
+    started_at: string(),
+    silent_ms: note('How long ago it was heard of last, by the clock of the database.', number()),
+    is_owner: note('Whether it decides.', boolean()),
+    has_link: note('Whether it has a way to the owner.', boolean()),
+    agents: note('Agents on its WebSockets, as the owner knows them.', number()),
+  }),
+)
+export type ClusterMember = Infer<typeof ClusterMember>
+
+export const Cluster = named(
+  'Cluster',
+  '`GET /api/system/cluster`: the processes that serve this fleet, and which of them decides since when.',
+  type({
+    is_one_of_several: note('False for a process that runs alone, or with standbys.', boolean()),
+    epoch: note('How often ownership was taken.', nullable(number())),
+    owned_since: nullable(string()),
+    members: note('Who started last comes first.', array(ClusterMember)),
+  }),
+)
+export type Cluster = Infer<typeof Cluster>

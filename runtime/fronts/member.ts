@@ -14,6 +14,7 @@ import { migrate, readMigrations } from '../../lib/store/migrate.ts'
 import { openPool, type Pool } from '../../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
+import type { ClusterFacts } from '../context.ts'
 import { type LoadedFunctions, loadFunctions } from '../loader.ts'
 import type { LoopWatch } from '../loop-watch.ts'
 import { FUNCTIONS } from '../manifest.generated.ts'
@@ -278,6 +279,7 @@ class Member implements RunningMember {
     if (this.#options.config.runtimeValidation.isEnabled && !(await hasWalls()))
       log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')
     const owner = await startOwner({
+      cluster: () => this.#facts(),
       options: this.#options,
       functions: this.#functions,
       pool: this.#pool,
@@ -319,6 +321,22 @@ class Member implements RunningMember {
     if (!this.#membership.mayAct())
       throw new DatabaseUnavailable('this process has not renewed itself: another may own by now')
     await this.#lock.checkEpoch(tx)
+  }
+
+  #facts(): ClusterFacts {
+    const { members, owner } = this.#membership
+    const { epoch } = this.#lock
+    const links = new Map(this.#owning?.links.list().map((link) => [link.memberId, link.agents]))
+    return {
+      epoch,
+      ownedSince: owner?.since ?? this.#clock.now(),
+      members: members.map((member) => ({
+        ...member,
+        isOwner: member.id === this.#self.memberId,
+        hasLink: links.has(member.id),
+        agents: links.get(member.id) ?? 0,
+      })),
+    }
   }
 
   #lookAtOwner(): void {

@@ -109,6 +109,7 @@ export function createTestContext(
     running: { version: '1.2.3', nodeVersion: process.versions.node, startedAt: clock.now() },
     readiness: { ping: async () => true },
     databaseStatistics: () => database.pool.statistics(),
+    cluster: null,
     network: systemWebhookNetwork,
     mayOffer: () => true,
     openApi: () => OPEN_API_TEXT,

@@ -137,3 +137,11 @@ describe('building an edition', () => {
     expect(build({ id: 'a', state: 'read_only', reason_code: 'because' })).toThrow('needs a known reason')
   })
 })
+
+describe('GET /api/system/cluster', () => {
+  it('says of a process that runs alone that it is not one of several', async () => {
+    const { token } = await signIn(ctx)
+    const answer = await invoke(ctx, 'GET /api/system/cluster', { as: token })
+    expect(answer.json).toEqual({ is_one_of_several: false, epoch: null, owned_since: null, members: [] })
+  })
+})

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { findPush, type Push } from '../../../lib/store/pushes.ts'
 import { findReportedConfig } from '../../../lib/store/reported-configs.ts'
+import type { Cluster } from '../../../lib/wire/system.ts'
 import type { Context } from '../../../runtime/context.ts'
 import {
   DEFAULT_CONFIG,
@@ -109,6 +110,23 @@ describe('agents of any process', () => {
         () => findReportedConfig(database.pool, hash),
         (text) => text !== null,
       )
+  })
+
+  it('are counted at the process that they are connected to, for whoever may manage settings', async () => {
+    const { owner, front } = await startTwo()
+    startAgent(front)
+    await untilLive(owner, 1)
+    const token = await owner.token()
+    expect((await front.call('GET', '/api/system/cluster')).status).toBe(401)
+    const cluster = await eventually(
+      async () => (await front.call('GET', '/api/system/cluster', { as: token })).json() as Promise<Cluster>,
+      ({ members }) => members.length === 2 && members.every(({ has_link }) => has_link),
+    )
+    expect(cluster).toMatchObject({ is_one_of_several: true, epoch: expect.any(Number) })
+    expect(cluster.members.map(({ address, is_owner, agents }) => [address, is_owner, agents])).toEqual([
+      [front.internalAddress, false, 1],
+      [owner.internalAddress, true, 0],
+    ])
   })
 
   it('notice nothing of a new owner, which knows them without asking, and offers what is next', async () => {

@@ -106,7 +106,7 @@ export class SimService {
       edition: createCommunityEdition(),
       running: { version: '0.0.0', nodeVersion: process.versions.node, startedAt: clock.now() },
       readiness: { ping: (timeoutMs) => this.lock.ping(timeoutMs) },
-      databaseStatistics: null,
+      ...{ databaseStatistics: null, cluster: null },
       network: systemWebhookNetwork,
       mayOffer: () => this.lock.isHeld(),
       openApi: () => '',

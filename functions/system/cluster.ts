@@ -1,0 +1,35 @@
+import { Cluster } from '../../lib/wire/system.ts'
+import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+
+/** The processes that serve this fleet, as the one that decides knows them. */
+export default defineHttp({
+  route: 'GET /api/system/cluster',
+  summary: 'The processes of this fleet, and which of them decides.',
+  access: signedIn('settings:manage'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The processes.', json: Cluster }],
+  errors: [],
+  handle(_, ctx) {
+    const facts = ctx.cluster?.() ?? null
+    const cluster: Cluster = {
+      is_one_of_several: facts !== null,
+      epoch: facts?.epoch ?? null,
+      owned_since: facts?.ownedSince.toISOString() ?? null,
+      members: (facts?.members ?? []).map((member) => ({
+        id: member.id,
+        address: member.address,
+        version: member.version,
+        started_at: member.startedAt.toISOString(),
+        silent_ms: Math.round(member.silentMs),
+        is_owner: member.isOwner,
+        has_link: member.hasLink,
+        agents: member.agents,
+      })),
+    }
+    return json(cluster)
+  },
+})
