@@ -14,6 +14,7 @@ import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { EditionLine } from '../parts/edition.tsx'
+import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { useManaged } from '../parts/git-notice.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { keepDraft } from '../state/drafts.ts'
@@ -264,6 +265,7 @@ function PushDialog({
               : null,
           )}
         </p>
+        <FleetStandingNote workloadId={workload.id} isPush />
         {isBreakGlass && (
           <>
             <p class="bad">{words.breakGlassLead}</p>

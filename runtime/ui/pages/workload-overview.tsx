@@ -3,6 +3,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
+import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeOddity } from '../parts/instance-words.ts'
 import { lazy } from '../parts/lazy.tsx'
@@ -152,6 +153,7 @@ export function OverviewTab(props: TabProps) {
         <section class="pane">
           <h2>{words.lastPush}</h2>
           {push ? <LastPush push={push} workloadId={workload.id} /> : <p class="muted">{words.noPush}</p>}
+          <FleetStandingNote workloadId={workload.id} />
         </section>
         <section class="pane">
           <h2>{words.differ}</h2>

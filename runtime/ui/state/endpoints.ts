@@ -18,6 +18,7 @@ import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
+import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
 import type {
   ApiTokenCreated,
   ApiTokenRecord,
@@ -80,6 +81,9 @@ export const api = {
     call<WorkloadEventRecord[]>('GET', address ?? `${w(id)}/events?limit=${PAGE}`, { signal }),
   eventStats: (id: string, window: EventStatsWindow, signal?: Signal) =>
     call<EventStats>('GET', `${w(id)}/events/stats`, { signal, query: { window } }),
+  fleetStanding: (id: string, signal?: Signal) =>
+    call<FleetStanding>('GET', `${w(id)}/fleet-config`, { signal }),
+  release: (id: string) => call<void>('POST', `${w(id)}/release`),
   setTrustedLabels: (id: string, labels: Record<string, string>) =>
     call<TrustedLabels>('PUT', `${w(id)}/trusted-labels`, { json: { labels } }),
 

@@ -1,0 +1,54 @@
+import { say } from '../i18n/define.ts'
+import { formatExact, formatList } from '../i18n/format.ts'
+import { standingTexts } from '../i18n/standing.ts'
+import { api } from '../state/endpoints.ts'
+import { can } from '../state/session.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { Action, unless } from './controls.tsx'
+import { toast, toastFailure } from './toast.tsx'
+
+/**
+ * What keeps, or would keep, a workload from campaigns and from pushes: its fleet config, a hold, a freeze. Before a
+ * push (`isPush`) also what the push does about it. Nothing where nothing does.
+ */
+export function FleetStandingNote({ workloadId, isPush = false }: { workloadId: string; isPush?: boolean }) {
+  const words = say(standingTexts)
+  const standing = useResource(
+    `standing:${workloadId}`,
+    (abort) => api.fleetStanding(workloadId, abort),
+    touchesWorkload(workloadId),
+  )
+  const { fleet_config: config, rivals = [], hold, freeze } = standing.data ?? {}
+  if (!config && !hold && !freeze) return null
+  const release = async () => {
+    const result = await api.release(workloadId)
+    if (!result.ok) return toastFailure(result)
+    toast(words.released)
+    standing.reload()
+  }
+  return (
+    <div class="stack tight" role="note">
+      {freeze && (
+        <p class="warn">
+          {words.frozen(formatExact(freeze.until))} “{freeze.reason}”
+        </p>
+      )}
+      {config && (
+        <p>
+          {words.under(config.name)} {rivals.length > 0 && words.rivals(formatList(rivals))}{' '}
+          {isPush && <b>{words.willHold}</b>}
+        </p>
+      )}
+      {hold && (
+        <p>
+          {words.held(hold.held_by)} “{hold.reason}” {hold.overdue && <b>{words.overdue}</b>}{' '}
+          {!isPush && can('config_safety.campaigns') && (
+            <Action reason={unless('workload:push_config')} onClick={() => void release()}>
+              {words.release}
+            </Action>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
