@@ -133,7 +133,7 @@ export function compose(ground: Ground): Composed {
     ...{ db, clock, random, log, fleet, counters, hub, configs, configTargets, config, fleetConfigs },
     async mayApprove(userId) {
       const user = await findUser(db, userId)
-      return user !== undefined && permissionsOf(user.groups).includes('workload:push_config')
+      return user !== undefined && permissionsOf(user.groups).includes('config:approve')
     },
     reservationOf: (workload) => fleetConfigs.reservationOf(workload),
   })

@@ -13,7 +13,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignDecisionRequest),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS],
+  errors: [...DECISION_ERRORS, 'approval-needs-another'],
   async handle({ params, body, actor }, ctx) {
     const outcome = await approveCampaign(ctx.campaigns.parts, {
       ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },

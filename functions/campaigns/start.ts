@@ -15,7 +15,7 @@ export default defineHttp({
     whenAbsent: { comment: '', plan_hash: '', prod_confirmation: false },
   }),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS],
+  errors: [...DECISION_ERRORS, 'approval-needs-another', 'approval-expired'],
   async handle({ params, body, actor }, ctx) {
     const decision = { id: params.id, actor, comment: body.comment }
     return replyToDecision(ctx, actor, await startCampaign(ctx.campaigns.parts, decision))

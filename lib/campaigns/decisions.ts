@@ -1,8 +1,9 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
+import { discountOf, shortfallOf } from '../changes/judge-approvals.ts'
 import { randomHex } from '../ids.ts'
-import { refuse } from '../model/refusal.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -14,6 +15,7 @@ import {
   type StoredCampaign,
 } from '../store/campaigns.ts'
 import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
+import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './parts.ts'
 import type { CampaignDraft } from './read-campaign.ts'
 
@@ -25,8 +27,11 @@ export type CampaignOutcome =
   | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
   | { ok: false; code: 'campaign-too-old' }
   | { ok: false; code: 'production-confirmation-required' }
+  | Refusal<'approval-needs-another' | 'approval-expired'>
   | TextRefusal
   | AuditFailure
+
+type CampaignRefusal = Exclude<CampaignOutcome, { ok: true }>
 
 /** What a decision about a campaign can be refused for. */
 export const DECISION_ERRORS = [
@@ -140,15 +145,24 @@ export async function approveCampaign(
   const found = await findCampaign(parts.db, decision.id)
   if (found !== null && found.status === 'requested' && found.planHash !== decision.planHash)
     return { ok: false, code: 'campaign-plan-changed' }
-  return decide(parts, decision, 'campaign.approve', ['requested'], (tx, before) => {
+  // One that was approved may lack somebody since: an approval got too old, or its approver lost the right.
+  return decide(parts, decision, 'campaign.approve', ['requested', 'approved'], async (tx, before) => {
     const at = parts.clock.now()
+    const { asked, judgement } = await readCampaignStanding(tx, before, at, [actor.userId])
+    const why = judgement.counted.includes(actor.userId)
+      ? 'approved-already'
+      : discountOf(asked, judgement.rule, { userId: actor.userId, at })
+    if (why !== null) return refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
+    if (before.status === 'approved' && judgement.isEnough)
+      return { ok: false, code: 'campaign-not-ready', status: before.status }
     const approval = {
-      by: actor.email,
-      byId: actor.userId,
-      at: at.toISOString(),
-      comment: decision.comment.trim(),
+      ...{ by: actor.email, byId: actor.userId, at: at.toISOString() },
+      ...{ comment: decision.comment.trim(), rule: asked.rule },
     }
-    return moveCampaign(tx, before.id, ['requested'], { status: 'approved', approvals: [approval] }, at)
+    const approvals = [...before.approvals.filter(({ byId }) => byId !== actor.userId), approval]
+    const after = await readCampaignStanding(tx, { ...before, approvals }, at)
+    const status = after.judgement.isEnough ? 'approved' : before.status
+    return moveCampaign(tx, before.id, ['requested', 'approved'], { status, approvals }, at)
   })
 }
 
@@ -165,8 +179,11 @@ export async function closeCampaign(
 /** Begin to carry an approved campaign to its workloads. */
 export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const { actor } = decision
-  return decide(parts, decision, 'campaign.start', ['approved'], (tx, before) => {
+  return decide(parts, decision, 'campaign.start', ['approved'], async (tx, before) => {
     const now = parts.clock.now()
+    const { judgement } = await readCampaignStanding(tx, before, now)
+    const { isEnough, counted, needed } = judgement
+    if (!isEnough) return refuse(shortfallOf(judgement), { reason: `${counted.length}_of_${needed}` })
     const move: CampaignMove = {
       status: 'running',
       startedBy: actor.email,
@@ -254,7 +271,10 @@ async function decide(
   { id, actor, comment }: Decision,
   action: string,
   from: readonly CampaignStatus[],
-  work: (tx: Parameters<typeof lockCampaign>[0], before: StoredCampaign) => Promise<StoredCampaign | null>,
+  work: (
+    tx: Parameters<typeof lockCampaign>[0],
+    before: StoredCampaign,
+  ) => Promise<StoredCampaign | CampaignRefusal | null>,
 ): Promise<CampaignOutcome> {
   const refused = refuseTexts({ comment })
   if (refused !== null) return refused
@@ -264,6 +284,7 @@ async function decide(
     if (!from.includes(before.status)) return { ok: false, code: 'campaign-not-ready', status: before.status }
     const campaign = await work(tx, before)
     if (campaign === null) return { ok: false, code: 'campaign-plan-changed' }
+    if ('ok' in campaign) return campaign
     const detail = JSON.stringify({
       plan_hash: campaign.planHash,
       ...(comment.trim() === '' ? {} : { comment: comment.trim() }),

@@ -61,6 +61,15 @@ export async function listAuthors(db: Db, draftHash: string): Promise<string[]> 
   return rows.map((row) => row.id)
 }
 
+/** The users who are shown by this e-mail, in any case. */
+export async function listUserIdsByEmail(db: Db, email: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select id::text as id from users where lower(email) = lower($1)`,
+    [email],
+  )
+  return rows.map((row) => row.id)
+}
+
 /** Accounts as they stand to a request of these authors; one that is gone is missing. */
 export async function listApproverStandings(
   db: Db,

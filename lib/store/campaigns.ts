@@ -1,3 +1,4 @@
+import type { ApprovalRule } from '../model/approval-policy.ts'
 import type {
   CampaignChange,
   CampaignHalt,
@@ -27,6 +28,8 @@ export interface StoredCampaignApproval {
   /** RFC 3339. */
   at: string
   comment: string
+  /** The approval policy's rule that held then; absent where none was kept. */
+  rule?: ApprovalRule
 }
 
 /** One change that is carried to many workloads; a row of `campaigns`. */

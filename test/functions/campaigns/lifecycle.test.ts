@@ -10,6 +10,7 @@ import { configYaml, productionYaml, pushConfig } from '../../support/push-confi
 const database = await useTestDatabase()
 let ctx: FleetTestContext
 let editor: SignedIn
+let approver: SignedIn
 let agents: FakeAgent[]
 
 const FIRST = configHash(configYaml(1))
@@ -22,6 +23,7 @@ beforeEach(async () => {
   await database.pool.execute('delete from workloads')
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })
   editor = await signIn(ctx, { groups: ['editor'] })
+  approver = await signIn(ctx, { groups: ['editor'] })
   agents = HOSTS.map((host) => fakeAgent(ctx.fleet, { host }))
   await ctx.advance(300)
   for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
@@ -32,6 +34,12 @@ afterAll(() => ctx.close())
 
 const call = async (method: string, path: string, body?: unknown) =>
   invoke(ctx, `${method} /api/campaigns${path}`, { as: editor.token, body })
+/** By somebody else than the author. */
+const approve = (id: string, planHash: string | undefined, as = approver) =>
+  invoke(ctx, `POST /api/campaigns/${id}/approve`, {
+    as: as.token,
+    body: { comment: 'yes', plan_hash: planHash },
+  })
 const record = async (id: string) => (await call('GET', `/${id}`)).json as CampaignRecord
 const targets = async (id: string) => (await call('GET', `/${id}/targets`)).json as CampaignTarget[]
 const runs = () => agents.map((agent) => agent.offered().at(-1))
@@ -70,7 +78,7 @@ async function approved(more: object = {}): Promise<string> {
   const { plan_hash } = await plan(id)
   const decision = { comment: 'all of them', plan_hash }
   expect((await call('POST', `/${id}/request`, decision)).status).toBe(200)
-  expect((await call('POST', `/${id}/approve`, decision)).status).toBe(200)
+  expect((await approve(id, plan_hash)).status).toBe(200)
   return id
 }
 
@@ -188,8 +196,29 @@ describe('an approval', () => {
     ).toMatchObject({ code: 'campaign_not_ready', status: 'requested' })
     expect((await call('POST', `/${id}/approve`, { comment: 'yes', plan_hash: 'another' })).status).toBe(409)
     expect((await call('POST', `/${id}/start`)).json).toMatchObject({ code: 'campaign_not_ready' })
-    expect((await call('POST', `/${id}/approve`, { comment: 'yes', plan_hash })).status).toBe(200)
-    expect(await record(id)).toMatchObject({ status: 'approved', approvals: [{ by: editor.email }] })
+    expect(await approve(id, plan_hash, editor)).toMatchObject({
+      ...{ status: 409, json: { code: 'approval_needs_another', reason: 'author' } },
+    })
+    expect((await approve(id, plan_hash)).status).toBe(200)
+    expect(await record(id)).toMatchObject({ status: 'approved', approvals: [{ by: approver.email }] })
+  })
+
+  it('is two people’s where the policy says so, and is counted again at the start', async () => {
+    const two = { approvals: 2, author_counts: false }
+    const policy = { production: two, other: two, unlabelled: two }
+    const admin = await signIn(ctx)
+    await invoke(ctx, 'PUT /api/approval-policy', { as: admin.token, body: policy })
+    const id = await draft()
+    const { plan_hash } = await plan(id)
+    await call('POST', `/${id}/request`, { plan_hash })
+    expect((await approve(id, plan_hash)).json).toMatchObject({ status: 'requested' })
+    expect(await approve(id, plan_hash)).toMatchObject({ json: { reason: 'approved_already' } })
+    expect((await approve(id, plan_hash, admin)).json).toMatchObject({ status: 'approved' })
+    await database.pool.execute('delete from user_groups where user_id = $1', [approver.userId])
+    expect(await call('POST', `/${id}/start`)).toMatchObject({
+      ...{ status: 409, json: { code: 'approval_needs_another', reason: '1_of_2' } },
+    })
+    await database.pool.execute(`delete from settings`)
   })
 })
 
@@ -297,7 +326,7 @@ describe('a campaign', () => {
 
   it('halts when whoever approved it may not approve any more', async () => {
     const id = await start()
-    await database.pool.execute('delete from user_groups where user_id = $1', [editor.userId])
+    await database.pool.execute('delete from user_groups where user_id = $1', [approver.userId])
     await work()
     const stored = await database.pool.query<{ status: string; halt: object }>(
       'select status, halt from campaigns where id = $1',

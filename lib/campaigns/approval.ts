@@ -1,0 +1,52 @@
+import { readApprovalPolicy } from '../changes/approval-policy.ts'
+import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
+import { stricterRule } from '../model/approval-policy.ts'
+import { permissionsOf, rolesWith } from '../model/permissions.ts'
+import { listApproverStandings, listUserIdsByEmail, readApprovers } from '../store/approval-votes.ts'
+import type { StoredCampaign } from '../store/campaigns.ts'
+import type { Db } from '../store/db.ts'
+
+/** A campaign with everything that decides whether it is approved. */
+export interface CampaignStanding {
+  asked: ApprovalCase
+  judgement: ApprovalJudgement
+}
+
+/**
+ * Read how a campaign stands to the approval policy. It takes its strictest class: production where the plan reaches it,
+ * and at least that of workloads that nobody labelled, which any plan may reach. Authors are whoever wrote and requested it.
+ */
+export async function readCampaignStanding(
+  tx: Db,
+  campaign: StoredCampaign,
+  now: Date,
+  alsoAsking: readonly string[] = [],
+): Promise<CampaignStanding> {
+  const { policy } = await readApprovalPolicy(tx, now)
+  const anywhere = stricterRule(policy.other, policy.unlabelled)
+  const isProduction = (campaign.plan?.production_count ?? 0) > 0
+  const written = await listUserIdsByEmail(tx, campaign.createdBy)
+  const authors = [...written, ...(campaign.requestedById === null ? [] : [campaign.requestedById])]
+  const ids = [...campaign.approvals.map(({ byId }) => byId), ...alsoAsking]
+  const requestedAt = campaign.requestedAt ?? campaign.createdAt
+  const standings = await listApproverStandings(tx, ids, { authors, requestedAt })
+  const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
+  const asked: ApprovalCase = {
+    rule: isProduction ? stricterRule(policy.production, anywhere) : anywhere,
+    given: campaign.approvals.map(({ byId, at, rule }) => ({
+      userId: byId,
+      at: new Date(at),
+      rule: rule ?? null,
+    })),
+    authors: new Set(authors),
+    approvers: new Map(
+      standings.map(({ id, roles, ...shaped }) => [
+        id,
+        { ...shaped, mayApprove: permissionsOf(roles).includes('config:approve') },
+      ]),
+    ),
+    isSoleApprover: count < 2 && !hadTwo,
+    now,
+  }
+  return { asked, judgement: judgeApprovals(asked) }
+}
