@@ -13,7 +13,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 202, description: 'The rollout as it is now.', json: RolloutRecord }],
-  errors: ['rollout-not-found', 'rollout-ended', 'audit-unavailable'],
+  errors: ['rollout-not-found', 'rollout-ended', 'rollout-no-way-back', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.fleet.rollouts.rollBack(params.id, params.canary_id, actor)
     return replyToOutcome(ctx, params, outcome, { status: 202, sight: sightOf(actor.permissions) })

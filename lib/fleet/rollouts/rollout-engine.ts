@@ -8,6 +8,7 @@ import { awaitsPromotion } from '../decide/rollout-hold.ts'
 import type { Assignments } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
+import { findRolloutRollback } from '../pushes/rollback-search.ts'
 import type { Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { DwellTimes } from './dwell-times.ts'
@@ -19,7 +20,7 @@ type Audit = (tx: ActTransaction) => Promise<void>
 
 export type RolloutOutcome =
   | { ok: true; rollout: StoredRollout }
-  | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' }
+  | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' | 'rollout-no-way-back' }
 
 /** What the steps that a rollout takes by itself are called. */
 const STEPS = {
@@ -176,10 +177,18 @@ export class RolloutEngine {
     })
   }
 
-  /** Take the members back to the active config, in the operator's name. */
+  /**
+   * Take the members back to the active config, in the operator's name. Where there is nothing to go back to they
+   * would keep what they run under a rollout called rolled back: that is refused.
+   */
   rollBack(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollback.rollout', actor, workloadId, id, async (act, workload, rollout) => {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
+      const db = await this.#parts.deps.db.upToDate()
+      const live = this.#parts.state.liveInstances(workload)
+      const { hash } = rollout.followed.push
+      if ((await findRolloutRollback(db, this.#parts.deps, workload, live, hash)) === null)
+        return { ok: false, code: 'rollout-no-way-back' }
       await this.#undoing.undoRollout(act, workload, actor)
       const now = this.#parts.deps.clock.now()
       return {

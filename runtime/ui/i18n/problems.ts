@@ -152,6 +152,8 @@ export const problemTexts = defineTexts({
     request_body_too_large: 'This is too large for the server.',
     revision_not_found: 'This config is not in the history of the workload.',
     rollout_ended: 'The rollout has ended.',
+    rollout_no_way_back:
+      'There is no earlier config to go back to: abort the rollout, and push one that works.',
     rollout_not_found: 'This rollout does not exist.',
     rollout_not_halted: 'Only a halted rollout can go on.',
     seed_admin: 'The server’s settings name this administrator; it cannot be removed or demoted.',
@@ -379,6 +381,8 @@ export const problemTexts = defineTexts({
     request_body_too_large: 'C’est trop volumineux pour le serveur.',
     revision_not_found: 'Cette configuration n’est pas dans l’historique du workload.',
     rollout_ended: 'Le déploiement est terminé.',
+    rollout_no_way_back:
+      'Il n’y a pas de configuration antérieure à rétablir : abandonnez le déploiement, puis poussez-en une qui fonctionne.',
     rollout_not_found: 'Ce déploiement n’existe pas.',
     rollout_not_halted: 'Seul un déploiement arrêté peut reprendre.',
     seed_admin:

@@ -226,15 +226,36 @@ describe('a staged rollout', () => {
       expect((await read(id)).rollback_target_hash).toBeUndefined()
     })
 
-    it('is no trouble, in the list as for the alert, once an operator took it back', async () => {
+    it('is not rolled back, with a code of its own, and goes on as it was', async () => {
       const id = await start()
-      expect((await act(id, 'rollback')).status).toBe(202)
-      await ctx.advance(1_000)
-      const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
-      expect((json as WorkloadRecord).trouble?.kind).not.toBe('push_failed')
-      await ctx.alerts.run(new AbortController().signal)
-      expect((await invoke(ctx, 'GET /api/alerts', { as: editor.token })).json).toEqual([])
+      agents[0]!.apply()
+      await ctx.advance(300)
+      const refused = { status: 409, json: { code: 'rollout_no_way_back', status: 'running' } }
+      expect(await act(id, 'rollback')).toMatchObject(refused)
+      expect(await read(id)).toMatchObject({ status: 'running', counts: { applied: 1, failed: 0 } })
+      await ctx.advance(13_000)
+      expect(hashes()).toEqual([SECOND, SECOND, SECOND])
+      const audited = await listAuditChain(ctx.db, 0, 500)
+      const ofThis = audited.filter(({ resourceId }) => resourceId === workloadId)
+      expect(ofThis.map(({ action }) => action)).not.toContain('config.canary.rollback')
     })
+
+    it('can be aborted where it cannot be rolled back', async () => {
+      const id = await start()
+      expect((await act(id, 'rollback')).status).toBe(409)
+      expect((await act(id, 'abort')).json).toMatchObject({ status: 'aborted' })
+      expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code: 'rollout_ended' } })
+    })
+  })
+
+  it('is no trouble, in the list as for the alert, once an operator took it back', async () => {
+    const id = await start()
+    expect((await act(id, 'rollback')).status).toBe(202)
+    await ctx.advance(1_000)
+    const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
+    expect((json as WorkloadRecord).trouble?.kind).not.toBe('push_failed')
+    await ctx.alerts.run(new AbortController().signal)
+    expect((await invoke(ctx, 'GET /api/alerts', { as: editor.token })).json).toEqual([])
   })
 
   it('says to what it went back, and what it would go back to while it runs', async () => {
