@@ -5,7 +5,8 @@ const KEPT_FIELDS = new Set([3, 4, 5, 7, 14])
 const UID_FIELD = 1
 const EFFECTIVE_CONFIG = 6
 const HEALTH = 5
-/** A health tree beyond is not kept: a new owner asks for it where it needs it. */
+/** What is longer is not kept: a new owner asks for it where it needs it. */
+const FIELD_BYTES_MAX = 32_768
 const HEALTH_BYTES_MAX = 16_384
 const SEQUENCE_NUM = 2
 
@@ -24,12 +25,20 @@ export function splitReport(message: Uint8Array): Map<number, Uint8Array> {
   return fields
 }
 
-/** The message without the config that the agent runs, and at most so long: what makes it too long is its health. */
+/**
+ * The message without the config that the agent runs, and at most so long: its health goes first where it is too long,
+ * then whatever is longest.
+ */
 export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax: number): Uint8Array {
-  const parts = [...fields].filter(([number]) => number !== EFFECTIVE_CONFIG)
-  const length = parts.reduce((sum, [, field]) => sum + field.length, 0)
-  const kept = length <= bytesMax ? parts : parts.filter(([number]) => number !== HEALTH)
-  return Buffer.concat(kept.map(([, field]) => field))
+  const kept = new Map(fields)
+  kept.delete(EFFECTIVE_CONFIG)
+  const lengthOf = () => [...kept.values()].reduce((sum, field) => sum + field.length, 0)
+  if (lengthOf() > bytesMax) kept.delete(HEALTH)
+  while (kept.size > 0 && lengthOf() > bytesMax) {
+    const [longest] = [...kept].reduce((most, one) => (one[1].length > most[1].length ? one : most))
+    kept.delete(longest)
+  }
+  return Buffer.concat([...kept.values()])
 }
 
 /** What an agent has said by now, field by field, for whoever has to be told all of it. */
@@ -38,14 +47,12 @@ export class KeptReport {
 
   /** Take what a message says anew. */
   take(fields: ReadonlyMap<number, Uint8Array>): void {
-    for (const [number, field] of fields)
-      if (
-        number === UID_FIELD ||
-        (KEPT_FIELDS.has(number) && !(number === HEALTH && field.length > HEALTH_BYTES_MAX))
-      )
-        if (!isSame(this.#fields.get(number), field))
-          // A copy: the message that it came with is many times as long.
-          this.#fields.set(number, Uint8Array.from(field))
+    for (const [number, field] of fields) {
+      const isKept = number === UID_FIELD || KEPT_FIELDS.has(number)
+      if (!isKept || field.length > (number === HEALTH ? HEALTH_BYTES_MAX : FIELD_BYTES_MAX)) continue
+      // A copy: the message that it came with is many times as long.
+      if (!isSame(this.#fields.get(number), field)) this.#fields.set(number, Uint8Array.from(field))
+    }
   }
 
   /** Bytes that are held. */

@@ -5,10 +5,15 @@ import type { LoadedFunctions } from '../loader.ts'
 import { text } from '../reply.ts'
 import { API_BODIES_BYTES_MAX, createBodyLimits } from '../server.ts'
 import { type Listener, type ListenerHandlers, listen, type SocketRoute } from '../uws.ts'
-import { memberOf, type Self } from './member-headers.ts'
+import { memberOf, REFUSED, type Self } from './member-headers.ts'
 
-const NOT_THE_OWNER = { status: 421, body: 'another process decides\n' } as const
-const NOT_A_MEMBER = { status: 401, body: 'members of this fleet only\n' } as const
+const NOT_THE_OWNER = { status: 421, body: 'another process decides\n', headers: {} } as const
+/** The header tells a member that it is itself that was refused, and not the client whose request it passed on. */
+const NOT_A_MEMBER = {
+  status: 401,
+  body: 'members of this fleet only\n',
+  headers: { [REFUSED]: 'member' },
+} as const
 
 /** What a browser's socket may send and hold; the owner's own route says the same. */
 const BROWSER_SOCKET = {
@@ -45,7 +50,7 @@ export function startInternalListener(parts: {
         const refusal = !isMember(request.header) ? NOT_A_MEMBER : handlers === null ? NOT_THE_OWNER : null
         if (refusal === null) return handlers!.handle(request)
         request.discardBody()
-        return text(refusal.body, refusal.status)
+        return text(refusal.body, refusal.status, refusal.headers)
       },
     },
     cluster.tls,

@@ -3,6 +3,8 @@ import type { ProxyPolicy } from '../proxies.ts'
 
 /** Which member speaks, proven. */
 const MEMBER = 'x-muster-member'
+/** Of an answer: a member was refused that did not prove to be one. */
+export const REFUSED = 'x-muster-refused'
 /** Whose request it passes on, and whether that came over TLS. */
 const CLIENT = 'x-muster-client'
 const IS_SECURE = 'x-muster-secure'

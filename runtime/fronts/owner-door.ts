@@ -9,7 +9,7 @@ import type { Handshake } from '../define.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
 import type { RawRequest } from '../uws.ts'
-import { provingHeaders, type Self, toForwardedHeaders } from './member-headers.ts'
+import { provingHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 
 /** How long a request waits for somebody who owns. */
 export const OWNER_WAIT_MS = 3_000
@@ -170,7 +170,7 @@ export class OwnerDoor {
       outgoing.on('response', (response) => {
         clearTimeout(giveUp)
         isAnswered = true
-        if (response.statusCode === NOT_THE_OWNER) {
+        if (isRefusal(response)) {
           response.resume()
           resolve({ kind: 'not-delivered' })
         } else
@@ -223,7 +223,7 @@ export class OwnerDoor {
       })
       socket.on('error', () => resolve(null))
       socket.once('unexpected-response', (_request, response) => {
-        if (response.statusCode === NOT_THE_OWNER) {
+        if (isRefusal(response)) {
           response.resume()
           socket.terminate()
           resolve(null)
@@ -241,6 +241,10 @@ export class OwnerDoor {
     })
   }
 }
+
+/** It does not own, or does not know this process as a member. */
+const isRefusal = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode === NOT_THE_OWNER || headers[REFUSED] !== undefined
 
 async function toReply(method: string, response: IncomingMessage): Promise<Reply> {
   const headers: Record<string, string> = {}

@@ -62,4 +62,15 @@ describe('what is kept of an agent', () => {
     expect(Buffer.from(withoutConfig(splitReport(full), 100_000)).includes('secret')).toBe(false)
     expect(reportOf(withoutConfig(splitReport(full), 500)).health).toBeNull()
   })
+
+  it('is not made long by whoever describes itself at length: a link carries so much and no more', () => {
+    const long = { agentDescription: { identifyingAttributes: keyValues({ a: 'z'.repeat(2_000_000) }) } }
+    const fields = splitReport(message(1, { ...long, health: { healthy: true } }))
+    const passed = withoutConfig(fields, 524_288)
+    expect(passed.length).toBeLessThan(524_288)
+    expect(reportOf(passed)).toMatchObject({ sequenceNum: 1, attributes: null })
+    const kept = new KeptReport()
+    kept.take(fields)
+    expect(kept.bytes).toBeLessThan(200)
+  })
 })

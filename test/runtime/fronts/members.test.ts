@@ -105,6 +105,18 @@ describe('a process that does not own', () => {
     const forgedAnswer = await fetch(`http://${owner.internalAddress}/api/openapi.json`, { headers: forged })
     expect(forgedAnswer.status).toBe(401)
   })
+
+  it('with another secret reaches no owner, and takes nobody for signed out', async () => {
+    const database = await freshDatabase()
+    const owner = await startOne(database)
+    await untilOwner(owner)
+    const stranger = await startOne(database, {
+      jwtSecret: 'another secret, which is as long as it has to be',
+    })
+    const answer = await stranger.call('GET', '/api/workloads', { as: await owner.token() })
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({ code: 'no_owner' })
+  })
 })
 
 describe('a browser', () => {
