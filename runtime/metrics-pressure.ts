@@ -11,104 +11,101 @@ export interface PressureSources {
 }
 
 const gauge = (name: string, help: string, samples: Metric['samples']): Metric => ({
-  ...{ name, help, kind: 'gauge' },
+  name,
+  help,
+  kind: 'gauge',
   samples,
 })
+
+const counter = (name: string, help: string, samples: Metric['samples']): Metric => ({
+  name,
+  help,
+  kind: 'counter',
+  samples,
+})
+
+/** A sample of each of several parts of the process, told apart by a label. */
+const samplesOf = <Part>(
+  label: string,
+  parts: Readonly<Record<string, Part>>,
+  read: (part: Part) => number,
+) => Object.entries(parts).map(([name, part]) => ({ labels: `${label}="${name}"`, value: read(part) }))
+
+/** How full the listeners are: requests, bodies, sockets. */
+function listenerMetrics(listeners: PressureSources['listeners']): Metric[] {
+  const of = (read: (listener: (typeof listeners)['api']) => number) => samplesOf('listener', listeners, read)
+  return [
+    gauge(
+      'muster_http_requests_in_flight',
+      'Requests that are not answered to the end, by listener.',
+      of((listener) => listener.inFlight()),
+    ),
+    gauge(
+      'muster_http_body_free_bytes',
+      'Bytes left of the budget for bodies that are being received, by listener.',
+      of((listener) => listener.bodyBytesFree() ?? 0),
+    ),
+    gauge(
+      'muster_sockets_open',
+      'WebSockets that are open, by listener.',
+      of((listener) => listener.socketCounts().open),
+    ),
+    counter(
+      'muster_sockets_turned_away_total',
+      'Handshakes refused because the listener, or one address, had as many WebSockets as it may, by listener.',
+      of((listener) => listener.socketCounts().turnedAway),
+    ),
+    counter(
+      'muster_sockets_cut_total',
+      'WebSockets cut in want of memory because they had finished no message for long, by listener.',
+      of((listener) => listener.socketCounts().cut),
+    ),
+    gauge(
+      'muster_socket_buffered_bytes',
+      'Bytes sent to WebSockets that their peers have not read, by listener.',
+      of((listener) => listener.bufferedBytes()),
+    ),
+  ]
+}
+
+/** How busy the worker threads are. */
+function workerMetrics(workers: PressureSources['workers']): Metric[] {
+  return [
+    gauge(
+      'muster_worker_threads',
+      'Worker threads that live, by kind of work.',
+      samplesOf('worker', workers, (pool) => pool.load().threads),
+    ),
+    gauge(
+      'muster_worker_jobs_queued',
+      'Jobs that wait for a worker thread, by kind of work.',
+      samplesOf('worker', workers, (pool) => pool.load().queued),
+    ),
+  ]
+}
 
 /** One metric for each queue and buffer of the process: all are bounded, and this is how full they are. */
 export function pressureMetrics(
   { fleet, hub, reportTurns, webhooks }: Context,
   sources: PressureSources,
 ): Metric[] {
-  const listeners = Object.entries(sources.listeners)
-  const workers = Object.entries(sources.workers)
+  const single = (name: string, help: string, value: number) => gauge(name, help, [{ value }])
   return [
-    gauge(
-      'muster_http_requests_in_flight',
-      'Requests that are not answered to the end, by listener.',
-      listeners.map(([name, listener]) => ({ labels: `listener="${name}"`, value: listener.inFlight() })),
+    ...listenerMetrics(sources.listeners),
+    ...workerMetrics(sources.workers),
+    single('muster_report_reads', 'Reports that are being read from the database.', reportTurns.taken),
+    single(
+      'muster_offers_waiting',
+      'Offers that wait to be stored before they are sent.',
+      fleet.offers.waitingCount,
     ),
-    gauge(
-      'muster_http_body_free_bytes',
-      'Bytes left of the budget for bodies that are being received, by listener.',
-      listeners.map(([name, listener]) => ({
-        labels: `listener="${name}"`,
-        value: listener.bodyBytesFree() ?? 0,
-      })),
+    single('muster_rows_waiting', 'Rows other than events that wait to be stored.', fleet.writer.waitingRows),
+    single('muster_hub_states_waiting', 'States that wait to be told to browsers.', hub.waitingCount),
+    single('muster_hub_queued_bytes', 'Bytes of frames that wait for browsers to read.', hub.queuedBytes),
+    counter(
+      'muster_webhook_attempts_total',
+      'Calls of the alert webhook, by outcome.',
+      samplesOf('outcome', { ...webhooks.stats }, (count) => count),
     ),
-    gauge(
-      'muster_sockets_open',
-      'WebSockets that are open, by listener.',
-      listeners.map(([name, listener]) => ({
-        labels: `listener="${name}"`,
-        value: listener.socketCounts().open,
-      })),
-    ),
-    {
-      ...{
-        name: 'muster_sockets_turned_away_total',
-        kind: 'counter',
-        help: 'Handshakes refused because the listener, or one address, had as many WebSockets as it may, by listener.',
-      },
-      samples: listeners.map(([name, listener]) => ({
-        labels: `listener="${name}"`,
-        value: listener.socketCounts().turnedAway,
-      })),
-    },
-    {
-      ...{
-        name: 'muster_sockets_cut_total',
-        kind: 'counter',
-        help: 'WebSockets cut in want of memory because they had finished no message for long, by listener.',
-      },
-      samples: listeners.map(([name, listener]) => ({
-        labels: `listener="${name}"`,
-        value: listener.socketCounts().cut,
-      })),
-    },
-    gauge(
-      'muster_socket_buffered_bytes',
-      'Bytes sent to WebSockets that their peers have not read, by listener.',
-      listeners.map(([name, listener]) => ({
-        labels: `listener="${name}"`,
-        value: listener.bufferedBytes(),
-      })),
-    ),
-    gauge(
-      'muster_worker_threads',
-      'Worker threads that live, by kind of work.',
-      workers.map(([name, pool]) => ({ labels: `worker="${name}"`, value: pool.load().threads })),
-    ),
-    gauge(
-      'muster_worker_jobs_queued',
-      'Jobs that wait for a worker thread, by kind of work.',
-      workers.map(([name, pool]) => ({ labels: `worker="${name}"`, value: pool.load().queued })),
-    ),
-    gauge('muster_report_reads', 'Reports that are being read from the database.', [
-      { value: reportTurns.taken },
-    ]),
-    gauge('muster_offers_waiting', 'Offers that wait to be stored before they are sent.', [
-      { value: fleet.offers.waitingCount },
-    ]),
-    gauge('muster_rows_waiting', 'Rows other than events that wait to be stored.', [
-      { value: fleet.writer.waitingRows },
-    ]),
-    gauge('muster_hub_states_waiting', 'States that wait to be told to browsers.', [
-      { value: hub.waitingCount },
-    ]),
-    gauge('muster_hub_queued_bytes', 'Bytes of frames that wait for browsers to read.', [
-      { value: hub.queuedBytes },
-    ]),
-    {
-      ...{
-        name: 'muster_webhook_attempts_total',
-        kind: 'counter',
-        help: 'Calls of the alert webhook, by outcome.',
-      },
-      samples: Object.entries(webhooks.stats).map(([outcome, value]) => ({
-        labels: `outcome="${outcome}"`,
-        value,
-      })),
-    },
   ]
 }

@@ -71,7 +71,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '1,000 records',
     reachedBy: ['lib/audit/database.test.ts', 'of so many records as wait for the word of the database'],
   },
-  'lib/configs/engine.ts openConfigEngine().kept': {
+  'lib/configs/engine.ts openOutlines().kept': {
     bound: '5,000 outlines',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many outlines'],
   },
@@ -268,11 +268,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#outbox': { bound: 'what is told within 20 ms', reachedBy: BURST },
   'lib/hub/notices.ts HubNotices.#toldPushes': perWorkload,
-  'lib/identity/authority.ts openAuthority().entries': {
+  'lib/identity/authority.ts SessionAuthority.#entries': {
     bound: '10,000 sessions',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many sessions'],
   },
-  'lib/identity/authority.ts openAuthority().running': {
+  'lib/identity/authority.ts SessionAuthority.#running': {
     bound: 'callers of the database',
     reachedBy: WAITERS,
   },
@@ -280,11 +280,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '10,000 entries',
     reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],
   },
-  'lib/identity/token-authority.ts openTokenAuthority().entries': {
+  'lib/identity/token-authority.ts StoredTokenAuthority.#entries': {
     bound: '10,000 API tokens',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many API tokens'],
   },
-  'lib/identity/token-authority.ts openTokenAuthority().running': {
+  'lib/identity/token-authority.ts StoredTokenAuthority.#running': {
     bound: 'callers of the database',
     reachedBy: WAITERS,
   },

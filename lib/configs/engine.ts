@@ -104,67 +104,97 @@ export const CONFIG_ROOMS = {
 /** A diff reads both texts and walks them several times. */
 const diffLength = ({ baseText, targetText }: DiffInput) => 2 * (baseText.length + targetText.length)
 
-/** An engine over worker threads. */
-export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
+type JobOf<Kind extends keyof ConfigJobResults> = Extract<ConfigJob, { kind: Kind }>
+
+/** Reads configs: a short text at once, a long one in a thread of the workers. */
+class ConfigReader {
+  readonly #workers: ConfigEngineParts['workers']
+
+  constructor(workers: ConfigEngineParts['workers']) {
+    this.#workers = workers
+  }
+
   /** Null when a thread gave up on the text: it would do so again. */
-  async function read<Kind extends keyof ConfigJobResults>(
+  async read<Kind extends keyof ConfigJobResults>(
     length: number,
-    job: Extract<ConfigJob, { kind: Kind }>,
+    job: JobOf<Kind>,
   ): Promise<Answered<{ value: ConfigJobResults[Kind] | null }>> {
     if (length <= IN_PLACE_LENGTH_MAX) return { ok: true, value: runConfigJob(job) as ConfigJobResults[Kind] }
-    const outcome = await workers.run(job, [], ROOM_OF[job.kind])
+    const outcome = await this.#workers.run(job, [], ROOM_OF[job.kind])
     if (outcome.ok) return { ok: true, value: outcome.value as ConfigJobResults[Kind] }
     return outcome.code === 'worker-busy' ? { ok: false, code: 'server-busy' } : { ok: true, value: null }
   }
-  async function run<Kind extends keyof ConfigJobResults>(
+
+  async run<Kind extends keyof ConfigJobResults>(
     length: number,
-    job: Extract<ConfigJob, { kind: Kind }>,
+    job: JobOf<Kind>,
   ): Promise<Answered<{ value: ConfigJobResults[Kind] }>> {
-    const found = await read(length, job)
+    const found = await this.read(length, job)
     if (!found.ok) return found
     return found.value === null ? { ok: false, code: 'server-busy' } : { ok: true, value: found.value }
   }
+}
+
+/** The outlines of configs by hash, the last ones kept. */
+function openOutlines(reader: ConfigReader): ConfigEngine['outlines'] {
   const kept = new Map<string, ConfigOutline>()
-  async function outlineOf(text: string): Promise<ConfigOutline | null> {
-    const found = await run<'outline'>(text.length, { kind: 'outline', text })
-    return found.ok ? found.value : null
+  return async (hashes, read) => {
+    const outlines = new Map<string, ConfigOutline>()
+    for (const hash of hashes) if (kept.has(hash)) outlines.set(hash, kept.get(hash)!)
+    const missing = [...new Set(hashes)].filter((hash) => !outlines.has(hash))
+    for (let i = 0; i < missing.length; i += OUTLINES_CHUNK) {
+      for (const { hash, body: text } of await read(missing.slice(i, i + OUTLINES_CHUNK))) {
+        const found = await reader.run<'outline'>(text.length, { kind: 'outline', text })
+        if (!found.ok) continue
+        outlines.set(hash, found.value)
+        if (kept.size >= OUTLINES_MAX) kept.delete(kept.keys().next().value!)
+        kept.set(hash, found.value)
+      }
+    }
+    return outlines
   }
+}
+
+/** An engine over worker threads. */
+export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
+  const reader = new ConfigReader(workers)
   return {
     async validate(text, about) {
-      const found = await run<'validate'>(text.length, { kind: 'validate', text, about })
+      const found = await reader.run<'validate'>(text.length, { kind: 'validate', text, about })
       if (!found.ok) return found
       const result = await finishValidation(text, found.value, about.validatedAt, runtimeCheck)
       return { ok: true, result, required: found.value.required }
     },
     async check(text, about) {
-      const found = await run<'validate'>(text.length, { kind: 'validate', text, about })
+      const found = await reader.run<'validate'>(text.length, { kind: 'validate', text, about })
       return found.ok ? { ok: true, found: found.value } : found
     },
     async policy(request) {
       const length = request.candidate.length + (request.current?.length ?? 0)
-      const found = await run<'policy'>(length, { kind: 'policy', request })
+      const found = await reader.run<'policy'>(length, { kind: 'policy', request })
       return found.ok ? { ok: true, evaluation: found.value } : found
     },
     async diff(input) {
-      const found = await run<'diff'>(diffLength(input), { kind: 'diff', input })
+      const found = await reader.run<'diff'>(diffLength(input), { kind: 'diff', input })
       return found.ok ? { ok: true, diff: found.value } : found
     },
     async diffText(input) {
-      const found = await run<'diff-text'>(diffLength(input), { kind: 'diff-text', input })
+      const found = await reader.run<'diff-text'>(diffLength(input), { kind: 'diff-text', input })
       return found.ok ? { ok: true, text: found.value } : found
     },
     async normalForm(text) {
-      const found = await read<'normal-form'>(text.length, { kind: 'normal-form', text })
+      const found = await reader.read<'normal-form'>(text.length, { kind: 'normal-form', text })
       return found.ok ? { ok: true, form: found.value } : found
     },
     async effectiveMatch(asked, reported) {
       const length = asked.length + reported.length
-      const found = await read<'effective-match'>(length, { kind: 'effective-match', asked, reported })
+      const found = await reader.read<'effective-match'>(length, { kind: 'effective-match', asked, reported })
       return found.ok ? { ok: true, match: found.value ?? { verdict: 'unknown', paths: [] } } : found
     },
     async migrate(input, validatedAt) {
       // A source is read several times, and its draft once more.
-      const found = await run<'migrate'>(4 * input.source.length, { kind: 'migrate', input, validatedAt })
+      const length = 4 * input.source.length
+      const found = await reader.run<'migrate'>(length, { kind: 'migrate', input, validatedAt })
       return found.ok ? { ok: true, preview: found.value } : found
     },
     async render(request) {
@@ -172,23 +202,9 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, rendering: found.value } : found
     },
     async patch(text, patch) {
-      const found = await run<'patch'>(3 * text.length, { kind: 'patch', text, patch })
+      const found = await reader.run<'patch'>(3 * text.length, { kind: 'patch', text, patch })
       return found.ok ? { ok: true, patching: found.value } : found
     },
-    async outlines(hashes, read) {
-      const outlines = new Map<string, ConfigOutline>()
-      for (const hash of hashes) if (kept.has(hash)) outlines.set(hash, kept.get(hash)!)
-      const missing = [...new Set(hashes)].filter((hash) => !outlines.has(hash))
-      for (let i = 0; i < missing.length; i += OUTLINES_CHUNK) {
-        for (const { hash, body } of await read(missing.slice(i, i + OUTLINES_CHUNK))) {
-          const outline = await outlineOf(body)
-          if (outline === null) continue
-          outlines.set(hash, outline)
-          if (kept.size >= OUTLINES_MAX) kept.delete(kept.keys().next().value!)
-          kept.set(hash, outline)
-        }
-      }
-      return outlines
-    },
+    outlines: openOutlines(reader),
   }
 }

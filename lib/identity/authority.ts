@@ -37,15 +37,61 @@ interface Entry {
   readAtMs: number
 }
 
-/** An authority with nothing in memory. */
-export function openAuthority(parts: { db: Database; clock: Clock; tokens: Tokens }): Authority {
-  const { db, clock, tokens } = parts
-  const entries = new Map<string, Entry>()
-  const running = new Map<string, Promise<SignedInUser | null>>()
-  let generation = 0
+interface Parts {
+  db: Database
+  clock: Clock
+  tokens: Tokens
+}
 
-  async function load(sessionId: string): Promise<SignedInUser | null> {
-    const startedAt = generation
+/** An authority with nothing in memory. */
+export const openAuthority = (parts: Parts): Authority => new SessionAuthority(parts)
+
+class SessionAuthority implements Authority {
+  readonly #parts: Parts
+  readonly #entries = new Map<string, Entry>()
+  readonly #running = new Map<string, Promise<SignedInUser | null>>()
+  /** Counts up whenever all is forgotten: what was begun to be read before is not remembered. */
+  #generation = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async authenticate(token: string): ReturnType<Authority['authenticate']> {
+    const claims = await this.#parts.tokens.verify(token)
+    if (!claims) return { ok: false, code: 'unauthorized' }
+    try {
+      const user = await this.#find(claims.sessionId)
+      if (!user || user.userId !== claims.userId) return { ok: false, code: 'unauthorized' }
+      return { ok: true, user }
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) return { ok: false, code: 'database-unavailable' }
+      throw error
+    }
+  }
+
+  forget(): void {
+    this.#generation++
+    this.#entries.clear()
+  }
+
+  async #find(sessionId: string): Promise<SignedInUser | null> {
+    const known = this.#entries.get(sessionId)
+    if (known && this.#parts.clock.monotonicMs() - known.readAtMs < FRESH_MS) return known.user
+    return this.#loadOnce(sessionId)
+  }
+
+  /** Concurrent requests of one session share a read. */
+  #loadOnce(sessionId: string): Promise<SignedInUser | null> {
+    const key = `${this.#generation} ${sessionId}`
+    const loading = this.#running.get(key) ?? this.#load(sessionId).finally(() => this.#running.delete(key))
+    this.#running.set(key, loading)
+    return loading
+  }
+
+  async #load(sessionId: string): Promise<SignedInUser | null> {
+    const { db, clock } = this.#parts
+    const startedAt = this.#generation
     const readAtMs = clock.monotonicMs()
     const row = await findSession(db, sessionId, clock.now())
     const user = row
@@ -60,46 +106,13 @@ export function openAuthority(parts: { db: Database; clock: Clock; tokens: Token
         }
       : null
     // What was read before a session ended must not be remembered after it.
-    if (startedAt === generation) remember(sessionId, { user, readAtMs })
+    if (startedAt === this.#generation) this.#remember(sessionId, { user, readAtMs })
     return user
   }
 
-  function remember(sessionId: string, entry: Entry): void {
-    entries.delete(sessionId)
-    entries.set(sessionId, entry)
-    if (entries.size > ENTRIES_MAX) entries.delete(entries.keys().next().value!)
-  }
-
-  /** Concurrent requests of one session share a read. */
-  function loadOnce(sessionId: string): Promise<SignedInUser | null> {
-    const key = `${generation} ${sessionId}`
-    const loading = running.get(key) ?? load(sessionId).finally(() => running.delete(key))
-    running.set(key, loading)
-    return loading
-  }
-
-  async function find(sessionId: string): Promise<SignedInUser | null> {
-    const known = entries.get(sessionId)
-    if (known && clock.monotonicMs() - known.readAtMs < FRESH_MS) return known.user
-    return loadOnce(sessionId)
-  }
-
-  return {
-    async authenticate(token) {
-      const claims = await tokens.verify(token)
-      if (!claims) return { ok: false, code: 'unauthorized' }
-      try {
-        const user = await find(claims.sessionId)
-        if (!user || user.userId !== claims.userId) return { ok: false, code: 'unauthorized' }
-        return { ok: true, user }
-      } catch (error) {
-        if (error instanceof DatabaseUnavailable) return { ok: false, code: 'database-unavailable' }
-        throw error
-      }
-    },
-    forget() {
-      generation++
-      entries.clear()
-    },
+  #remember(sessionId: string, entry: Entry): void {
+    this.#entries.delete(sessionId)
+    this.#entries.set(sessionId, entry)
+    if (this.#entries.size > ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value!)
   }
 }

@@ -95,7 +95,7 @@ export function openIdentity(parts: IdentityParts): Identity {
     if (found.ok) await apiTokens.revoke(found.user, found.user.userId, found.user.sessionId)
   }
   return {
-    authenticate: authority.authenticate,
+    authenticate: (token) => authority.authenticate(token),
     authenticateBearer,
     onSessionsEnded: (listener) => void listeners.push(listener),
     logIn: openLogin({ ...parts, tokens, limit }),

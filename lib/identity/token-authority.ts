@@ -46,54 +46,59 @@ interface Entry {
   readAtMs: number
 }
 
+interface Parts {
+  db: Database
+  clock: Clock
+  limit: LoginLimit
+}
+
 /**
  * An authority with nothing in memory. `limit` counts unknown tokens only, and only what is known is remembered: whoever
  * tries others drives nobody out.
  */
-export function openTokenAuthority(parts: { db: Database; clock: Clock; limit: LoginLimit }): TokenAuthority {
-  const { db, clock, limit } = parts
-  const entries = new Map<string, Entry>()
-  const running = new Map<string, Promise<ApiTokenRow | null>>()
-  let generation = 0
+export const openTokenAuthority = (parts: Parts): TokenAuthority => new StoredTokenAuthority(parts)
 
-  async function load(hash: string): Promise<ApiTokenRow | null> {
-    const startedAt = generation
-    const readAtMs = clock.monotonicMs()
-    const now = clock.now()
-    const row = (await findApiToken(db, hash, now)) ?? null
-    entries.delete(hash)
-    if (row === null) return null
-    await noteUse(row, now)
-    // What was read before a token was revoked must be read again after it.
-    entries.set(hash, { row, readAtMs: startedAt === generation ? readAtMs : Number.NEGATIVE_INFINITY })
-    if (entries.size > ENTRIES_MAX) entries.delete(entries.keys().next().value!)
-    return row
+class StoredTokenAuthority implements TokenAuthority {
+  readonly #parts: Parts
+  readonly #entries = new Map<string, Entry>()
+  readonly #running = new Map<string, Promise<ApiTokenRow | null>>()
+  /** Counts up whenever all is forgotten: what was begun to be read before is read again. */
+  #generation = 0
+
+  constructor(parts: Parts) {
+    this.#parts = parts
   }
 
-  async function noteUse(row: ApiTokenRow, now: Date): Promise<void> {
-    const minuteMs = Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS
-    if (row.lastUsedAt === null || row.lastUsedAt.getTime() < minuteMs)
-      await noteApiTokenUse(db, row.id, new Date(minuteMs))
+  async authenticate(token: string, address: string): ReturnType<TokenAuthority['authenticate']> {
+    if (!API_TOKEN.test(token)) return { ok: false, code: 'unauthorized' }
+    try {
+      const found = await this.#find(token, address)
+      if (found === null) return { ok: false, code: 'unauthorized' }
+      if (!('id' in found)) return { ok: false, code: 'token-limited', retryAfterS: found.retryAfterS }
+      return judge(found, this.#parts.clock.now())
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) return { ok: false, code: 'database-unavailable' }
+      throw error
+    }
   }
 
-  /** Concurrent requests with one token share a read. */
-  function loadOnce(hash: string): Promise<ApiTokenRow | null> {
-    const key = `${generation} ${hash}`
-    const loading = running.get(key) ?? load(hash).finally(() => running.delete(key))
-    running.set(key, loading)
-    return loading
+  forget(): void {
+    this.#generation++
+    // They stay known, so that a limit on their address does not count them among the unknown.
+    for (const entry of this.#entries.values()) entry.readAtMs = Number.NEGATIVE_INFINITY
   }
 
-  async function find(token: string, address: string): Promise<ApiTokenRow | null | { retryAfterS: number }> {
+  async #find(token: string, address: string): Promise<ApiTokenRow | null | { retryAfterS: number }> {
+    const { clock, limit } = this.#parts
     const hash = hashApiToken(token)
-    const known = entries.get(hash)
+    const known = this.#entries.get(hash)
     if (known && clock.monotonicMs() - known.readAtMs < FRESH_MS) return known.row
-    if (known || running.has(`${generation} ${hash}`)) return loadOnce(hash)
+    if (known || this.#running.has(`${this.#generation} ${hash}`)) return this.#loadOnce(hash)
     const begun = limit.begin(address, '')
     if (!begun.ok) return { retryAfterS: begun.retryAfterS }
     let isKnown = true
     try {
-      const row = await loadOnce(hash)
+      const row = await this.#loadOnce(hash)
       isKnown = row !== null
       return row
     } finally {
@@ -102,24 +107,34 @@ export function openTokenAuthority(parts: { db: Database; clock: Clock; limit: L
     }
   }
 
-  return {
-    async authenticate(token, address) {
-      if (!API_TOKEN.test(token)) return { ok: false, code: 'unauthorized' }
-      try {
-        const found = await find(token, address)
-        if (found === null) return { ok: false, code: 'unauthorized' }
-        if (!('id' in found)) return { ok: false, code: 'token-limited', retryAfterS: found.retryAfterS }
-        return judge(found, clock.now())
-      } catch (error) {
-        if (error instanceof DatabaseUnavailable) return { ok: false, code: 'database-unavailable' }
-        throw error
-      }
-    },
-    forget() {
-      generation++
-      // They stay known, so that a limit on their address does not count them among the unknown.
-      for (const entry of entries.values()) entry.readAtMs = Number.NEGATIVE_INFINITY
-    },
+  /** Concurrent requests with one token share a read. */
+  #loadOnce(hash: string): Promise<ApiTokenRow | null> {
+    const key = `${this.#generation} ${hash}`
+    const loading = this.#running.get(key) ?? this.#load(hash).finally(() => this.#running.delete(key))
+    this.#running.set(key, loading)
+    return loading
+  }
+
+  async #load(hash: string): Promise<ApiTokenRow | null> {
+    const { db, clock } = this.#parts
+    const startedAt = this.#generation
+    const readAtMs = clock.monotonicMs()
+    const now = clock.now()
+    const row = (await findApiToken(db, hash, now)) ?? null
+    this.#entries.delete(hash)
+    if (row === null) return null
+    await this.#noteUse(row, now)
+    // What was read before a token was revoked must be read again after it.
+    const isCurrent = startedAt === this.#generation
+    this.#entries.set(hash, { row, readAtMs: isCurrent ? readAtMs : Number.NEGATIVE_INFINITY })
+    if (this.#entries.size > ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value!)
+    return row
+  }
+
+  async #noteUse(row: ApiTokenRow, now: Date): Promise<void> {
+    const minuteMs = Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS
+    if (row.lastUsedAt === null || row.lastUsedAt.getTime() < minuteMs)
+      await noteApiTokenUse(this.#parts.db, row.id, new Date(minuteMs))
   }
 }
 

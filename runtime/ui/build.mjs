@@ -34,35 +34,33 @@ function findEntry(outputs, source) {
 
 const totalBytes = (parts) => parts.reduce((sum, part) => sum + part.byteLength, 0)
 
-/** Build into `outdir`. Returns the gzipped sizes of the first load, and the bundler's account of what went in. */
-export async function buildUi(outdir) {
-  await rm(outdir, { recursive: true, force: true })
-  await mkdir(join(outdir, 'assets'), { recursive: true })
-  const { metafile, outputFiles } = await build({
-    entryPoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'styles', 'main.css')],
-    outdir: join(outdir, 'assets'),
-    outbase: SOURCE,
-    entryNames: '[name]-[hash]',
-    chunkNames: '[name]-[hash]',
-    assetNames: '[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'browser',
-    target: ['es2022', 'chrome120', 'firefox121', 'safari17.2'],
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    minify: true,
-    legalComments: 'none',
-    absWorkingDir: SOURCE,
-    tsconfig: join(SOURCE, 'tsconfig.json'),
-    metafile: true,
-    write: false,
-    logLevel: 'error',
-  })
-  const script = findEntry(metafile.outputs, 'main.tsx')
-  const style = findEntry(metafile.outputs, 'main.css')
+/** What the bundler is told. */
+const optionsFor = (outdir) => ({
+  entryPoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'styles', 'main.css')],
+  outdir: join(outdir, 'assets'),
+  outbase: SOURCE,
+  entryNames: '[name]-[hash]',
+  chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'browser',
+  target: ['es2022', 'chrome120', 'firefox121', 'safari17.2'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  minify: true,
+  legalComments: 'none',
+  absWorkingDir: SOURCE,
+  tsconfig: join(SOURCE, 'tsconfig.json'),
+  metafile: true,
+  write: false,
+  logLevel: 'error',
+})
+
+/** Write each file beside its compressed copies. Returns the gzipped bytes by path. */
+async function writeCompressed(outputFiles) {
   const gzipped = new Map()
   await Promise.all(
     outputFiles.map(async ({ path, contents }) => {
@@ -74,7 +72,11 @@ export async function buildUi(outdir) {
       await Promise.all([writeFile(path, contents), writeFile(`${path}.gz`, gz), writeFile(`${path}.br`, br)])
     }),
   )
-  const initial = initialChunks(metafile.outputs, script)
+  return gzipped
+}
+
+/** The page that loads the style and the scripts of the first load. */
+async function writeIndex(outdir, style, script, initial) {
   const template = await readFile(join(SOURCE, 'index.html'), 'utf8')
   const tags = [
     `<link rel="stylesheet" href="/assets/${basename(style)}">`,
@@ -85,6 +87,18 @@ export async function buildUi(outdir) {
   ]
   await writeFile(join(outdir, 'index.html'), template.replace('<!--assets-->', tags.join('\n')))
   await writeFile(join(outdir, 'favicon.svg'), await readFile(join(SOURCE, 'favicon.svg')))
+}
+
+/** Build into `outdir`. Returns the gzipped sizes of the first load, and the bundler's account of what went in. */
+export async function buildUi(outdir) {
+  await rm(outdir, { recursive: true, force: true })
+  await mkdir(join(outdir, 'assets'), { recursive: true })
+  const { metafile, outputFiles } = await build(optionsFor(outdir))
+  const script = findEntry(metafile.outputs, 'main.tsx')
+  const style = findEntry(metafile.outputs, 'main.css')
+  const gzipped = await writeCompressed(outputFiles)
+  const initial = initialChunks(metafile.outputs, script)
+  await writeIndex(outdir, style, script, initial)
   const sizes = {
     scriptBytes: totalBytes(initial.map((path) => gzipped.get(path))),
     styleBytes: gzipped.get(style).byteLength,

@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts } from '../i18n/approvals.ts'
@@ -6,12 +5,13 @@ import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { nameOf } from '../logic/workloads.ts'
-import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Head, Sheet, Tabs } from '../parts/page.tsx'
+import { Head, Tabs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
+import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { workloads } from '../state/fleet.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -42,98 +42,86 @@ const TABS = {
 } as const
 const TAB_IDS = Object.keys(TABS) as (keyof typeof TABS)[]
 
+/** What became of a request, and how it came about. */
+function State({ approval }: { approval: ApprovalRecord }) {
+  const words = say(changeTexts)
+  return (
+    <>
+      <ApprovalMark of={approval} />
+      {approval.outcome?.aftermath && (
+        <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
+      )}
+      {approval.close_comment && <span class="sub">{approval.close_comment}</span>}
+      {approval.break_glass && <span class="bad"> · {words.breakGlass}</span>}
+      {approval.self_approved && <span class="warn"> · {words.self}</span>}
+    </>
+  )
+}
+
+function columnsOf(): TableColumn<ApprovalRecord>[] {
+  const { column } = say(approvalTexts)
+  return [
+    {
+      title: column.change,
+      look: 'text',
+      cell: (approval) => (
+        <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
+          {approval.request_comment.split('\n')[0] || shortHash(approval.draft_hash)}
+        </a>
+      ),
+    },
+    {
+      title: column.workload,
+      cell: ({ workload_id: id }) => {
+        const workload = workloads.get(id)
+        return <a href={`/workloads/${id}`}>{workload ? nameOf(workload) : id.slice(0, 8)}</a>
+      },
+    },
+    { title: column.requester, cell: (approval) => approval.requester },
+    { title: column.age, look: 'muted', cell: (approval) => <Ago at={approval.created_at} /> },
+    {
+      title: column.reach,
+      cell: (approval) =>
+        approval.prod_target ? (
+          <Mark tone="warn" shape="triangle">
+            {say(changeTexts).production}
+          </Mark>
+        ) : (
+          <span class="muted">{approval.target_env || '–'}</span>
+        ),
+    },
+    { title: column.risk, cell: (approval) => <Risk approval={approval} /> },
+    { title: column.state, look: 'text', cell: (approval) => <State approval={approval} /> },
+  ]
+}
+
 /** Everything that waits for somebody, with age and risk. */
 export function ApprovalsPage() {
   const words = say(approvalTexts)
-  const { column } = words
   const wanted = query.value.get('status')
   const status = TAB_IDS.find((id) => id === wanted) ?? 'pending'
   const only = query.value.get('workload')
-  void fleetVersion.value
+  useFleet()
   const approvals = useResource(
     `approvals:${status}`,
     (abort) => api.approvals(TABS[status], abort),
     (frame) => frame.type === 'approval_update' || (status === 'pushed' && frame.type === 'push_update'),
   )
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
+  const tabs = TAB_IDS.map((id) => ({
+    href: hrefWith({ status: id === 'pending' ? null : id }),
+    text: words.tab[id],
+    isCurrent: id === status,
+  }))
   return (
     <>
       <Head title={words.title} />
-      <Tabs
-        label={words.title}
-        tabs={TAB_IDS.map((id) => ({
-          href: hrefWith({ status: id === 'pending' ? null : id }),
-          text: words.tab[id],
-          isCurrent: id === status,
-        }))}
-      />
+      <Tabs label={words.title} tabs={tabs} />
       <Loaded of={approvals}>
         {(all) => {
           const shown = all.filter((approval) => only === null || approval.workload_id === only)
           if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
           return (
-            <Sheet
-              isStacked
-              label={words.title}
-              head={
-                <>
-                  <th scope="col">{column.change}</th>
-                  <th scope="col">{column.workload}</th>
-                  <th scope="col">{column.requester}</th>
-                  <th scope="col">{column.age}</th>
-                  <th scope="col">{column.reach}</th>
-                  <th scope="col">{column.risk}</th>
-                  <th scope="col">{column.state}</th>
-                </>
-              }
-            >
-              <Capped rows={shown}>
-                {(approval) => {
-                  const workload = workloads.get(approval.workload_id)
-                  return (
-                    <tr key={approval.id}>
-                      <td class="text">
-                        <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
-                          {approval.request_comment.split('\n')[0] || shortHash(approval.draft_hash)}
-                        </a>
-                      </td>
-                      <td>
-                        <a href={`/workloads/${approval.workload_id}`}>
-                          {workload ? nameOf(workload) : approval.workload_id.slice(0, 8)}
-                        </a>
-                      </td>
-                      <td>{approval.requester}</td>
-                      <td class="muted">
-                        <Ago at={approval.created_at} />
-                      </td>
-                      <td>
-                        {approval.prod_target ? (
-                          <Mark tone="warn" shape="triangle">
-                            {say(changeTexts).production}
-                          </Mark>
-                        ) : (
-                          <span class="muted">{approval.target_env || '–'}</span>
-                        )}
-                      </td>
-                      <td>
-                        <Risk approval={approval} />
-                      </td>
-                      <td class="text">
-                        <ApprovalMark of={approval} />
-                        {approval.outcome?.aftermath && (
-                          <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
-                        )}
-                        {approval.close_comment && <span class="sub">{approval.close_comment}</span>}
-                        {approval.break_glass && <span class="bad"> · {say(changeTexts).breakGlass}</span>}
-                        {approval.self_approved && <span class="warn"> · {say(changeTexts).self}</span>}
-                      </td>
-                    </tr>
-                  )
-                }}
-              </Capped>
-            </Sheet>
+            <Table isStacked label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
           )
         }}
       </Loaded>

@@ -1,6 +1,9 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import type { AuditEventRecord, AuditVerification } from '../../../lib/wire/audit.ts'
+import type {
+  AuditEventRecord,
+  AuditPage as AuditPageRecord,
+  AuditVerification,
+} from '../../../lib/wire/audit.ts'
 import { auditTexts, describeDetailField } from '../i18n/audit.ts'
 import { describeAction, findActions } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'
@@ -10,12 +13,14 @@ import { readDetail } from '../logic/audit-detail.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Head, Pairs, Sheet } from '../parts/page.tsx'
+import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
+import { useFleet } from '../parts/workload-search.tsx'
 import { saveFile } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -109,20 +114,89 @@ function Detail({ event }: { event: AuditEventRecord }) {
   )
 }
 
+/** What an event was about. */
+function Resource({ event }: { event: AuditEventRecord }) {
+  const { resource, resource_id: id } = event
+  if (resource === 'workload' && id) return <a href={`/workloads/${id}`}>{nameOfWorkload(id)}</a>
+  return (
+    <span class="muted">
+      {resource} <span class="mono">{id?.slice(0, 12)}</span>
+    </span>
+  )
+}
+
+function columnsOf(): TableColumn<AuditEventRecord>[] {
+  const { column } = say(auditTexts)
+  return [
+    { title: column.when, look: 'muted', cell: (event) => <Ago at={event.occurred_at} /> },
+    { title: column.who, cell: (event) => event.email ?? '–' },
+    {
+      title: column.action,
+      cell: ({ action }) => (
+        <>
+          {describeAction(action)} <span class="mono faint">{action}</span>
+        </>
+      ),
+    },
+    { title: column.what, cell: (event) => <Resource event={event} /> },
+    { title: column.detail, look: 'text', cell: (event) => <Detail event={event} /> },
+    {
+      title: column.hash,
+      look: 'mono faint',
+      cell: ({ event_hash: hash }) => <span title={hash}>{shortHash(hash)}</span>,
+    },
+  ]
+}
+
+/** The fields that the address is filtered by. */
+function Filters() {
+  const words = say(auditTexts)
+  const bound = (key: string) => ({
+    value: query.value.get(key) ?? '',
+    onValue: (value: string) => setQuery({ [key]: value, offset: null }),
+  })
+  return (
+    <div class="tools" style={{ marginTop: '20px', alignItems: 'end' }}>
+      {FILTERS.map((key) => (
+        <TextField key={key} label={words[key]} hint={words.hint[key]} {...bound(key)} />
+      ))}
+      {(['from', 'to'] as const).map((key) => (
+        <TextField key={key} label={words[key]} type="date" {...bound(key)} />
+      ))}
+    </div>
+  )
+}
+
+function Events({ page, offset }: { page: AuditPageRecord; offset: number }) {
+  const words = say(auditTexts)
+  const { available, events, total } = page
+  if (!available) return <p class="empty">{words.away}</p>
+  if (events.length === 0) return <p class="empty">{words.none}</p>
+  const turnTo = (start: number) => setQuery({ offset: start > 0 ? String(start) : null }, false)
+  return (
+    <>
+      <Table label={words.title} columns={columnsOf()} rows={events} keyOf={({ id }) => id} />
+      <div class="tools" style={{ marginTop: '12px' }}>
+        <span class="muted grow">{words.shown(offset + 1, offset + events.length, total)}</span>
+        {offset > 0 && <Action onClick={() => turnTo(offset - PAGE)}>{words.newer}</Action>}
+        {offset + events.length < total && (
+          <Action onClick={() => turnTo(offset + PAGE)}>{words.older}</Action>
+        )}
+      </div>
+    </>
+  )
+}
+
 /** Who did what: filter, page, export, verify. */
 export function AuditPage() {
   const words = say(auditTexts)
-  const { column } = words
   const offset = Math.max(0, Number(query.value.get('offset')) || 0)
   const search = useDebounced(query.value.toString(), 300)
   const filter = readFilter(search)
   const page = useResource(`audit:${search}:${offset}`, (abort) =>
     api.audit({ ...filter, limit: PAGE, offset }, abort),
   )
-  void fleetVersion.value
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
+  useFleet()
   const exportCsv = async () => {
     const result = await api.exportAudit(filter)
     if (result.ok) saveFile(result.value.blob, result.value.name)
@@ -134,93 +208,8 @@ export function AuditPage() {
         <Action onClick={() => void exportCsv()}>{words.exportCsv}</Action>
       </Head>
       <Verify />
-      <div class="tools" style={{ marginTop: '20px', alignItems: 'end' }}>
-        {FILTERS.map((key) => (
-          <TextField
-            key={key}
-            label={words[key]}
-            hint={words.hint[key]}
-            value={query.value.get(key) ?? ''}
-            onValue={(value) => setQuery({ [key]: value, offset: null })}
-          />
-        ))}
-        {(['from', 'to'] as const).map((key) => (
-          <TextField
-            key={key}
-            label={words[key]}
-            type="date"
-            value={query.value.get(key) ?? ''}
-            onValue={(value) => setQuery({ [key]: value, offset: null })}
-          />
-        ))}
-      </div>
-      <Loaded of={page}>
-        {(data) => {
-          if (!data.available) return <p class="empty">{words.away}</p>
-          if (data.events.length === 0) return <p class="empty">{words.none}</p>
-          return (
-            <>
-              <Sheet
-                label={words.title}
-                head={
-                  <>
-                    <th scope="col">{column.when}</th>
-                    <th scope="col">{column.who}</th>
-                    <th scope="col">{column.action}</th>
-                    <th scope="col">{column.what}</th>
-                    <th scope="col">{column.detail}</th>
-                    <th scope="col">{column.hash}</th>
-                  </>
-                }
-              >
-                {data.events.map((event) => (
-                  <tr key={event.id}>
-                    <td class="muted">
-                      <Ago at={event.occurred_at} />
-                    </td>
-                    <td>{event.email ?? '–'}</td>
-                    <td>
-                      {describeAction(event.action)} <span class="mono faint">{event.action}</span>
-                    </td>
-                    <td>
-                      {event.resource === 'workload' && event.resource_id ? (
-                        <a href={`/workloads/${event.resource_id}`}>{nameOfWorkload(event.resource_id)}</a>
-                      ) : (
-                        <span class="muted">
-                          {event.resource} <span class="mono">{event.resource_id?.slice(0, 12)}</span>
-                        </span>
-                      )}
-                    </td>
-                    <td class="text">
-                      <Detail event={event} />
-                    </td>
-                    <td class="mono faint" title={event.event_hash}>
-                      {shortHash(event.event_hash)}
-                    </td>
-                  </tr>
-                ))}
-              </Sheet>
-              <div class="tools" style={{ marginTop: '12px' }}>
-                <span class="muted grow">
-                  {words.shown(offset + 1, offset + data.events.length, data.total)}
-                </span>
-                {offset > 0 && (
-                  <Action
-                    onClick={() => setQuery({ offset: offset > PAGE ? String(offset - PAGE) : null }, false)}
-                  >
-                    {words.newer}
-                  </Action>
-                )}
-                {offset + data.events.length < data.total && (
-                  <Action onClick={() => setQuery({ offset: String(offset + PAGE) }, false)}>
-                    {words.older}
-                  </Action>
-                )}
-              </div>
-            </>
-          )
-        }}
-      </Loaded>
+      <Filters />
+      <Loaded of={page}>{(data) => <Events page={data} offset={offset} />}</Loaded>
     </>
   )
 }

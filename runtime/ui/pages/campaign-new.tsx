@@ -100,7 +100,7 @@ function Fields({ form, reason }: { form: Form; reason: string | null }) {
       />
       {form.kind.value === 'text' && (
         <Checkbox
-          checked={form.takeover.value}
+          value={form.takeover.value}
           onValue={(isOn) => {
             form.takeover.value = isOn
           }}

@@ -53,7 +53,7 @@ function StepDialog({
         />
         {production > 0 && (
           <Checkbox
-            checked={isConfirmed.value}
+            value={isConfirmed.value}
             onValue={(isOn) => {
               isConfirmed.value = isOn
             }}

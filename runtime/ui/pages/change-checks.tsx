@@ -90,6 +90,51 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
 
 const REACHED_SHOWN = 100
 
+/** The instances that a push would reach, by name. */
+function Reached({ workloadId, instances }: { workloadId: string; instances: readonly LiveInstance[] }) {
+  const words = say(changeTexts)
+  if (instances.length === 0) return null
+  return (
+    <details>
+      <summary>{words.reachNames}</summary>
+      <ul class="names">
+        {instances.slice(0, REACHED_SHOWN).map((instance) => (
+          <li key={instance.instance_uid}>
+            <a class="mono" href={`/workloads/${workloadId}/health?instance=${instance.instance_uid}`}>
+              {instance.pod_name ?? instance.instance_uid}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {instances.length > REACHED_SHOWN && (
+        <p class="muted">{words.reachMore(instances.length - REACHED_SHOWN)}</p>
+      )}
+    </details>
+  )
+}
+
+/** The instances that it would leave out, and why. */
+function Excluded({ instances }: { instances: NonNullable<ConfigPlan['excluded_instances']> }) {
+  const words = say(changeTexts)
+  if (instances.length === 0) return null
+  return (
+    <ul class="list">
+      {instances.slice(0, 20).map((instance) => (
+        <li key={instance.instance_uid} class="warn">
+          <Icon shape="triangle" />
+          <div>
+            <span class="mono">{instance.pod_name ?? instance.instance_uid}</span>
+            <div class="muted">
+              {words.excluded[instance.reason] ?? instance.reason}
+              {instance.missing_components?.length ? `: ${instance.missing_components.join(', ')}` : ''}
+            </div>
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** Which instances a push would reach, and who is left out and why. */
 export function ReachPane({
   plan,
@@ -102,28 +147,26 @@ export function ReachPane({
 }) {
   const words = say(changeTexts)
   const excluded = plan.excluded_instances ?? []
-  const excludedCount = plan.summary.excluded_instance_count ?? excluded.length
   const left = new Set(excluded.map(({ instance_uid: uid }) => uid))
   const isNobody = plan.targets.every((target) => target.excluded)
   const reached = isNobody ? [] : instances.filter(({ instance_uid: uid }) => !left.has(uid))
-  const reachedCount = plan.summary.reached_instance_count ?? reached.length
   const reasons = plan.targets.flatMap((target) => target.exclusion_reasons)
+  const { reached_instance_count: reachedCount, excluded_instance_count: excludedCount } = plan.summary
+  const counts: readonly (readonly [string, string])[] = [
+    [formatNumber(reachedCount ?? reached.length), words.instancesWord],
+    [formatNumber(excludedCount ?? excluded.length), words.excludedWord],
+    [environment || '–', words.environmentWord],
+  ]
   return (
     <section class="pane" aria-label={words.reach}>
       <h2>{words.reach}</h2>
       <div class="quant">
-        <span>
-          <b>{formatNumber(reachedCount)}</b>
-          {words.instancesWord}
-        </span>
-        <span>
-          <b>{formatNumber(excludedCount)}</b>
-          {words.excludedWord}
-        </span>
-        <span>
-          <b>{environment || '–'}</b>
-          {words.environmentWord}
-        </span>
+        {counts.map(([count, name]) => (
+          <span key={name}>
+            <b>{count}</b>
+            {name}
+          </span>
+        ))}
       </div>
       {plan.prod_target === true && (
         <p class="st warn">
@@ -131,47 +174,13 @@ export function ReachPane({
           <span>{words.reachesProduction}</span>
         </p>
       )}
-      {reached.length > 0 && (
-        <details>
-          <summary>{words.reachNames}</summary>
-          <ul class="names">
-            {reached.slice(0, REACHED_SHOWN).map((instance) => (
-              <li key={instance.instance_uid}>
-                <a
-                  class="mono"
-                  href={`/workloads/${plan.workload_id}/health?instance=${instance.instance_uid}`}
-                >
-                  {instance.pod_name ?? instance.instance_uid}
-                </a>
-              </li>
-            ))}
-          </ul>
-          {reached.length > REACHED_SHOWN && (
-            <p class="muted">{words.reachMore(reached.length - REACHED_SHOWN)}</p>
-          )}
-        </details>
-      )}
+      <Reached workloadId={plan.workload_id} instances={reached} />
       {reasons.length > 0 && (
         <p class="warn">
           {[...new Set(reasons)].map((reason) => words.excluded[reason] ?? reason).join(' · ')}
         </p>
       )}
-      {excluded.length > 0 && (
-        <ul class="list">
-          {excluded.slice(0, 20).map((instance) => (
-            <li key={instance.instance_uid} class="warn">
-              <Icon shape="triangle" />
-              <div>
-                <span class="mono">{instance.pod_name ?? instance.instance_uid}</span>
-                <div class="muted">
-                  {words.excluded[instance.reason] ?? instance.reason}
-                  {instance.missing_components?.length ? `: ${instance.missing_components.join(', ')}` : ''}
-                </div>
-              </div>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Excluded instances={excluded} />
     </section>
   )
 }

@@ -8,9 +8,10 @@ import { language, say } from '../i18n/define.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
-import { Action, ActionLink, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { GitNotice, useManaged } from '../parts/git-notice.tsx'
+import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
@@ -112,7 +113,6 @@ function RequestForm({
   const isConfirmed = useSignal(false)
   const asksProduction = useSignal(false)
   const isEmergency = useSignal(false)
-  const isBusy = useSignal(false)
   const mayReachProduction =
     isProduction || asksProduction.value || [environment.value, group.value].some(namesProduction)
   const reason =
@@ -121,8 +121,6 @@ function RequestForm({
     (draft.trim() === '' ? words.mustChange : blocker) ??
     (mayReachProduction && !isConfirmed.value ? words.mustConfirm : null)
   const submit = async () => {
-    if (isBusy.value) return
-    isBusy.value = true
     const result = await api.requestApproval(workload.id, {
       draft_yaml: draft,
       target_group: group.value.trim(),
@@ -130,7 +128,6 @@ function RequestForm({
       comment: comment.value.trim(),
       prod_confirmation: isConfirmed.value,
     })
-    isBusy.value = false
     if (result.ok) {
       keepDraft(workload.id, null)
       setDraftAside(workload.id, null)
@@ -142,41 +139,13 @@ function RequestForm({
     toastFailure(result)
   }
   return (
-    <form
-      class="pane stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (reason === null) void submit()
-      }}
-    >
-      <TextArea label={words.comment} value={comment.value} onValue={(value) => (comment.value = value)} />
-      <TextField
-        label={words.environment}
-        value={environment.value}
-        onValue={(value) => (environment.value = value)}
-      />
-      <TextField
-        label={words.group}
-        hint={words.groupHint}
-        value={group.value}
-        onValue={(value) => (group.value = value)}
-      />
-      {isManaged && (
-        <Checkbox checked={isEmergency.value} onValue={(value) => (isEmergency.value = value)}>
-          {say(gitTexts).emergency}
-        </Checkbox>
-      )}
-      {mayReachProduction && (
-        <Checkbox checked={isConfirmed.value} onValue={(value) => (isConfirmed.value = value)}>
-          {words.prodConfirm}
-        </Checkbox>
-      )}
-      <div class="actions">
-        <Action kind="primary" isSubmit reason={reason}>
-          {words.request}
-        </Action>
-      </div>
-    </form>
+    <Form class="pane stack" onSend={submit} send={words.request} reason={reason}>
+      <TextArea label={words.comment} {...bind(comment)} />
+      <TextField label={words.environment} {...bind(environment)} />
+      <TextField label={words.group} hint={words.groupHint} {...bind(group)} />
+      {isManaged && <Checkbox {...bind(isEmergency)}>{say(gitTexts).emergency}</Checkbox>}
+      {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
+    </Form>
   )
 }
 
@@ -198,105 +167,119 @@ function useDraftAside(workloadId: string) {
   }
 }
 
-function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
-  const words = say(changeTexts)
+/** The text that is written: kept in the browser while it differs, to be begun anew, and had back for a while. */
+function useDraft(workload: WorkloadRecord, base: Base) {
   const hasOwnStart = query.value.has('template') || query.value.has('hash')
-  const draft = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
+  const text = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
   const revision = useSignal(0)
   const aside = useDraftAside(workload.id)
-  const replaceDraft = (text: string) => {
-    draft.value = text
+  useEffect(() => keepDraft(workload.id, text.value === base.start ? null : text.value), [text.value, base])
+  const replace = (next: string) => {
+    text.value = next
     revision.value++
   }
-  const { validation, plan, rested, isStale } = useChecks(workload, draft.value)
+  const startOver = () => {
+    const fresh = base.running || base.start
+    if (text.value !== fresh) aside.set(text.value)
+    replace(fresh)
+  }
+  const bringBack = () => {
+    const back = aside.draft
+    aside.set(null)
+    if (back) replace(back.text)
+  }
+  return { text, revision, replace, startOver, bringBack, isAside: aside.draft !== null }
+}
+
+type DraftState = ReturnType<typeof useDraft>
+
+/** The draft to write in, or beside what runs. */
+function DraftPane({
+  workload,
+  base,
+  draft,
+  validation,
+}: {
+  workload: WorkloadRecord
+  base: Base
+  draft: DraftState
+  validation: Resource<ValidationResult>
+}) {
+  const words = say(changeTexts)
   const isComparing = query.value.get('view') === 'compare'
+  const marks = useMemo(() => toMarks(validation), [validation.data, language.value])
+  return (
+    <div class="pane flush">
+      <div class="pane-head">
+        <Action isPressed={!isComparing} onClick={() => setQuery({ view: null })}>
+          {words.edit}
+        </Action>
+        <Action isPressed={isComparing} onClick={() => setQuery({ view: 'compare' })}>
+          {words.compare}
+        </Action>
+        <span class="grow" />
+        {draft.isAside && <Action onClick={draft.bringBack}>{words.bringBack}</Action>}
+        <Action kind="plain" onClick={draft.startOver}>
+          {words.discard}
+        </Action>
+      </div>
+      {isComparing ? (
+        <CompareView before={base.running} after={draft.text.value} label={words.compare} />
+      ) : (
+        <CodeEditor
+          text={draft.text.value}
+          revision={draft.revision.value}
+          label={words.draft}
+          marks={marks}
+          components={workload.available_components?.components}
+          onText={bind(draft.text).onValue}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Why a draft cannot be requested; null when it can. */
+function findBlocker(
+  workload: WorkloadRecord,
+  base: Base,
+  draft: string,
+  checked: ValidationResult | null,
+): string | null {
+  const words = say(changeTexts)
+  const push = workload.current_config_push
+  // What is active and failed may be tried again as it is.
+  const mayRepeat = push?.status === 'failed' && push.config_hash === workload.active_config_hash
+  if (base.active !== '' && draft === base.active && !mayRepeat) return words.nothingChanges
+  return checked !== null && !checked.valid ? words.mustBeValid : null
+}
+
+function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
+  const draft = useDraft(workload, base)
+  const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value)
   const topology = useResource(
     `topology:${workload.id}`,
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  const marks = useMemo(() => toMarks(validation), [validation.data, language.value])
-  useEffect(
-    () => keepDraft(workload.id, draft.value === base.start ? null : draft.value),
-    [draft.value, base],
-  )
-  const push = workload.current_config_push
-  // What is active and failed may be tried again as it is.
-  const mayRepeat = push?.status === 'failed' && push.config_hash === workload.active_config_hash
-  const changesNothing = base.active !== '' && draft.value === base.active && !mayRepeat
-  const isInvalid = validation.data !== null && !validation.data.valid
   // A bare name may also be meant for the collector; it is asked for where a template declared it.
   const mayHoldPlaceholders =
     query.value.has('template') ||
     validation.data?.warnings.some(({ code }) => code === 'unfilled_placeholder') === true
-  const blocker = changesNothing ? words.nothingChanges : isInvalid ? words.mustBeValid : null
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
-        <div class="pane flush">
-          <div class="pane-head">
-            <Action isPressed={!isComparing} onClick={() => setQuery({ view: null })}>
-              {words.edit}
-            </Action>
-            <Action isPressed={isComparing} onClick={() => setQuery({ view: 'compare' })}>
-              {words.compare}
-            </Action>
-            <span class="grow" />
-            {aside.draft && (
-              <Action
-                onClick={() => {
-                  const back = aside.draft
-                  aside.set(null)
-                  if (back) replaceDraft(back.text)
-                }}
-              >
-                {words.bringBack}
-              </Action>
-            )}
-            <Action
-              kind="plain"
-              onClick={() => {
-                const fresh = base.running || base.start
-                if (draft.value !== fresh) aside.set(draft.value)
-                replaceDraft(fresh)
-              }}
-            >
-              {words.discard}
-            </Action>
-          </div>
-          {isComparing ? (
-            <CompareView before={base.running} after={draft.value} label={words.compare} />
-          ) : (
-            <CodeEditor
-              text={draft.value}
-              revision={revision.value}
-              label={words.draft}
-              marks={marks}
-              components={workload.available_components?.components}
-              onText={(text) => {
-                draft.value = text
-              }}
-            />
-          )}
-        </div>
+        <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary
           workloadId={workload.id}
           before={base.running}
           after={rested}
           isReported={base.isReported}
-          isInvalid={isInvalid}
+          isInvalid={validation.data !== null && !validation.data.valid}
         />
       </div>
       <div>
-        {mayHoldPlaceholders && (
-          <Placeholders
-            draft={draft.value}
-            onFill={(text) => {
-              draft.value = text
-              revision.value++
-            }}
-          />
-        )}
+        {mayHoldPlaceholders && <Placeholders draft={draft.text.value} onFill={draft.replace} />}
         <Checks of={validation} isStale={isStale} />
         {plan.data && <PolicyPane plan={plan.data} />}
         {plan.data && (
@@ -308,8 +291,8 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
         )}
         <RequestForm
           workload={workload}
-          draft={draft.value}
-          blocker={blocker}
+          draft={draft.text.value}
+          blocker={findBlocker(workload, base, draft.text.value, validation.data)}
           isProduction={plan.data?.prod_target === true}
           isManaged={isManaged}
         />

@@ -11,6 +11,19 @@ import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { DiffSummary } from './diff-summary.tsx'
 
+function Both({ id, before, after }: { id: string; before: string; after: string }) {
+  const words = say(historyTexts)
+  if (before === after) return <p class="empty">{words.same}</p>
+  return (
+    <>
+      <DiffSummary workloadId={id} before={before} after={after} isReported={false} isInvalid={false} />
+      <div class="pane flush">
+        <CompareView before={before} after={after} label={words.compareTitle} />
+      </div>
+    </>
+  )
+}
+
 /** Two revisions of one workload, in words and line by line. */
 export function ComparePage({ params }: { params: Record<string, string> }) {
   const words = say(historyTexts)
@@ -44,28 +57,7 @@ export function ComparePage({ params }: { params: Record<string, string> }) {
         <Loaded of={before}>
           {(a) => (
             <Loaded of={after}>
-              {(b) =>
-                a.content === b.content ? (
-                  <p class="empty">{words.same}</p>
-                ) : (
-                  <>
-                    <DiffSummary
-                      workloadId={id}
-                      before={a.content ?? ''}
-                      after={b.content ?? ''}
-                      isReported={false}
-                      isInvalid={false}
-                    />
-                    <div class="pane flush">
-                      <CompareView
-                        before={a.content ?? ''}
-                        after={b.content ?? ''}
-                        label={words.compareTitle}
-                      />
-                    </div>
-                  </>
-                )
-              }
+              {(b) => <Both id={id} before={a.content ?? ''} after={b.content ?? ''} />}
             </Loaded>
           )}
         </Loaded>

@@ -1,14 +1,15 @@
-import type { DriftStatus } from '../../../lib/wire/drift.ts'
+import type { DriftOverview, DriftStatus } from '../../../lib/wire/drift.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { Capped } from '../parts/capped.tsx'
+import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
-import { Head, Sheet } from '../parts/page.tsx'
+import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -22,11 +23,93 @@ const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
   in_sync: ['ok', 'tick'],
 }
 
-/** What differs from its assigned config, with the cause. */
-export function DriftPage() {
+type DriftItem = DriftOverview['items'][number]
+
+/** Whether it is shown without being asked for: what agrees, or cannot take a config, is no drift. */
+const isDrift = (item: DriftItem): boolean =>
+  !['in_sync', 'remote_config_unsupported'].includes(item.drift_status) ||
+  item.drift_reasons?.includes('runs_failed_config') === true
+
+function columnsOf(): TableColumn<DriftItem>[] {
   const words = say(postureTexts)
   const { column } = words
+  const runs = ({ effective_config_hashes: hashes, effective_config_hash: hash }: DriftItem) =>
+    (hashes ?? [hash ?? '']).map(shortHash).join(' ')
+  return [
+    {
+      title: column.workload,
+      cell: (item) => (
+        <a class="name" href={`/workloads/${item.workload_id}/instances`}>
+          {item.collector}
+        </a>
+      ),
+    },
+    { title: column.environment, cell: (item) => item.env },
+    {
+      title: column.state,
+      cell: ({ drift_status: status }) => (
+        <Mark tone={LOOK[status][0]} shape={LOOK[status][1]}>
+          {words.driftStatus[status]}
+        </Mark>
+      ),
+    },
+    {
+      title: column.wanted,
+      look: 'mono muted',
+      cell: (item) => shortHash(item.expected_config_hash) || '–',
+    },
+    { title: column.runs, look: 'mono muted', cell: (item) => runs(item) || '–' },
+    {
+      title: column.cause,
+      look: 'text',
+      cell: (item) => (
+        <>
+          {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
+          {item.last_push?.aftermath && (
+            <div class="muted">{describeAftermath(item.last_push.aftermath)}</div>
+          )}
+        </>
+      ),
+    },
+  ]
+}
+
+function Overview({ drift }: { drift: DriftOverview }) {
+  const words = say(postureTexts)
   const withAll = query.value.get('all') === 'true'
+  const shown = drift.items.filter((item) => withAll || isDrift(item))
+  return (
+    <div class="stack" style={{ marginTop: '20px' }}>
+      <div class="quant">
+        {(Object.keys(words.counts) as (keyof typeof words.counts)[]).map((key) => (
+          <span key={key}>
+            <b>{formatNumber(drift.summary[key])}</b>
+            {words.counts[key]}
+          </span>
+        ))}
+      </div>
+      <div class="tools" style={{ margin: '0' }}>
+        <Action isPressed={withAll} onClick={() => setQuery({ all: withAll ? null : 'true' })}>
+          {words.driftAll}
+        </Action>
+      </div>
+      {shown.length === 0 ? (
+        <p class="empty">{words.driftNone}</p>
+      ) : (
+        <Table
+          isStacked
+          label={words.drift}
+          columns={columnsOf()}
+          rows={shown}
+          keyOf={(item) => item.workload_id}
+        />
+      )}
+    </div>
+  )
+}
+
+/** What differs from its assigned config, with the cause. */
+export function DriftPage() {
   const drift = useResource(
     'drift',
     (abort) => api.drift(abort),
@@ -34,89 +117,8 @@ export function DriftPage() {
   )
   return (
     <>
-      <Head title={words.drift} />
-      <Loaded of={drift}>
-        {(data) => {
-          const shown = data.items.filter(
-            (item) =>
-              withAll ||
-              !['in_sync', 'remote_config_unsupported'].includes(item.drift_status) ||
-              item.drift_reasons?.includes('runs_failed_config'),
-          )
-          return (
-            <div class="stack" style={{ marginTop: '20px' }}>
-              <div class="quant">
-                {(Object.keys(words.counts) as (keyof typeof words.counts)[]).map((key) => (
-                  <span key={key}>
-                    <b>{formatNumber(data.summary[key])}</b>
-                    {words.counts[key]}
-                  </span>
-                ))}
-              </div>
-              <div class="tools" style={{ margin: '0' }}>
-                <button
-                  type="button"
-                  class="btn"
-                  aria-pressed={withAll}
-                  onClick={() => setQuery({ all: withAll ? null : 'true' })}
-                >
-                  {words.driftAll}
-                </button>
-              </div>
-              {shown.length === 0 ? (
-                <p class="empty">{words.driftNone}</p>
-              ) : (
-                <Sheet
-                  isStacked
-                  label={words.drift}
-                  head={
-                    <>
-                      <th scope="col">{column.workload}</th>
-                      <th scope="col">{column.environment}</th>
-                      <th scope="col">{column.state}</th>
-                      <th scope="col">{column.wanted}</th>
-                      <th scope="col">{column.runs}</th>
-                      <th scope="col">{column.cause}</th>
-                    </>
-                  }
-                >
-                  <Capped rows={shown}>
-                    {(item) => {
-                      const [tone, shape] = LOOK[item.drift_status]
-                      const runs = item.effective_config_hashes ?? [item.effective_config_hash ?? '']
-                      return (
-                        <tr key={item.workload_id}>
-                          <td>
-                            <a class="name" href={`/workloads/${item.workload_id}/instances`}>
-                              {item.collector}
-                            </a>
-                          </td>
-                          <td>{item.env}</td>
-                          <td>
-                            <Mark tone={tone} shape={shape}>
-                              {words.driftStatus[item.drift_status]}
-                            </Mark>
-                          </td>
-                          <td class="mono muted">{shortHash(item.expected_config_hash) || '–'}</td>
-                          <td class="mono muted">{runs.map(shortHash).join(' ') || '–'}</td>
-                          <td class="text">
-                            {(item.drift_reasons ?? [])
-                              .map((reason) => words.reason[reason] ?? reason)
-                              .join(' · ')}
-                            {item.last_push?.aftermath && (
-                              <div class="muted">{describeAftermath(item.last_push.aftermath)}</div>
-                            )}
-                          </td>
-                        </tr>
-                      )
-                    }}
-                  </Capped>
-                </Sheet>
-              )}
-            </div>
-          )
-        }}
-      </Loaded>
+      <Head title={say(postureTexts).drift} />
+      <Loaded of={drift}>{(data) => <Overview drift={data} />}</Loaded>
     </>
   )
 }

@@ -135,86 +135,54 @@ function LabelsCell({ workload }: { workload: WorkloadRecord }) {
   )
 }
 
+function AlertsCell({ workload }: { workload: WorkloadRecord }) {
+  const { id, open_alert_count: count } = workload
+  if (count === 0) return <span class="faint">–</span>
+  return (
+    <a class="bad" href={`/workloads/${id}/alerts`}>
+      {say(fleetTexts).alertCount(count)}
+    </a>
+  )
+}
+
+function SeenCell({ workload }: { workload: WorkloadRecord }) {
+  return (
+    <span class="muted">
+      <SeenAgo workload={workload} />
+    </span>
+  )
+}
+
+const orDash = (text: string) => text || <span class="faint">–</span>
+
+type FleetColumn = Column<WorkloadRecord>
+type ColumnId = keyof (typeof fleetTexts)['en']['column']
+
+/** Every column but its title, in their order. */
+const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
+  { id: 'status', width: '142px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
+  { id: 'name', render: (workload) => <NameCell workload={workload} /> },
+  { id: 'why', width: '290px', render: (workload) => <WhyCell workload={workload} /> },
+  { id: 'type', width: '90px', render: (workload) => workload.type },
+  { id: 'environment', width: '124px', render: (workload) => orDash(environmentOf(workload)) },
+  { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
+  {
+    id: 'instances',
+    width: '92px',
+    isNumeric: true,
+    render: (workload) => formatNumber(workload.connected_instance_count),
+  },
+  { id: 'config', width: '216px', render: (workload) => <ConfigCell workload={workload} /> },
+  { id: 'version', width: '104px', render: (workload) => <VersionCell workload={workload} /> },
+  { id: 'alerts', width: '92px', render: (workload) => <AlertsCell workload={workload} /> },
+  { id: 'labels', width: '220px', render: (workload) => <LabelsCell workload={workload} /> },
+  { id: 'seen', width: '104px', isNumeric: true, render: (workload) => <SeenCell workload={workload} /> },
+]
+
 /** The columns of the wide table, all of them; the chooser leaves some out. */
-export function listColumns(): Column<WorkloadRecord>[] {
-  const { column, alertCount } = say(fleetTexts)
-  return [
-    {
-      id: 'status',
-      title: column.status,
-      width: '142px',
-      render: (workload) => <StatusMark status={statusOf(workload)} />,
-    },
-    { id: 'name', title: column.name, render: (workload) => <NameCell workload={workload} /> },
-    {
-      id: 'why',
-      title: column.why,
-      width: '290px',
-      render: (workload) => <WhyCell workload={workload} />,
-    },
-    { id: 'type', title: column.type, width: '90px', render: (workload) => workload.type },
-    {
-      id: 'environment',
-      title: column.environment,
-      width: '124px',
-      render: (workload) => environmentOf(workload) || <span class="faint">–</span>,
-    },
-    {
-      id: 'cluster',
-      title: column.cluster,
-      width: '120px',
-      render: (workload) => clusterOf(workload) || <span class="faint">–</span>,
-    },
-    {
-      id: 'instances',
-      title: column.instances,
-      width: '92px',
-      isNumeric: true,
-      render: (workload) => formatNumber(workload.connected_instance_count),
-    },
-    {
-      id: 'config',
-      title: column.config,
-      width: '216px',
-      render: (workload) => <ConfigCell workload={workload} />,
-    },
-    {
-      id: 'version',
-      title: column.version,
-      width: '104px',
-      render: (workload) => <VersionCell workload={workload} />,
-    },
-    {
-      id: 'alerts',
-      title: column.alerts,
-      width: '92px',
-      render: (workload) =>
-        workload.open_alert_count > 0 ? (
-          <a class="bad" href={`/workloads/${workload.id}/alerts`}>
-            {alertCount(workload.open_alert_count)}
-          </a>
-        ) : (
-          <span class="faint">–</span>
-        ),
-    },
-    {
-      id: 'labels',
-      title: column.labels,
-      width: '220px',
-      render: (workload) => <LabelsCell workload={workload} />,
-    },
-    {
-      id: 'seen',
-      title: column.seen,
-      width: '104px',
-      isNumeric: true,
-      render: (workload) => (
-        <span class="muted">
-          <SeenAgo workload={workload} />
-        </span>
-      ),
-    },
-  ]
+export function listColumns(): FleetColumn[] {
+  const { column } = say(fleetTexts)
+  return COLUMNS.map((one) => ({ ...one, title: column[one.id] }))
 }
 
 /** Shown unless somebody chose otherwise. */

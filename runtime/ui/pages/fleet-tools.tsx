@@ -52,7 +52,7 @@ function ColumnChooser({ chosen }: { chosen: readonly string[] }) {
         {listColumns()
           .filter(({ id }) => id !== 'name')
           .map(({ id, title }) => (
-            <Checkbox key={id} checked={chosen.includes(id)} onValue={(isShown) => choose(id, isShown)}>
+            <Checkbox key={id} value={chosen.includes(id)} onValue={(isShown) => choose(id, isShown)}>
               {title}
             </Checkbox>
           ))}

@@ -112,10 +112,69 @@ function useRows(view: View) {
   }, [version, key, isHeld, isOver, letIn])
 }
 
+type Rows = ReturnType<typeof useRows>
+
 function chosenColumns(): string[] {
   const stored = query.value.get('cols') ?? localStorage.getItem(COLUMNS_KEY)
   const ids = stored?.split(',').filter((id) => id !== '') ?? []
   return ids.length > 0 ? ids : DEFAULT_COLUMNS
+}
+
+/** The columns that fit the page. */
+function listFitting(chosen: readonly string[]) {
+  if (isNarrow.value) return [narrowColumn()]
+  return fitColumns(
+    listColumns().filter(({ id }) => chosen.includes(id)),
+    pageWidth.value,
+  )
+}
+
+function NothingFits() {
+  const words = say(fleetTexts)
+  return (
+    <div class="sheet empty">
+      <p>{words.nothing}</p>
+      <p>
+        <a class="link" href="/">
+          {words.clear}
+        </a>
+      </p>
+    </div>
+  )
+}
+
+/** The rows, and how many wait while the pointer rests on them. */
+function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]; of: Rows }) {
+  const { rows, waiting, isOver, letIn } = of
+  const lines = useMemo(() => toLines(rows, view.group), [rows, view.group])
+  const sortBy = (id: string) => {
+    const isTurned = view.sort === id && !view.isDescending
+    setQuery({ sort: isTurned ? `${id}:desc` : id === 'why' ? null : id })
+  }
+  return (
+    <div onPointerEnter={() => (isOver.value = true)} onPointerLeave={() => (isOver.value = false)}>
+      {waiting > 0 && (
+        <div class="pill">
+          <button type="button" class="btn" onClick={() => letIn.value++}>
+            {say(commonTexts).newRows(waiting)}
+          </button>
+        </div>
+      )}
+      {rows.length === 0 ? (
+        <NothingFits />
+      ) : (
+        <BigTable
+          label={say(fleetTexts).title}
+          columns={listFitting(chosen)}
+          lines={lines}
+          rowHeight={isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
+          sort={view.sort}
+          isDescending={view.isDescending}
+          onSort={sortBy}
+        />
+      )}
+    </div>
+  )
 }
 
 /** The fleet: counters that are filters, and the table. */
@@ -126,76 +185,23 @@ export function FleetPage() {
   useEffect(() => {
     void loadFleet({ withArchived: view.hasArchived })
   }, [view.hasArchived])
-  const { rows, waiting, isOver, letIn } = useRows(view)
-  const lines = useMemo(() => toLines(rows, view.group), [rows, view.group])
-  const narrow = isNarrow.value
+  const rows = useRows(view)
   const chosen = chosenColumns()
-  const columns = narrow
-    ? [narrowColumn()]
-    : fitColumns(
-        listColumns().filter(({ id }) => chosen.includes(id)),
-        pageWidth.value,
-      )
-  const isEmpty = fleetLoaded.value && workloads.size === 0
+  const isEmpty = workloads.size === 0
   return (
     <>
       <h1 class="sr">{words.title}</h1>
       {fleetFailure.value && <FailureNotice failure={fleetFailure.value} retry={() => void loadFleet()} />}
-      {isEmpty && <FleetEmpty />}
-      {!isEmpty && workloads.size > 0 && (
+      {fleetLoaded.value && isEmpty && <FleetEmpty />}
+      {!isEmpty && (
         <>
           <FleetCounters current={view.filter} />
-          <FleetTools view={view} chosenColumns={chosen} shown={rows.length} />
-          <div
-            onPointerEnter={() => {
-              isOver.value = true
-            }}
-            onPointerLeave={() => {
-              isOver.value = false
-            }}
-          >
-            {waiting > 0 && (
-              <div class="pill">
-                <button
-                  type="button"
-                  class="btn"
-                  onClick={() => {
-                    letIn.value++
-                  }}
-                >
-                  {say(commonTexts).newRows(waiting)}
-                </button>
-              </div>
-            )}
-            {rows.length === 0 ? (
-              <div class="sheet empty">
-                <p>{words.nothing}</p>
-                <p>
-                  <a class="link" href="/">
-                    {words.clear}
-                  </a>
-                </p>
-              </div>
-            ) : (
-              <BigTable
-                label={words.title}
-                columns={columns}
-                lines={lines}
-                rowHeight={narrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
-                sort={view.sort}
-                isDescending={view.isDescending}
-                onSort={(id) =>
-                  setQuery({
-                    sort: view.sort === id && !view.isDescending ? `${id}:desc` : id === 'why' ? null : id,
-                  })
-                }
-              />
-            )}
-          </div>
+          <FleetTools view={view} chosenColumns={chosen} shown={rows.rows.length} />
+          <FleetRows view={view} chosen={chosen} of={rows} />
         </>
       )}
       {fleetLoaded.value && <EditionLine parts={['approvals', 'version_intelligence', 'drift_dashboard']} />}
-      {!fleetLoaded.value && workloads.size === 0 && !fleetFailure.value && (
+      {!fleetLoaded.value && isEmpty && !fleetFailure.value && (
         <p class="empty" role="status">
           {say(commonTexts).loading}
         </p>

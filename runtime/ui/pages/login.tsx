@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { AuthMethod, AuthMethods, SignInRefusal } from '../../../lib/wire/identity.ts'
 import { language, say } from '../i18n/define.ts'
 import { loginTexts } from '../i18n/login.ts'
-import { Action, TextField } from '../parts/controls.tsx'
+import { Action, bind, TextField } from '../parts/controls.tsx'
 import { describeFailure, FailureNotice } from '../parts/failure.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { call, type Failure } from '../state/api.ts'
@@ -62,25 +62,8 @@ function PasswordForm({ method }: { method: AuthMethod }) {
           <div>{error}</div>
         </div>
       )}
-      <TextField
-        label={words.email}
-        type="email"
-        autoComplete="username"
-        autofocus
-        value={email.value}
-        onValue={(value) => {
-          email.value = value
-        }}
-      />
-      <TextField
-        label={words.password}
-        type="password"
-        autoComplete="current-password"
-        value={password.value}
-        onValue={(value) => {
-          password.value = value
-        }}
-      />
+      <TextField label={words.email} type="email" autoComplete="username" autofocus {...bind(email)} />
+      <TextField label={words.password} type="password" autoComplete="current-password" {...bind(password)} />
       <Action kind="primary" isSubmit>
         {isBusy.value ? words.busy : words.submit}
       </Action>

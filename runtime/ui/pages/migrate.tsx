@@ -7,7 +7,8 @@ import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
 import { describeUnmapped } from '../i18n/library-words.ts'
 import { CodeView } from '../parts/code.tsx'
-import { Action, ActionLink, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Action, ActionLink, bind, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -40,70 +41,78 @@ function Findings({ title, rows }: { title: string; rows: readonly ComponentChil
   )
 }
 
+/** Keep the draft as a template, as the assistant suggests. */
+async function keepTemplate(preview: MigrationPreview): Promise<void> {
+  const { kind, source_type, tags, category, stack } = preview.save_hint
+  const result = await api.createTemplate({
+    name: preview.draft_name,
+    content: preview.draft_yaml,
+    ...{ kind, source_type, tags, category, stack },
+  })
+  if (!result.ok) return toastFailure(result)
+  toast(say(libraryTexts).saved)
+  navigate(`/templates/${result.value.id}`)
+}
+
+/** The draft, and where it can go. */
+function ResultDraft({ preview }: { preview: MigrationPreview }) {
+  const words = say(libraryTexts)
+  const { confidence, draft_yaml: draft } = preview
+  return (
+    <div class="stack">
+      <div class="pane flush">
+        <div class="pane-head">
+          <b>{words.result}</b>
+          <Mark tone={TONES[confidence]} shape={confidence === 'high' ? 'tick' : 'triangle'}>
+            {words.confidence[confidence]}
+          </Mark>
+          <span class="grow" />
+          <Action reason={unless('config:create')} onClick={() => void keepTemplate(preview)}>
+            {words.keep}
+          </Action>
+        </div>
+        <CodeView text={draft} label={words.result} />
+      </div>
+      {can('config_safety.approvals') && (
+        <section class="pane">
+          <WorkloadPicker
+            reason={unless('workload:push_config')}
+            onChoose={(id) => {
+              keepDraft(id, draft)
+              navigate(`/workloads/${id}/change`)
+            }}
+          />
+        </section>
+      )}
+    </div>
+  )
+}
+
+/** One path that became another text. */
+const Became = ({ from, to }: { from: string; to: string }) => (
+  <>
+    <code>{from}</code> → <code>{to}</code>
+  </>
+)
+
 function Result({ preview }: { preview: MigrationPreview }) {
   const words = say(libraryTexts)
-  const keep = async () => {
-    const { save_hint: hint } = preview
-    const result = await api.createTemplate({
-      name: preview.draft_name,
-      content: preview.draft_yaml,
-      kind: hint.kind,
-      source_type: hint.source_type,
-      tags: hint.tags,
-      category: hint.category,
-      stack: hint.stack,
-    })
-    if (!result.ok) return toastFailure(result)
-    toast(words.saved)
-    navigate(`/templates/${result.value.id}`)
-  }
+  const { warnings, evidence, unsupported_keys: unsupported, redactions } = preview
   return (
     <div class="two" style={{ marginTop: '24px' }}>
-      <div class="stack">
-        <div class="pane flush">
-          <div class="pane-head">
-            <b>{words.result}</b>
-            <Mark
-              tone={TONES[preview.confidence]}
-              shape={preview.confidence === 'high' ? 'tick' : 'triangle'}
-            >
-              {words.confidence[preview.confidence]}
-            </Mark>
-            <span class="grow" />
-            <Action reason={unless('config:create')} onClick={() => void keep()}>
-              {words.keep}
-            </Action>
-          </div>
-          <CodeView text={preview.draft_yaml} label={words.result} />
-        </div>
-        {can('config_safety.approvals') && (
-          <section class="pane">
-            <WorkloadPicker
-              reason={unless('workload:push_config')}
-              onChoose={(id) => {
-                keepDraft(id, preview.draft_yaml)
-                navigate(`/workloads/${id}/change`)
-              }}
-            />
-          </section>
-        )}
-      </div>
+      <ResultDraft preview={preview} />
       <div>
         <Findings
           title={words.warnings}
-          rows={preview.warnings.map(({ code, message }) => translated(words.warning, code, message))}
+          rows={warnings.map(({ code, message }) => translated(words.warning, code, message))}
         />
         <Findings
           title={words.mapped}
-          rows={preview.evidence.map((item) => (
-            <>
-              <code>{item.source_path}</code> → <code>{item.target_path}</code>
-            </>
-          ))}
+          rows={evidence.map((item) => <Became from={item.source_path} to={item.target_path} />)}
         />
         <Findings
           title={words.unmapped}
-          rows={preview.unsupported_keys.map((item) => (
+          rows={unsupported.map((item) => (
             <>
               <code>{item.path}</code> <span class="muted">{describeUnmapped(item)}</span>
             </>
@@ -111,11 +120,7 @@ function Result({ preview }: { preview: MigrationPreview }) {
         />
         <Findings
           title={words.redacted}
-          rows={preview.redactions.map((item) => (
-            <>
-              <code>{item.path}</code> → <code>{item.placeholder}</code>
-            </>
-          ))}
+          rows={redactions.map((item) => <Became from={item.path} to={item.placeholder} />)}
         />
       </div>
     </div>
@@ -129,17 +134,13 @@ export function MigratePage() {
   const source = useSignal('')
   const endpoint = useSignal('')
   const preview = useSignal<MigrationPreview | null>(null)
-  const isBusy = useSignal(false)
   const reason = unless('workload:validate_config') ?? (source.value.trim() === '' ? words.needsSource : null)
   const convert = async () => {
-    if (reason !== null || isBusy.value) return
-    isBusy.value = true
     const result = await api.previewMigration({
       vendor: vendor.value,
       source: source.value,
       ...(endpoint.value.trim() ? { context: { otlp_endpoint: endpoint.value.trim() } } : {}),
     })
-    isBusy.value = false
     if (result.ok) preview.value = result.value
     else toastFailure(result)
   }
@@ -148,50 +149,25 @@ export function MigratePage() {
       <Head title={words.migrate}>
         <ActionLink href="/templates">← {words.title}</ActionLink>
       </Head>
-      <form
-        class="pane stack"
-        style={{ marginTop: '24px' }}
-        onSubmit={(event) => {
-          event.preventDefault()
-          void convert()
-        }}
-      >
-        <div class="tools" style={{ margin: '0', alignItems: 'end' }}>
-          <Select
-            label={words.vendor}
-            value={vendor.value}
-            options={MIGRATION_VENDORS.map((id) => [id, words.vendors[id]])}
-            onValue={(value) => {
-              vendor.value = value
-            }}
-          />
-          <div class="grow">
-            <TextField
-              label={words.endpoint}
-              placeholder="https://otlp.example.com:4318"
-              value={endpoint.value}
-              onValue={(value) => {
-                endpoint.value = value
-              }}
+      <div style={{ marginTop: '24px' }}>
+        <Form class="pane stack" onSend={convert} send={words.convert} reason={reason}>
+          <div class="tools" style={{ margin: '0', alignItems: 'end' }}>
+            <Select
+              label={words.vendor}
+              options={MIGRATION_VENDORS.map((id) => [id, words.vendors[id]])}
+              {...bind(vendor)}
             />
+            <div class="grow">
+              <TextField
+                label={words.endpoint}
+                placeholder="https://otlp.example.com:4318"
+                {...bind(endpoint)}
+              />
+            </div>
           </div>
-        </div>
-        <TextArea
-          label={words.source}
-          hint={words.sourceHint}
-          isMono
-          rows={10}
-          value={source.value}
-          onValue={(value) => {
-            source.value = value
-          }}
-        />
-        <div class="actions">
-          <Action kind="primary" isSubmit reason={reason}>
-            {words.convert}
-          </Action>
-        </div>
-      </form>
+          <TextArea label={words.source} hint={words.sourceHint} isMono rows={10} {...bind(source)} />
+        </Form>
+      </div>
       {preview.value && <Result preview={preview.value} />}
     </>
   )

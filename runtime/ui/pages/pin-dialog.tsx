@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
-import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
-import { Action, TextField } from '../parts/controls.tsx'
+import { bind, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { Form } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -32,19 +32,15 @@ export function PinDialog({
 }) {
   const words = say(historyTexts)
   const reason = useSignal('')
-  const isBusy = useSignal(false)
   /** What somebody else has pinned since the dialog opened. */
   const moved = useSignal<string | null>(null)
   const known = useResource(`known-good:${row.workload_id}`, (abort) => api.knownGood(row.workload_id, abort))
   const pinned = moved.value ?? known.data?.config_id ?? ''
   const go = async () => {
-    if (isBusy.value) return
-    isBusy.value = true
     const result = await api.pinKnownGood(row.workload_id, row.config_hash, {
       if_current_known_good: pinned,
       replace_reason: reason.value.trim(),
     })
-    isBusy.value = false
     if (result.ok) {
       toast(words.pinnedNow)
       onDone()
@@ -58,33 +54,15 @@ export function PinDialog({
     <Dialog title={`${words.pin} · ${shortHash(row.config_hash)}`} onClose={onClose}>
       <Loaded of={known}>
         {() => (
-          <form
-            class="stack"
-            onSubmit={(event) => {
-              event.preventDefault()
-              void go()
-            }}
-          >
+          <Form onSend={go} send={words.pinReplace} onCancel={onClose}>
             {moved.value !== null && (
               <p class="warn" role="alert">
                 {words.pinMoved}
               </p>
             )}
             <p>{words.pinReplaces(shortHash(pinned))}</p>
-            <TextField
-              label={words.pinReason}
-              value={reason.value}
-              onValue={(value) => {
-                reason.value = value
-              }}
-            />
-            <div class="actions">
-              <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
-              <Action kind="primary" isSubmit>
-                {words.pinReplace}
-              </Action>
-            </div>
-          </form>
+            <TextField label={words.pinReason} {...bind(reason)} />
+          </Form>
         )}
       </Loaded>
     </Dialog>

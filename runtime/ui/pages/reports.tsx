@@ -12,6 +12,7 @@ import { reportTexts } from '../i18n/reports.ts'
 import { readLabelLines } from '../logic/label-lines.ts'
 import { Action, Checkbox, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
+import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast } from '../parts/toast.tsx'
 import { labelOf, useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
@@ -63,11 +64,55 @@ function readRequest(): ReportExportRequest | string {
 
 const countLive = () => [...workloads.values()].filter(({ archived_at: archived }) => !archived).length
 
+/** The workloads of a report, each to be left out again, and a search that adds one. */
+function WorkloadFields() {
+  const words = say(reportTexts)
+  useFleet()
+  const ids = (query.value.get('ids') ?? '').split(',').filter((id) => id !== '')
+  const choose = (next: readonly string[]) => setQuery({ ids: next.join(',') })
+  return (
+    <>
+      <WorkloadSearch
+        label={words.workloads}
+        hint={words.workloadsHint}
+        fits={({ id }) => !ids.includes(id)}
+        onPick={({ id }) => choose([...ids, id])}
+      />
+      {ids.length > 0 && (
+        <ul class="chips" aria-label={words.chosen}>
+          {ids.map((id) => {
+            const workload = workloads.get(id)
+            const name = workload ? labelOf(workload) : id
+            return (
+              <li key={id} class="chip">
+                {name}{' '}
+                <button
+                  type="button"
+                  class="chip-off"
+                  aria-label={words.leaveOut(name)}
+                  onClick={() => choose(ids.filter((other) => other !== id))}
+                >
+                  ×
+                </button>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </>
+  )
+}
+
+/** A field that shows a part of the address and writes it. */
+const bindQuery = (key: string) => ({
+  value: query.value.get(key) ?? '',
+  onValue: (value: string) => setQuery({ [key]: value }),
+})
+
 function ScopeFields() {
   const words = say(reportTexts)
   const kind = (query.value.get('scope') ?? 'workloads') as ScopeKind
   useFleet()
-  const ids = (query.value.get('ids') ?? '').split(',').filter((id) => id !== '')
   return (
     <>
       <Select
@@ -76,61 +121,12 @@ function ScopeFields() {
         options={SCOPES.map((id) => [id, words.scopes[id]])}
         onValue={(scope) => setQuery({ scope: scope === 'workloads' ? null : scope })}
       />
-      {kind === 'workloads' && (
-        <>
-          <WorkloadSearch
-            label={words.workloads}
-            hint={words.workloadsHint}
-            fits={({ id }) => !ids.includes(id)}
-            onPick={({ id }) => setQuery({ ids: [...ids, id].join(',') })}
-          />
-          {ids.length > 0 && (
-            <ul class="chips" aria-label={words.chosen}>
-              {ids.map((id) => {
-                const workload = workloads.get(id)
-                const name = workload ? labelOf(workload) : id
-                return (
-                  <li key={id} class="chip">
-                    {name}{' '}
-                    <button
-                      type="button"
-                      class="chip-off"
-                      aria-label={words.leaveOut(name)}
-                      onClick={() => setQuery({ ids: ids.filter((other) => other !== id).join(',') })}
-                    >
-                      ×
-                    </button>
-                  </li>
-                )
-              })}
-            </ul>
-          )}
-        </>
-      )}
+      {kind === 'workloads' && <WorkloadFields />}
       {kind === 'fleet' && <p class="muted">{words.wholeFleet(countLive())}</p>}
-      {kind === 'group' && (
-        <TextField
-          label={words.group}
-          value={query.value.get('group') ?? ''}
-          onValue={(group) => setQuery({ group })}
-        />
-      )}
-      {kind === 'selector' && (
-        <TextArea
-          label={words.selector}
-          isMono
-          value={query.value.get('labels') ?? ''}
-          onValue={(labels) => setQuery({ labels })}
-        />
-      )}
+      {kind === 'group' && <TextField label={words.group} {...bindQuery('group')} />}
+      {kind === 'selector' && <TextArea label={words.selector} isMono {...bindQuery('labels')} />}
       {(['since', 'until'] as const).map((key) => (
-        <TextField
-          key={key}
-          label={words[key]}
-          type="date"
-          value={query.value.get(key) ?? ''}
-          onValue={(value) => setQuery({ [key]: value })}
-        />
+        <TextField key={key} label={words[key]} type="date" {...bindQuery(key)} />
       ))}
     </>
   )
@@ -145,7 +141,7 @@ function SectionFields() {
     <fieldset class="field">
       <legend class="legend">{words.sections}</legend>
       {REPORT_INCLUDES.map((id) => (
-        <Checkbox key={id} checked={!left.includes(id)} onValue={(isOn) => toggle(id, isOn)}>
+        <Checkbox key={id} value={!left.includes(id)} onValue={(isOn) => toggle(id, isOn)}>
           {words.include[id]}
         </Checkbox>
       ))}
@@ -160,26 +156,22 @@ const LABELS: Record<ReportFormat | 'json', string> = {
   pdf: 'PDF',
 }
 
-/** Choose scope, period and sections; read the pack; keep it as a file. */
-export function ReportsPage() {
+function tellFailure(failure: Failure): void {
   const words = say(reportTexts)
+  const own = failure.code === 'pdf_unavailable' ? words.pdfAway : words.failed[failure.code ?? '']
+  toast(own ?? describeFailure(failure), 'bad')
+}
+
+/** The pack that is shown, and its files; `request` is a text where something is missing. */
+function usePack(request: ReportExportRequest | string) {
   const kept = useSignal<{ request: string; pack: EvidencePack; blob: Blob } | null>(null)
   const isBusy = useSignal(false)
-  const request = readRequest()
-  const reason = unless('reports:export') ?? (typeof request === 'string' ? request : null)
-  const fail = (failure: Failure) =>
-    toast(
-      failure.code === 'pdf_unavailable'
-        ? words.pdfAway
-        : (words.failed[failure.code ?? ''] ?? describeFailure(failure)),
-      'bad',
-    )
   const read = async (wanted: ReportExportRequest) => {
     isBusy.value = true
     const result = await api.evidencePack(wanted)
     isBusy.value = false
     if (!result.ok) {
-      fail(result)
+      tellFailure(result)
       return null
     }
     kept.value = { request: JSON.stringify(wanted), ...result.value }
@@ -194,38 +186,36 @@ export function ReportsPage() {
     const isShown = kept.value?.request === JSON.stringify(request)
     const found = isShown ? kept.value : await read(request)
     if (!found) return
-    if (format === 'json') {
-      saveFile(found.blob, `evidence-pack-${found.pack.inputs_hash.slice(0, 12)}.json`)
-      return
-    }
+    if (format === 'json')
+      return saveFile(found.blob, `evidence-pack-${found.pack.inputs_hash.slice(0, 12)}.json`)
     isBusy.value = true
     const same = await api.exportPack(request, format, found.pack.report_hash)
     const isGone = !same.ok && same.code === 'report_not_kept'
     const result = isGone ? await api.exportPack(request, format) : same
     isBusy.value = false
-    if (!result.ok) return fail(result)
+    if (!result.ok) return tellFailure(result)
     saveFile(result.value.blob, result.value.name)
-    if (isGone) toast(words.madeAnew, 'bad')
+    if (isGone) toast(say(reportTexts).madeAnew, 'bad')
   }
+  return { shown: kept.value?.pack ?? null, isBusy: isBusy.value, preview, download }
+}
+
+/** Choose scope, period and sections; read the pack; keep it as a file. */
+export function ReportsPage() {
+  const words = say(reportTexts)
+  const request = readRequest()
+  const { shown, isBusy, preview, download } = usePack(request)
+  const reason = unless('reports:export') ?? (typeof request === 'string' ? request : null)
   return (
     <>
       <Head title={words.title} />
       <p class="muted">{words.lead}</p>
       <div class="settings report-page" style={{ marginTop: '24px' }}>
-        <form
-          class="pane stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (reason === null) void preview()
-          }}
-        >
-          <ScopeFields />
-          <SectionFields />
-          <div class="actions">
-            <Action kind="primary" isSubmit reason={reason}>
-              {isBusy.value ? words.working : words.preview}
-            </Action>
-          </div>
+        <div class="pane stack">
+          <Form onSend={preview} send={isBusy ? words.working : words.preview} reason={reason}>
+            <ScopeFields />
+            <SectionFields />
+          </Form>
           <div>
             <h3>{words.download}</h3>
             <div class="actions">
@@ -236,8 +226,8 @@ export function ReportsPage() {
               ))}
             </div>
           </div>
-        </form>
-        {kept.value ? <ReportView pack={kept.value.pack} /> : <p class="empty">{words.empty}</p>}
+        </div>
+        {shown ? <ReportView pack={shown} /> : <p class="empty">{words.empty}</p>}
       </div>
     </>
   )

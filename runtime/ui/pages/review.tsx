@@ -16,23 +16,31 @@ import { DiffSummary } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
 import { ApprovalMark, isOver, Story } from './review-story.tsx'
 
-function Review({
-  workload,
-  approval,
-  of,
-}: {
-  workload: WorkloadRecord
-  approval: ApprovalRecord
-  of: Resource<ApprovalRecord>
-}) {
-  const words = say(changeTexts)
-  const hash = workload.active_config_hash ?? ''
+/** What a request's draft is compared with: the text before it, once that is known. */
+function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   const isClosed = isOver(approval)
   // One that is over is compared with what it was to replace: what was pushed may be active by now.
-  const baseHash = isClosed ? (approval.base_config_hash ?? '') : hash
-  const base = useResource(baseHash === '' ? null : `revision:${workload.id}:${baseHash}`, (abort) =>
-    api.revision(workload.id, baseHash, abort),
+  const hash = (isClosed ? approval.base_config_hash : workload.active_config_hash) ?? ''
+  const base = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
+    api.revision(workload.id, hash, abort),
   )
+  // A first takeover replaces what the instances report to run.
+  const isFirst = hash === '' && !isClosed && may('config:read_content')
+  const reported = useResource(isFirst ? `reported:${workload.id}` : null, (abort) =>
+    api.reportedConfig(workload.id, abort),
+  )
+  const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
+  return {
+    text: base.data?.content ?? reported.data?.content ?? '',
+    isKnown: hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base),
+    isReported: hash === '' && reported.data !== null,
+  }
+}
+
+/** What the checks say of a request that is not over. */
+function useReview(workload: WorkloadRecord, approval: ApprovalRecord) {
+  const isClosed = isOver(approval)
+  const hash = workload.active_config_hash ?? ''
   const validation = useResource(isClosed ? null : `validate:${approval.id}`, (abort) =>
     api.validate(workload.id, approval.draft_yaml, abort),
   )
@@ -45,15 +53,23 @@ function Review({
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  // A first takeover replaces what the instances report to run.
-  const isFirst = baseHash === '' && !isClosed && may('config:read_content')
-  const reported = useResource(isFirst ? `reported:${workload.id}` : null, (abort) =>
-    api.reportedConfig(workload.id, abort),
-  )
-  const before = base.data?.content ?? reported.data?.content ?? ''
-  const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
-  const isBaseKnown = baseHash === '' ? !isFirst || isAnswered(reported) : isAnswered(base)
-  const hasMoved = !isClosed && (approval.base_config_hash ?? '') !== hash
+  return { validation, plan: plan.data, instances: topology.data?.instances ?? [] }
+}
+
+function Review({
+  workload,
+  approval,
+  of,
+}: {
+  workload: WorkloadRecord
+  approval: ApprovalRecord
+  of: Resource<ApprovalRecord>
+}) {
+  const words = say(changeTexts)
+  const isClosed = isOver(approval)
+  const before = useBefore(workload, approval)
+  const { validation, plan, instances } = useReview(workload, approval)
+  const hasMoved = !isClosed && (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
@@ -62,30 +78,30 @@ function Review({
             <div>{words.baseMoved}</div>
           </div>
         )}
-        {isBaseKnown && (
+        {before.isKnown && (
           <>
             <DiffSummary
               workloadId={workload.id}
-              before={before}
+              before={before.text}
               after={approval.draft_yaml}
-              isReported={baseHash === '' && reported.data !== null}
+              isReported={before.isReported}
               isInvalid={validation.data !== null && !validation.data.valid}
             />
             <div class="pane flush">
-              <CompareView before={before} after={approval.draft_yaml} label={words.draft} />
+              <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />
             </div>
           </>
         )}
       </div>
       <div>
-        <ReviewDecision workload={workload} approval={approval} plan={plan.data} reload={of.reload} />
+        <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
         <Story approval={approval} />
         {!isClosed && <Checks of={validation} isStale={false} />}
-        {plan.data && <PolicyPane plan={plan.data} />}
-        {plan.data && (
+        {plan && <PolicyPane plan={plan} />}
+        {plan && (
           <ReachPane
-            plan={plan.data}
-            instances={topology.data?.instances ?? []}
+            plan={plan}
+            instances={instances}
             environment={approval.target_env || environmentOf(workload)}
           />
         )}

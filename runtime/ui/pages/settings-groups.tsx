@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { PushGroup } from '../../../lib/wire/pushes.ts'
+import type { PushGroup, PushGroupRequest } from '../../../lib/wire/pushes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -7,16 +7,43 @@ import { selectorTexts } from '../i18n/selectors.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { readWords } from '../logic/label-lines.ts'
 import { readSelectorLines, selectorLines } from '../logic/selector-lines.ts'
-import { Action, TextArea, TextField } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Action, bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const SELECTOR_LISTS = ['types', 'versions', 'capabilities'] as const
+
+/** What a group's form holds, and the group that it means; a text says which line of the selector is wrong. */
+function useGroupFields(group: PushGroup | null) {
+  const name = useSignal(group?.name ?? '')
+  const description = useSignal(group?.description ?? '')
+  const lines = useSignal(selectorLines(group?.selector ?? {}).join('\n'))
+  const lists = {
+    types: useSignal((group?.selector.types ?? []).join(', ')),
+    versions: useSignal((group?.selector.versions ?? []).join(', ')),
+    capabilities: useSignal((group?.selector.capabilities ?? []).join(', ')),
+  }
+  const read = (): PushGroupRequest | string => {
+    const labels = readSelectorLines(lines.value)
+    if (!labels.ok) return labels.line
+    return {
+      name: name.value.trim(),
+      description: description.value.trim(),
+      selector: {
+        ...labels.conditions,
+        types: readWords(lists.types.value),
+        versions: readWords(lists.versions.value),
+        capabilities: readWords(lists.capabilities.value),
+      },
+    }
+  }
+  return { name, description, lines, lists, read }
+}
 
 function GroupForm({
   group,
@@ -28,83 +55,31 @@ function GroupForm({
   onDone: () => void
 }) {
   const words = say(settingsTexts)
-  const common = say(commonTexts)
-  const name = useSignal(group?.name ?? '')
-  const description = useSignal(group?.description ?? '')
-  const lines = useSignal(selectorLines(group?.selector ?? {}).join('\n'))
-  const lists = {
-    types: useSignal((group?.selector.types ?? []).join(', ')),
-    versions: useSignal((group?.selector.versions ?? []).join(', ')),
-    capabilities: useSignal((group?.selector.capabilities ?? []).join(', ')),
-  }
-  const save = async () => {
-    const labels = readSelectorLines(lines.value)
-    if (!labels.ok) return toast(say(selectorTexts).badCondition(labels.line), 'bad')
-    const result = await api.savePushGroup(group?.id ?? null, {
-      name: name.value.trim(),
-      description: description.value.trim(),
-      selector: {
-        ...labels.conditions,
-        types: readWords(lists.types.value),
-        versions: readWords(lists.versions.value),
-        capabilities: readWords(lists.capabilities.value),
-      },
-    })
+  const { save, saved } = say(commonTexts)
+  const { conditions, conditionsHint, badCondition } = say(selectorTexts)
+  const { name, description, lines, lists, read } = useGroupFields(group)
+  const send = async () => {
+    const wanted = read()
+    if (typeof wanted === 'string') return toast(badCondition(wanted), 'bad')
+    const result = await api.savePushGroup(group?.id ?? null, wanted)
     if (!result.ok) return toastFailure(result)
-    toast(common.saved)
+    toast(saved)
     onDone()
   }
   return (
-    <Dialog title={group?.name ?? words.newGroup} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
+    <FormDialog title={group?.name ?? words.newGroup} onClose={onClose} onSend={send} send={save}>
+      <TextField label={words.groupName} {...bind(name)} />
+      <TextField label={words.groupDescription} {...bind(description)} />
+      <TextArea label={conditions} hint={conditionsHint} isMono {...bind(lines)} />
+      {SELECTOR_LISTS.map((key) => (
         <TextField
-          label={words.groupName}
-          value={name.value}
-          onValue={(value) => {
-            name.value = value
-          }}
+          key={key}
+          label={words.groupLists[key]}
+          hint={words.groupListHints[key]}
+          {...bind(lists[key])}
         />
-        <TextField
-          label={words.groupDescription}
-          value={description.value}
-          onValue={(value) => {
-            description.value = value
-          }}
-        />
-        <TextArea
-          label={say(selectorTexts).conditions}
-          hint={say(selectorTexts).conditionsHint}
-          isMono
-          value={lines.value}
-          onValue={(value) => {
-            lines.value = value
-          }}
-        />
-        {SELECTOR_LISTS.map((key) => (
-          <TextField
-            key={key}
-            label={words.groupLists[key]}
-            hint={words.groupListHints[key]}
-            value={lists[key].value}
-            onValue={(value) => {
-              lists[key].value = value
-            }}
-          />
-        ))}
-        <div class="actions">
-          <Action onClick={onClose}>{common.cancel}</Action>
-          <Action kind="primary" isSubmit>
-            {common.save}
-          </Action>
-        </div>
-      </form>
-    </Dialog>
+      ))}
+    </FormDialog>
   )
 }
 
@@ -143,13 +118,38 @@ function Reach({ group }: { group: PushGroup }) {
   )
 }
 
+/** The conditions of a group, each as one chip. */
+function Conditions({ group }: { group: PushGroup }) {
+  const words = say(settingsTexts)
+  return (
+    <p class="chips" style={{ marginTop: '8px' }}>
+      {selectorLines(group.selector).map((line) => (
+        <span key={line} class="chip">
+          {line}
+        </span>
+      ))}
+      {SELECTOR_LISTS.flatMap((key) =>
+        (group.selector[key] ?? []).map((value) => (
+          <span key={`${key} ${value}`} class="chip quiet">
+            {words.groupLists[key]}: {value}
+          </span>
+        )),
+      )}
+    </p>
+  )
+}
+
 function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void; reload: () => void }) {
   const words = say(settingsTexts)
+  const { edit, remove } = say(commonTexts)
   const isShown = useSignal(false)
   const isAsking = useSignal(false)
-  const remove = async () => {
+  const ask = (isAsked: boolean) => {
+    isAsking.value = isAsked
+  }
+  const removeGroup = async () => {
     const result = await api.deletePushGroup(group.id)
-    isAsking.value = false
+    ask(false)
     if (!result.ok) return toastFailure(result)
     toast(words.removed)
     reload()
@@ -162,51 +162,27 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
         <span class="mono muted">{group.id}</span>
         <div class="actions">
           {mayPreview && (
-            <Action
-              isPressed={isShown.value}
-              onClick={() => {
-                isShown.value = !isShown.value
-              }}
-            >
+            <Action isPressed={isShown.value} onClick={() => (isShown.value = !isShown.value)}>
               {words.groupReach}
             </Action>
           )}
-          <Action onClick={onEdit}>{say(commonTexts).edit}</Action>
-          <Action
-            kind="danger"
-            onClick={() => {
-              isAsking.value = true
-            }}
-          >
-            {say(commonTexts).remove}
+          <Action onClick={onEdit}>{edit}</Action>
+          <Action kind="danger" onClick={() => ask(true)}>
+            {remove}
           </Action>
         </div>
       </div>
       {group.description && <p class="muted">{group.description}</p>}
-      <p class="chips" style={{ marginTop: '8px' }}>
-        {selectorLines(group.selector).map((line) => (
-          <span key={line} class="chip">
-            {line}
-          </span>
-        ))}
-        {SELECTOR_LISTS.flatMap((key) =>
-          (group.selector[key] ?? []).map((value) => (
-            <span key={`${key} ${value}`} class="chip quiet">
-              {words.groupLists[key]}: {value}
-            </span>
-          )),
-        )}
-      </p>
+      <Conditions group={group} />
       {isShown.value && <Reach group={group} />}
       {isAsking.value && (
-        <Dialog title={words.removeGroup(group.name)} onClose={() => (isAsking.value = false)}>
-          <div class="actions">
-            <Action onClick={() => (isAsking.value = false)}>{say(commonTexts).cancel}</Action>
-            <Action kind="danger primary" onClick={() => void remove()}>
-              {say(commonTexts).remove}
-            </Action>
-          </div>
-        </Dialog>
+        <FormDialog
+          title={words.removeGroup(group.name)}
+          onClose={() => ask(false)}
+          onSend={removeGroup}
+          send={remove}
+          kind="danger primary"
+        />
       )}
     </section>
   )

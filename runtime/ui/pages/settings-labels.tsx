@@ -4,7 +4,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
-import { Action, TextArea } from '../parts/controls.tsx'
+import { Action, bind, TextArea } from '../parts/controls.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { labelOf, useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
@@ -30,15 +30,7 @@ function LabelsForm({ id, labels }: { id: string; labels: Record<string, string>
         void save()
       }}
     >
-      <TextArea
-        label={words.labelsText}
-        isMono
-        rows={6}
-        value={text.value}
-        onValue={(value) => {
-          text.value = value
-        }}
-      />
+      <TextArea label={words.labelsText} isMono rows={6} {...bind(text)} />
       <div class="actions">
         <Action kind="primary" isSubmit>
           {say(commonTexts).save}

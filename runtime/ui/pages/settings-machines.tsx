@@ -5,9 +5,9 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
-import { Action, Select, TextField } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure, Loaded } from '../parts/failure.tsx'
+import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { NewToken, TokenTable } from '../parts/token-table.tsx'
 import { api } from '../state/endpoints.ts'
@@ -37,49 +37,18 @@ function NewMachine({
     error.value = result.code === 'service_account_taken' ? words.taken : describeFailure(result)
   }
   return (
-    <Dialog title={words.newMachine} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <TextField
-          label={words.machineName}
-          hint={words.machineNameHint}
-          error={error.value}
-          autoComplete="off"
-          maxLength={63}
-          value={name.value}
-          onValue={(value) => {
-            name.value = value
-          }}
-        />
-        <Select
-          label={words.owner}
-          value={owner.value}
-          options={users.map(({ id, email }) => [id, email])}
-          onValue={(value) => {
-            owner.value = value
-          }}
-        />
-        <Select
-          label={words.group}
-          value={group.value}
-          options={groupOptions()}
-          onValue={(value) => {
-            group.value = value
-          }}
-        />
-        <div class="actions">
-          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
-          <Action kind="primary" isSubmit>
-            {words.addMachine}
-          </Action>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={words.newMachine} onClose={onClose} onSend={submit} send={words.addMachine}>
+      <TextField
+        label={words.machineName}
+        hint={words.machineNameHint}
+        error={error.value}
+        autoComplete="off"
+        maxLength={63}
+        {...bind(name)}
+      />
+      <Select label={words.owner} options={users.map(({ id, email }) => [id, email])} {...bind(owner)} />
+      <Select label={words.group} options={groupOptions()} {...bind(group)} />
+    </FormDialog>
   )
 }
 
@@ -126,56 +95,19 @@ function MachineChoices({
   )
 }
 
-function Machine({
+/** The tokens of an account, and a new one. */
+function MachineTokens({
   account,
-  users,
-  reload,
+  isAsking,
+  onAsked,
 }: {
   account: ServiceAccountRecord
-  users: readonly UserRecord[]
-  reload: () => void
+  isAsking: boolean
+  onAsked: () => void
 }) {
-  const words = say(tokenTexts)
-  const open = useSignal<'token' | 'remove' | null>(null)
   const tokens = useResource(`tokens ${account.id}`, (abort) => api.tokensOf(account.id, abort))
-  const close = () => {
-    open.value = null
-  }
-  const remove = async () => {
-    const result = await api.deleteServiceAccount(account.id)
-    close()
-    if (!result.ok) return toastFailure(result)
-    toast(say(settingsTexts).removed)
-    reload()
-  }
   return (
-    <section class="pane" style={{ marginTop: '0' }} aria-label={account.name}>
-      <div class="head">
-        <h2 style={{ margin: '0' }}>{account.name}</h2>
-        <div class="actions">
-          <Action
-            onClick={() => {
-              open.value = 'token'
-            }}
-          >
-            {words.create}
-          </Action>
-          <Action
-            kind="danger"
-            onClick={() => {
-              open.value = 'remove'
-            }}
-          >
-            {say(commonTexts).remove}
-          </Action>
-        </div>
-      </div>
-      {account.owner === undefined && (
-        <div class="notice t-warn" role="status">
-          <div>{words.ownerless}</div>
-        </div>
-      )}
-      <MachineChoices account={account} users={users} reload={reload} />
+    <>
       <Loaded of={tokens}>
         {(list) => (
           <TokenTable
@@ -186,26 +118,68 @@ function Machine({
           />
         )}
       </Loaded>
-      {open.value === 'token' && (
+      {isAsking && (
         <NewToken
           permissions={permissionsOf(account.groups)}
           create={(request) => api.createTokenFor(account.id, request)}
           onClose={() => {
-            close()
+            onAsked()
             tokens.reload()
           }}
         />
       )}
+    </>
+  )
+}
+
+interface MachineProps {
+  account: ServiceAccountRecord
+  users: readonly UserRecord[]
+  reload: () => void
+}
+
+function RemoveMachine({ account, reload, onClose }: Omit<MachineProps, 'users'> & { onClose: () => void }) {
+  const { remove } = say(commonTexts)
+  const act = async () => {
+    const result = await api.deleteServiceAccount(account.id)
+    onClose()
+    if (!result.ok) return toastFailure(result)
+    toast(say(settingsTexts).removed)
+    reload()
+  }
+  return (
+    <FormDialog title={remove} onClose={onClose} onSend={act} send={remove} kind="danger primary">
+      <p>{say(tokenTexts).removeMachine(account.name)}</p>
+    </FormDialog>
+  )
+}
+
+function Machine({ account, users, reload }: MachineProps) {
+  const words = say(tokenTexts)
+  const open = useSignal<'token' | 'remove' | null>(null)
+  const show = (what: typeof open.value) => {
+    open.value = what
+  }
+  return (
+    <section class="pane" style={{ marginTop: '0' }} aria-label={account.name}>
+      <div class="head">
+        <h2 style={{ margin: '0' }}>{account.name}</h2>
+        <div class="actions">
+          <Action onClick={() => show('token')}>{words.create}</Action>
+          <Action kind="danger" onClick={() => show('remove')}>
+            {say(commonTexts).remove}
+          </Action>
+        </div>
+      </div>
+      {account.owner === undefined && (
+        <div class="notice t-warn" role="status">
+          <div>{words.ownerless}</div>
+        </div>
+      )}
+      <MachineChoices account={account} users={users} reload={reload} />
+      <MachineTokens account={account} isAsking={open.value === 'token'} onAsked={() => show(null)} />
       {open.value === 'remove' && (
-        <Dialog title={say(commonTexts).remove} onClose={close}>
-          <p>{words.removeMachine(account.name)}</p>
-          <div class="actions">
-            <Action onClick={close}>{say(commonTexts).cancel}</Action>
-            <Action kind="danger primary" onClick={() => void remove()}>
-              {say(commonTexts).remove}
-            </Action>
-          </div>
-        </Dialog>
+        <RemoveMachine account={account} reload={reload} onClose={() => show(null)} />
       )}
     </section>
   )

@@ -3,29 +3,34 @@ import { LANGUAGES, THEMES } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
-import { Action, Select, TextField } from '../parts/controls.tsx'
+import { bind, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
+import { Form } from '../parts/form.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me, savePreferences } from '../state/session.ts'
+
+interface PasswordFault {
+  field: 'current' | 'next' | 'again'
+  text: string
+}
 
 function PasswordForm() {
   const words = say(settingsTexts)
   const current = useSignal('')
   const next = useSignal('')
   const again = useSignal('')
-  const error = useSignal<{ field: 'current' | 'next' | 'again'; text: string } | null>(null)
-  const isBusy = useSignal(false)
+  const error = useSignal<PasswordFault | null>(null)
+  const findFault = (): PasswordFault | null => {
+    if ([...next.value].length < 12) return { field: 'next', text: words.tooShort }
+    if (next.value === current.value) return { field: 'next', text: words.mustDiffer }
+    return next.value === again.value ? null : { field: 'again', text: words.notEqual }
+  }
   const submit = async () => {
-    error.value = null
-    if ([...next.value].length < 12) error.value = { field: 'next', text: words.tooShort }
-    else if (next.value === current.value) error.value = { field: 'next', text: words.mustDiffer }
-    else if (next.value !== again.value) error.value = { field: 'again', text: words.notEqual }
-    if (error.value !== null || isBusy.value) return
-    isBusy.value = true
+    error.value = findFault()
+    if (error.value !== null) return
     const result = await api.changePassword({ current_password: current.value, new_password: next.value })
-    isBusy.value = false
     if (result.ok) {
       current.value = next.value = again.value = ''
       return toast(words.changed)
@@ -36,50 +41,30 @@ function PasswordForm() {
   }
   const errorOf = (field: string) => (error.value?.field === field ? error.value.text : null)
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void submit()
-      }}
-    >
+    <Form class="form" onSend={submit} send={words.change}>
       <TextField
         label={words.current}
         type="password"
         autoComplete="current-password"
-        value={current.value}
         error={errorOf('current')}
-        onValue={(value) => {
-          current.value = value
-        }}
+        {...bind(current)}
       />
       <TextField
         label={words.next}
         type="password"
         autoComplete="new-password"
         hint={words.nextHint}
-        value={next.value}
         error={errorOf('next')}
-        onValue={(value) => {
-          next.value = value
-        }}
+        {...bind(next)}
       />
       <TextField
         label={words.again}
         type="password"
         autoComplete="new-password"
-        value={again.value}
         error={errorOf('again')}
-        onValue={(value) => {
-          again.value = value
-        }}
+        {...bind(again)}
       />
-      <div class="actions">
-        <Action kind="primary" isSubmit>
-          {words.change}
-        </Action>
-      </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import type { CapabilityDocument } from '../../../lib/wire/capabilities.ts'
-import type { DatabaseCounters } from '../../../lib/wire/system.ts'
+import type { DatabaseCounters, SystemInfo } from '../../../lib/wire/system.ts'
 import { say } from '../i18n/define.ts'
 import { formatDay, formatExact, formatNumber } from '../i18n/format.ts'
 import { settingsTexts } from '../i18n/settings.ts'
@@ -28,6 +29,93 @@ function Probe({ path }: { path: string }) {
   )
 }
 
+function Pane({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="pane" style={{ marginTop: '0' }}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+/** Figures in a row. */
+function Figures({ of }: { of: readonly (readonly [string, number])[] }) {
+  return (
+    <div class="quant">
+      {of.map(([name, value]) => (
+        <span key={name}>
+          <b>{formatNumber(value)}</b>
+          {name}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+function Process({ info }: { info: SystemInfo }) {
+  const words = say(settingsTexts)
+  return (
+    <Pairs
+      of={[
+        [words.version, <span class="mono">{info.version}</span>],
+        [words.edition, info.edition],
+        [
+          words.runningSince,
+          <span>
+            <Ago at={info.started_at} /> · {formatExact(info.started_at)}
+          </span>,
+        ],
+        ['PostgreSQL', <span class="mono">{info.postgresql_version}</span>],
+        ['Node.js', <span class="mono">{info.node_version}</span>],
+      ]}
+    />
+  )
+}
+
+function Listeners({ of }: { of: SystemInfo['listeners'] }) {
+  const words = say(settingsTexts)
+  const isLive = hubState.value === 'live'
+  return (
+    <Pairs
+      of={[
+        ...of.map(
+          ({ name, address }) => [words.listener[name], <span class="mono">{address}</span>] as const,
+        ),
+        ['/healthz', <Probe path="/healthz" />],
+        ['/readyz', <Probe path="/readyz" />],
+        [
+          '/ws',
+          <Mark tone={isLive ? 'ok' : 'bad'} shape={isLive ? 'full' : 'ring'}>
+            {isLive ? words.up : words.down}
+          </Mark>,
+        ],
+      ]}
+    />
+  )
+}
+
+function Capabilities({ of }: { of: CapabilityDocument['capabilities'] }) {
+  const words = say(settingsTexts)
+  return (
+    <div class="chips">
+      {of.map(({ id, state }) => (
+        <span key={id} class={state === 'enabled' ? 'chip' : 'chip quiet'}>
+          {id} · {words.capabilityState[state] ?? state}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+const countersOf = (counters: DatabaseCounters) => {
+  const words = say(settingsTexts)
+  const keys = Object.keys(words.counters) as (keyof DatabaseCounters)[]
+  return keys.map((key) => [words.counters[key], counters[key]] as const)
+}
+
+/** `2 Jan` of a day. */
+const shortDay = (day: string): string => formatDay(`${day}T12:00:00Z`).replace(/ \d{4}$/, '')
+
 /** The pool, what this edition can do, and who listens where. */
 export function SystemSection() {
   const words = say(settingsTexts)
@@ -39,92 +127,23 @@ export function SystemSection() {
   )
   return (
     <>
-      <section class="pane" style={{ marginTop: '0' }}>
-        <h2>muster</h2>
-        <Loaded of={info}>
-          {(data) => (
-            <Pairs
-              of={[
-                [words.version, <span class="mono">{data.version}</span>],
-                [words.edition, data.edition],
-                [
-                  words.runningSince,
-                  <span>
-                    <Ago at={data.started_at} /> · {formatExact(data.started_at)}
-                  </span>,
-                ],
-                ['PostgreSQL', <span class="mono">{data.postgresql_version}</span>],
-                ['Node.js', <span class="mono">{data.node_version}</span>],
-              ]}
-            />
-          )}
-        </Loaded>
-      </section>
-      <section class="pane" style={{ marginTop: '0' }}>
-        <h2>{words.systemLead}</h2>
-        <Loaded of={database}>
-          {(counters) => (
-            <div class="quant">
-              {(Object.keys(words.counters) as (keyof DatabaseCounters)[]).map((key) => (
-                <span key={key}>
-                  <b>{formatNumber(counters[key])}</b>
-                  {words.counters[key]}
-                </span>
-              ))}
-            </div>
-          )}
-        </Loaded>
-      </section>
-      <section class="pane" style={{ marginTop: '0' }}>
-        <h2>{words.listeners}</h2>
-        <Pairs
-          of={[
-            ...(info.data?.listeners ?? []).map(
-              ({ name, address }) => [words.listener[name], <span class="mono">{address}</span>] as const,
-            ),
-            ['/healthz', <Probe path="/healthz" />],
-            ['/readyz', <Probe path="/readyz" />],
-            [
-              '/ws',
-              <Mark
-                tone={hubState.value === 'live' ? 'ok' : 'bad'}
-                shape={hubState.value === 'live' ? 'full' : 'ring'}
-              >
-                {hubState.value === 'live' ? words.up : words.down}
-              </Mark>,
-            ],
-          ]}
-        />
-      </section>
-      <section class="pane" style={{ marginTop: '0' }}>
-        <h2>{words.capabilities}</h2>
-        <Loaded of={capabilities}>
-          {(document) => (
-            <div class="chips">
-              {document.capabilities.map(({ id, state }) => (
-                <span key={id} class={state === 'enabled' ? 'chip' : 'chip quiet'}>
-                  {id} · {words.capabilityState[state] ?? state}
-                </span>
-              ))}
-            </div>
-          )}
-        </Loaded>
-      </section>
-      <section class="pane" style={{ marginTop: '0' }}>
-        <h2>{words.pushes}</h2>
+      <Pane title="muster">
+        <Loaded of={info}>{(data) => <Process info={data} />}</Loaded>
+      </Pane>
+      <Pane title={words.systemLead}>
+        <Loaded of={database}>{(counters) => <Figures of={countersOf(counters)} />}</Loaded>
+      </Pane>
+      <Pane title={words.listeners}>
+        <Listeners of={info.data?.listeners ?? []} />
+      </Pane>
+      <Pane title={words.capabilities}>
+        <Loaded of={capabilities}>{(document) => <Capabilities of={document.capabilities} />}</Loaded>
+      </Pane>
+      <Pane title={words.pushes}>
         <Loaded of={activity}>
-          {(days) => (
-            <div class="quant">
-              {days.map(({ day, count }) => (
-                <span key={day}>
-                  <b>{formatNumber(count)}</b>
-                  {formatDay(`${day}T12:00:00Z`).replace(/ \d{4}$/, '')}
-                </span>
-              ))}
-            </div>
-          )}
+          {(days) => <Figures of={days.map(({ day, count }) => [shortDay(day), count] as const)} />}
         </Loaded>
-      </section>
+      </Pane>
     </>
   )
 }

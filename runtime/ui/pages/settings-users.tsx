@@ -3,11 +3,12 @@ import type { UserRecord } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
-import { Action, Select, TextField } from '../parts/controls.tsx'
+import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { describeFailure, Loaded } from '../parts/failure.tsx'
-import { Sheet } from '../parts/page.tsx'
+import { FormDialog } from '../parts/form.tsx'
 import { Ago } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
@@ -37,50 +38,18 @@ function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void 
     onDone()
   }
   return (
-    <Dialog title={words.newUser} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <TextField
-          label={words.email}
-          type="email"
-          autoComplete="off"
-          value={email.value}
-          onValue={(value) => {
-            email.value = value
-          }}
-        />
-        <TextField
-          label={words.next}
-          type="password"
-          autoComplete="new-password"
-          hint={words.nextHint}
-          value={password.value}
-          error={error.value}
-          onValue={(value) => {
-            password.value = value
-          }}
-        />
-        <Select
-          label={words.roles}
-          value={role.value}
-          options={ROLES.map((id) => [id, words.role[id] ?? id])}
-          onValue={(value) => {
-            role.value = value
-          }}
-        />
-        <div class="actions">
-          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
-          <Action kind="primary" isSubmit>
-            {words.addUser}
-          </Action>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={words.newUser} onClose={onClose} onSend={submit} send={words.addUser}>
+      <TextField label={words.email} type="email" autoComplete="off" {...bind(email)} />
+      <TextField
+        label={words.next}
+        type="password"
+        autoComplete="new-password"
+        hint={words.nextHint}
+        error={error.value}
+        {...bind(password)}
+      />
+      <Select label={words.roles} options={ROLES.map((id) => [id, words.role[id] ?? id])} {...bind(role)} />
+    </FormDialog>
   )
 }
 
@@ -100,34 +69,22 @@ function ResetPassword({ user, onClose }: { user: UserRecord; onClose: () => voi
     onClose()
   }
   return (
-    <Dialog title={`${words.reset} · ${user.email}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <p class="muted">{words.resetHint}</p>
-        <TextField
-          label={words.next}
-          type="password"
-          autoComplete="new-password"
-          hint={words.nextHint}
-          value={password.value}
-          error={error.value}
-          onValue={(value) => {
-            password.value = value
-          }}
-        />
-        <div class="actions">
-          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
-          <Action kind="primary" isSubmit>
-            {say(commonTexts).save}
-          </Action>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`${words.reset} · ${user.email}`}
+      onClose={onClose}
+      onSend={submit}
+      send={say(commonTexts).save}
+    >
+      <p class="muted">{words.resetHint}</p>
+      <TextField
+        label={words.next}
+        type="password"
+        autoComplete="new-password"
+        hint={words.nextHint}
+        error={error.value}
+        {...bind(password)}
+      />
+    </FormDialog>
   )
 }
 
@@ -199,106 +156,94 @@ function Links({ onLinked }: { onLinked: () => void }) {
   )
 }
 
-/** Who may sign in, and as what. */
-export function UsersSection() {
+/** The role of a user, to be changed. Several groups at once are kept as they are until another is chosen. */
+function RoleOf({ user, reload }: { user: UserRecord; reload: () => void }) {
   const words = say(settingsTexts)
-  const { column } = words
-  const open = useSignal<Open>(null)
-  const users = useResource('users', (abort) => api.users(abort))
-  const close = () => {
-    open.value = null
-  }
-  const done = () => {
-    close()
-    users.reload()
-  }
-  const setRole = async (user: UserRecord, role: string) => {
+  const groups = user.groups.join(', ')
+  const several: [string, string][] = user.groups.length === 1 ? [] : [[groups, groups]]
+  const setRole = async (role: string) => {
     const result = await api.updateUser(user.id, { groups: [role] })
     if (result.ok) toast(say(commonTexts).saved)
     else toast(describeFailure(result), 'bad')
+    reload()
+  }
+  return (
+    <Select
+      isBare
+      label={`${words.roles}: ${user.email}`}
+      value={groups}
+      options={[...ROLES.map((id): [string, string] => [id, words.role[id] ?? id]), ...several]}
+      onValue={(role) => void setRole(role)}
+    />
+  )
+}
+
+function columnsOf(onOpen: (open: Open) => void, reload: () => void): TableColumn<UserRecord>[] {
+  const words = say(settingsTexts)
+  const { column } = words
+  return [
+    {
+      title: column.email,
+      look: 'name',
+      cell: (user) => (
+        <>
+          {user.email}
+          {user.signs_in_with !== undefined && <span class="sub">{words.provider}</span>}
+          {user.id === me.value?.id && <span class="sub">{words.you}</span>}
+        </>
+      ),
+    },
+    { title: column.groups, cell: (user) => <RoleOf user={user} reload={reload} /> },
+    { title: column.created, look: 'muted', cell: (user) => <Ago at={user.created_at} /> },
+    { title: column.login, look: 'muted', cell: (user) => <Ago at={user.last_login_at} /> },
+    {
+      title: say(commonTexts).actions,
+      isTitleHidden: true,
+      cell: (user) => (
+        <span class="actions" style={{ flexWrap: 'nowrap' }}>
+          {user.has_password !== false && (
+            <Action kind="plain" onClick={() => onOpen({ kind: 'reset', user })}>
+              {words.reset}
+            </Action>
+          )}
+          <Action kind="plain" onClick={() => onOpen({ kind: 'remove', user })}>
+            {words.removeUser}
+          </Action>
+        </span>
+      ),
+    },
+  ]
+}
+
+/** Who may sign in, and as what. */
+export function UsersSection() {
+  const words = say(settingsTexts)
+  const open = useSignal<Open>(null)
+  const users = useResource('users', (abort) => api.users(abort))
+  const onOpen = (next: Open) => {
+    open.value = next
+  }
+  const close = () => onOpen(null)
+  const done = () => {
+    close()
     users.reload()
   }
   return (
     <>
       <div class="actions">
-        <Action
-          kind="primary"
-          onClick={() => {
-            open.value = { kind: 'new' }
-          }}
-        >
+        <Action kind="primary" onClick={() => onOpen({ kind: 'new' })}>
           {words.newUser}
         </Action>
       </div>
       <Links onLinked={users.reload} />
       <Loaded of={users}>
         {(list) => (
-          <Sheet
+          <Table
             label={words.sections.users}
-            head={
-              <>
-                <th scope="col">{column.email}</th>
-                <th scope="col">{column.groups}</th>
-                <th scope="col">{column.created}</th>
-                <th scope="col">{column.login}</th>
-                <th scope="col">
-                  <span class="sr">{say(commonTexts).actions}</span>
-                </th>
-              </>
-            }
-          >
-            {list.map((user) => (
-              <tr key={user.id}>
-                <td class="name">
-                  {user.email}
-                  {user.signs_in_with !== undefined && <span class="sub">{words.provider}</span>}
-                  {user.id === me.value?.id && <span class="sub">{words.you}</span>}
-                </td>
-                <td>
-                  <Select
-                    isBare
-                    label={`${words.roles}: ${user.email}`}
-                    value={user.groups.length === 1 ? (user.groups[0] ?? '') : user.groups.join(', ')}
-                    options={[
-                      ...ROLES.map((id): [string, string] => [id, words.role[id] ?? id]),
-                      ...(user.groups.length === 1
-                        ? []
-                        : [[user.groups.join(', '), user.groups.join(', ')] as [string, string]]),
-                    ]}
-                    onValue={(role) => void setRole(user, role)}
-                  />
-                </td>
-                <td class="muted">
-                  <Ago at={user.created_at} />
-                </td>
-                <td class="muted">
-                  <Ago at={user.last_login_at} />
-                </td>
-                <td>
-                  <span class="actions" style={{ flexWrap: 'nowrap' }}>
-                    {user.has_password !== false && (
-                      <Action
-                        kind="plain"
-                        onClick={() => {
-                          open.value = { kind: 'reset', user }
-                        }}
-                      >
-                        {words.reset}
-                      </Action>
-                    )}
-                    <Action
-                      kind="plain"
-                      onClick={() => {
-                        open.value = { kind: 'remove', user }
-                      }}
-                    >
-                      {words.removeUser}
-                    </Action>
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </Sheet>
+            columns={columnsOf(onOpen, users.reload)}
+            rows={list}
+            keyOf={({ id }) => id}
+          />
         )}
       </Loaded>
       {open.value?.kind === 'new' && <NewUser onClose={close} onDone={done} />}

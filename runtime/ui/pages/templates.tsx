@@ -1,21 +1,72 @@
 import { useEffect } from 'preact/hooks'
+import type { TemplateRecord } from '../../../lib/wire/templates.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Head, Sheet } from '../parts/page.tsx'
+import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
+/** A template's name leads to it, or to a change of the workload that it is chosen for. */
+function Name({ template, target }: { template: TemplateRecord; target: string | null }) {
+  const words = say(libraryTexts)
+  const { id } = template
+  return (
+    <>
+      <a class="name" href={target ? `/workloads/${target}/change?template=${id}` : `/templates/${id}`}>
+        {template.name}
+      </a>
+      {template.built_in && <span class="sub">{words.builtIn}</span>}
+      {template.status === 'draft' && <span class="sub">{words.draft}</span>}
+    </>
+  )
+}
+
+function columnsOf(target: string | null): TableColumn<TemplateRecord>[] {
+  const { column } = say(libraryTexts)
+  const look = 'muted'
+  return [
+    { title: column.name, cell: (template) => <Name template={template} target={target} /> },
+    { title: column.category, look, cell: (template) => template.category ?? '–' },
+    { title: column.stack, look, cell: (template) => template.stack ?? '–' },
+    { title: column.tags, look, cell: (template) => template.tags?.join(', ') ?? '' },
+    {
+      title: column.created,
+      look,
+      cell: (template) => (template.built_in ? '–' : <Ago at={template.created_at} />),
+    },
+  ]
+}
+
+/** Whether what was typed is in a template's name, category, stack or tags. */
+const isMeant = ({ name, category, stack, tags = [] }: TemplateRecord, typed: string): boolean =>
+  [name, category, stack, ...tags].join(' ').toLowerCase().includes(typed.toLowerCase())
+
+function Tools() {
+  const words = say(libraryTexts)
+  return (
+    <div class="tools" style={{ marginTop: '20px' }}>
+      <input
+        class="input grow"
+        type="search"
+        aria-label={words.filter}
+        placeholder={words.filter}
+        value={query.value.get('q') ?? ''}
+        onInput={(event) => setQuery({ q: event.currentTarget.value })}
+      />
+    </div>
+  )
+}
+
 /** The library: built-in starters and what was saved. */
 export function TemplatesPage() {
   const words = say(libraryTexts)
-  const { column } = words
-  const wanted = (query.value.get('q') ?? '').toLowerCase()
   const target = query.value.get('for')
   void fleetVersion.value
   const targetWorkload = target ? workloads.get(target) : undefined
@@ -38,62 +89,12 @@ export function TemplatesPage() {
           <p>{words.chooseFor(nameOf(targetWorkload))}</p>
         </div>
       )}
-      <div class="tools" style={{ marginTop: '20px' }}>
-        <input
-          class="input grow"
-          type="search"
-          aria-label={words.filter}
-          placeholder={words.filter}
-          value={query.value.get('q') ?? ''}
-          onInput={(event) => setQuery({ q: event.currentTarget.value })}
-        />
-      </div>
+      <Tools />
       <Loaded of={templates}>
         {(all) => {
-          const shown = all.filter((template) =>
-            [template.name, template.category, template.stack, ...(template.tags ?? [])]
-              .join(' ')
-              .toLowerCase()
-              .includes(wanted),
-          )
+          const shown = all.filter((template) => isMeant(template, query.value.get('q') ?? ''))
           if (shown.length === 0) return <p class="empty">{words.none}</p>
-          return (
-            <Sheet
-              label={words.title}
-              head={
-                <>
-                  <th scope="col">{column.name}</th>
-                  <th scope="col">{column.category}</th>
-                  <th scope="col">{column.stack}</th>
-                  <th scope="col">{column.tags}</th>
-                  <th scope="col">{column.created}</th>
-                </>
-              }
-            >
-              {shown.map((template) => (
-                <tr key={template.id}>
-                  <td>
-                    <a
-                      class="name"
-                      href={
-                        target
-                          ? `/workloads/${target}/change?template=${template.id}`
-                          : `/templates/${template.id}`
-                      }
-                    >
-                      {template.name}
-                    </a>
-                    {template.built_in && <span class="sub">{words.builtIn}</span>}
-                    {template.status === 'draft' && <span class="sub">{words.draft}</span>}
-                  </td>
-                  <td class="muted">{template.category ?? '–'}</td>
-                  <td class="muted">{template.stack ?? '–'}</td>
-                  <td class="muted">{template.tags?.join(', ') ?? ''}</td>
-                  <td class="muted">{template.built_in ? '–' : <Ago at={template.created_at} />}</td>
-                </tr>
-              ))}
-            </Sheet>
-          )
+          return <Table label={words.title} columns={columnsOf(target)} rows={shown} keyOf={({ id }) => id} />
         }}
       </Loaded>
     </>

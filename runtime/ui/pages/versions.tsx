@@ -6,10 +6,11 @@ import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import { sharesOf, verdictOf } from '../logic/versions.ts'
 import { Capped } from '../parts/capped.tsx'
-import { Action, TextField } from '../parts/controls.tsx'
+import { Action, bind, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { query } from '../state/router.ts'
@@ -203,12 +204,7 @@ function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () =>
             if (wanted.value.trim() !== stored) void submit()
           }}
         >
-          <TextField
-            label={words.recommended}
-            hint={words.recommendedHint}
-            value={wanted.value}
-            onValue={(value) => (wanted.value = value)}
-          />
+          <TextField label={words.recommended} hint={words.recommendedHint} {...bind(wanted)} />
           <div class="actions">
             <Action isSubmit reason={wanted.value.trim() === stored ? words.recommendedSame : null}>
               {words.recommendedSave}
@@ -217,6 +213,62 @@ function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () =>
         </form>
       )}
     </>
+  )
+}
+
+function Counts({ of }: { of: VersionIntelligence }) {
+  const words = say(postureTexts)
+  const { total_collectors: total, runnable_count: runnable } = of.compatibility_summary
+  const counts: readonly (readonly [number, string])[] = [
+    [total, words.total],
+    [runnable, words.runnable],
+    [countOf(of, 'cannot'), words.notRunnable],
+    [countOf(of, 'unknown'), words.unknown],
+  ]
+  return (
+    <div class="quant">
+      {counts.map(([count, name]) => (
+        <span key={name}>
+          <b>{formatNumber(count)}</b>
+          {name}
+        </span>
+      ))}
+    </div>
+  )
+}
+
+type UnsupportedComponent = VersionIntelligence['unsupported_config_components'][number]
+
+function unsupportedColumns(): TableColumn<UnsupportedComponent>[] {
+  const { column } = say(postureTexts)
+  return [
+    {
+      title: column.workload,
+      cell: (row) => (
+        <a class="name" href={`/workloads/${row.workload_id}`}>
+          {row.display_name || row.workload_id}
+        </a>
+      ),
+    },
+    { title: column.component, look: 'mono', cell: (row) => `${row.category}/${row.component_type}` },
+    { title: column.config, look: 'mono muted', cell: (row) => shortHash(row.config_hash) },
+  ]
+}
+
+/** Components of configs that the collectors there do not have. */
+function Unsupported({ rows }: { rows: readonly UnsupportedComponent[] }) {
+  const words = say(postureTexts)
+  if (rows.length === 0) return null
+  return (
+    <section>
+      <h2>{words.unsupported}</h2>
+      <Table
+        label={words.unsupported}
+        columns={unsupportedColumns()}
+        rows={rows}
+        keyOf={(row) => `${row.workload_id}${row.config_hash}${row.path}`}
+      />
+    </section>
   )
 }
 
@@ -243,58 +295,11 @@ export function VersionsPage() {
             <p class="empty">{words.noCollectors}</p>
           ) : (
             <div class="stack" style={{ gap: '32px' }}>
-              <div class="quant">
-                <span>
-                  <b>{formatNumber(data.compatibility_summary.total_collectors)}</b>
-                  {words.total}
-                </span>
-                <span>
-                  <b>{formatNumber(data.compatibility_summary.runnable_count)}</b>
-                  {words.runnable}
-                </span>
-                <span>
-                  <b>{formatNumber(countOf(data, 'cannot'))}</b>
-                  {words.notRunnable}
-                </span>
-                <span>
-                  <b>{formatNumber(countOf(data, 'unknown'))}</b>
-                  {words.unknown}
-                </span>
-              </div>
+              <Counts of={data} />
               <Matrix of={data} />
               <Blocks of={data} />
               <Recommendations of={data} />
-              {data.unsupported_config_components.length > 0 && (
-                <section>
-                  <h2>{words.unsupported}</h2>
-                  <Sheet
-                    label={words.unsupported}
-                    head={
-                      <>
-                        <th scope="col">{words.column.workload}</th>
-                        <th scope="col">{words.column.component}</th>
-                        <th scope="col">{words.column.config}</th>
-                      </>
-                    }
-                  >
-                    <Capped rows={data.unsupported_config_components}>
-                      {(row) => (
-                        <tr key={`${row.workload_id}${row.config_hash}${row.path}`}>
-                          <td>
-                            <a class="name" href={`/workloads/${row.workload_id}`}>
-                              {row.display_name || row.workload_id}
-                            </a>
-                          </td>
-                          <td class="mono">
-                            {row.category}/{row.component_type}
-                          </td>
-                          <td class="mono muted">{shortHash(row.config_hash)}</td>
-                        </tr>
-                      )}
-                    </Capped>
-                  </Sheet>
-                </section>
-              )}
+              <Unsupported rows={data.unsupported_config_components} />
             </div>
           )
         }

@@ -121,30 +121,54 @@ function Entry({ entry, workloadId }: { entry: TimelineEntry; workloadId: string
   )
 }
 
-/** Everything that happened, in one line of time. */
-export function ActivityTab({ workload, history }: TabProps) {
+/** The window of the figures that the address asks for. */
+function readWindow(): EventStatsWindow {
+  const wanted = query.value.get('window')
+  return EVENT_STATS_WINDOWS.find((id) => id === wanted) ?? '24h'
+}
+
+/** How much happened, as bars over the chosen window. */
+function StatsPane({ workloadId }: { workloadId: string }) {
   const words = say(historyTexts)
-  const wanted = query.value.get('window') as EventStatsWindow | null
-  const window = wanted && EVENT_STATS_WINDOWS.includes(wanted) ? wanted : '24h'
-  const touches = touchesWorkload(workload.id)
+  const window = readWindow()
+  const touches = touchesWorkload(workloadId)
   const stats = useResource(
-    `stats:${workload.id}:${window}`,
-    (abort) => api.eventStats(workload.id, window, abort),
+    `stats:${workloadId}:${window}`,
+    (abort) => api.eventStats(workloadId, window, abort),
     (frame) => frame.type === 'workload_event' && touches(frame),
   )
-  const events = usePages<WorkloadEventRecord>(`events:${workload.id}`, {
+  return (
+    <section class="pane stack tight">
+      <div class="tools" style={{ margin: '0' }}>
+        <Select
+          isBare
+          label={words.window}
+          value={window}
+          options={EVENT_STATS_WINDOWS.map((id) => [id, words.windows[id]])}
+          onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
+        />
+      </div>
+      {stats.data && <Stats stats={stats.data} />}
+    </section>
+  )
+}
+
+/** What is known of a workload's past, newest first, as far back as each of its sources is read. */
+function useTimeline(workloadId: string, pushes: TabProps['history']['data']) {
+  const touches = touchesWorkload(workloadId)
+  const events = usePages<WorkloadEventRecord>(`events:${workloadId}`, {
     idOf: ({ id }) => String(id),
-    load: (address, abort) => api.events(workload.id, address, abort),
+    load: (address, abort) => api.events(workloadId, address, abort),
     touches: (frame) => frame.type === 'workload_event' && touches(frame),
   })
-  const alerts = usePages<AlertRecord>(`alerts:${workload.id}`, {
+  const alerts = usePages<AlertRecord>(`alerts:${workloadId}`, {
     idOf: ({ id }) => id,
-    load: (address, abort) => api.alertsOf(workload.id, address, abort),
+    load: (address, abort) => api.alertsOf(workloadId, address, abort),
     touches: (frame) => frame.type === 'alert_update' && touches(frame),
   })
-  const audit = usePages<AuditEventRecord>(may('audit:view') ? `audit:${workload.id}` : null, {
+  const audit = usePages<AuditEventRecord>(may('audit:view') ? `audit:${workloadId}` : null, {
     idOf: ({ id }) => String(id),
-    load: (address, abort) => api.auditOf(workload.id, address, abort),
+    load: (address, abort) => api.auditOf(workloadId, address, abort),
     touches: (frame) => frame.type === 'approval_update' && touches(frame),
   })
   const since = readSince([
@@ -152,34 +176,32 @@ export function ActivityTab({ workload, history }: TabProps) {
     { hasOlder: alerts.hasOlder, oldest: alerts.rows.at(-1)?.fired_at },
     { hasOlder: audit.hasOlder, oldest: audit.rows.at(-1)?.occurred_at },
   ])
-  const entries = mergeTimeline({
-    ...{ events: events.rows, alerts: alerts.rows, audit: audit.rows },
-    pushes: history.data ?? [],
-  }).filter(({ at }) => since === null || at >= since)
+  const sources = { events: events.rows, alerts: alerts.rows, audit: audit.rows, pushes: pushes ?? [] }
+  const entries = mergeTimeline(sources).filter(({ at }) => since === null || at >= since)
   const older = () => {
     for (const pages of [events, alerts, audit]) pages.older()
   }
+  return { entries, older, hasOlder: since !== null, isLoading: events.isLoading }
+}
+
+/** Entries by the day on which they happened. */
+function byDay(entries: readonly TimelineEntry[]): [string, TimelineEntry[]][] {
   const days = new Map<string, TimelineEntry[]>()
   for (const entry of entries) {
     const day = formatDay(entry.at)
     days.set(day, [...(days.get(day) ?? []), entry])
   }
+  return [...days]
+}
+
+/** Everything that happened, in one line of time. */
+export function ActivityTab({ workload, history }: TabProps) {
+  const { entries, older, hasOlder, isLoading } = useTimeline(workload.id, history.data)
   return (
     <div class="stack">
-      <section class="pane stack tight">
-        <div class="tools" style={{ margin: '0' }}>
-          <Select
-            isBare
-            label={words.window}
-            value={window}
-            options={EVENT_STATS_WINDOWS.map((id) => [id, words.windows[id]])}
-            onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
-          />
-        </div>
-        {stats.data && <Stats stats={stats.data} />}
-      </section>
-      {entries.length === 0 && !events.isLoading && <p class="empty">{words.noEvents}</p>}
-      {[...days].map(([day, list]) => (
+      <StatsPane workloadId={workload.id} />
+      {entries.length === 0 && !isLoading && <p class="empty">{say(historyTexts).noEvents}</p>}
+      {byDay(entries).map(([day, list]) => (
         <section key={day}>
           <h3>{day}</h3>
           <ul class="timeline pane">
@@ -189,7 +211,7 @@ export function ActivityTab({ workload, history }: TabProps) {
           </ul>
         </section>
       ))}
-      {since !== null && (
+      {hasOlder && (
         <div class="actions">
           <Action onClick={older}>{say(commonTexts).older}</Action>
         </div>

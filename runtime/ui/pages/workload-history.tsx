@@ -7,12 +7,12 @@ import { formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { appliedHashes, canPin } from '../logic/pushes.ts'
-import { Action, ActionLink, TextField, unless } from '../parts/controls.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Action, ActionLink, bind, TextField, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Sheet } from '../parts/page.tsx'
+import { FormDialog } from '../parts/form.tsx'
 import { Ago, PushMark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
@@ -42,31 +42,14 @@ function LabelDialog({
     onDone()
   }
   return (
-    <Dialog title={`${words.editLabel} ${shortHash(row.config_hash)}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void save()
-        }}
-      >
-        <TextField
-          label={words.label}
-          hint={words.labelHint}
-          maxLength={128}
-          value={text.value}
-          onValue={(value) => {
-            text.value = value
-          }}
-        />
-        <div class="actions">
-          <Action onClick={onClose}>{common.cancel}</Action>
-          <Action kind="primary" isSubmit>
-            {common.save}
-          </Action>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`${words.editLabel} ${shortHash(row.config_hash)}`}
+      onClose={onClose}
+      onSend={save}
+      send={common.save}
+    >
+      <TextField label={words.label} hint={words.labelHint} maxLength={128} {...bind(text)} />
+    </FormDialog>
   )
 }
 
@@ -148,19 +131,111 @@ function RowActions({
   )
 }
 
-/** Every push, newest first: compare any two, label, pin, roll back. */
-export function HistoryTab({ workload, history }: TabProps) {
-  const words = say(historyTexts)
-  const { column } = say(workloadTexts)
-  const open = useSignal<Open>(null)
-  const chosen = (query.value.get('compare') ?? '').split(',').filter((hash) => hash !== '')
+/** The two hashes that the address chooses to compare, and how to choose others. */
+function useChosen() {
+  const hashes = (query.value.get('compare') ?? '').split(',').filter((hash) => hash !== '')
   const toggle = (hash: string, isOn: boolean) => {
-    const next = isOn ? [...chosen, hash].slice(-2) : chosen.filter((other) => other !== hash)
+    const next = isOn ? [...hashes, hash].slice(-2) : hashes.filter((other) => other !== hash)
     setQuery({ compare: next.join(',') })
   }
-  const close = () => {
-    open.value = null
+  return { hashes, toggle }
+}
+
+type Chosen = ReturnType<typeof useChosen>
+
+function CompareTools({ workloadId, chosen }: { workloadId: string; chosen: Chosen }) {
+  const words = say(historyTexts)
+  const [from = '', to = ''] = chosen.hashes
+  return (
+    <div class="tools">
+      {may('config:read_content') && (
+        <ActionLink
+          href={`/workloads/${workloadId}/compare?from=${from}&to=${to}`}
+          reason={to === '' ? words.compareHint : null}
+        >
+          {words.compare}
+        </ActionLink>
+      )}
+      <span class="muted">{query.value.get('rollback') ? words.rollBackChoose : words.compareHint}</span>
+    </div>
+  )
+}
+
+function columnsOf(
+  rows: readonly RevisionRecord[],
+  chosen: Chosen,
+  onOpen: (open: Open) => void,
+  reload: () => void,
+): TableColumn<RevisionRecord>[] {
+  const words = say(historyTexts)
+  const { column } = say(workloadTexts)
+  return [
+    {
+      title: words.compare,
+      isTitleHidden: true,
+      cell: ({ config_hash: hash }) => (
+        <input
+          type="checkbox"
+          aria-label={words.choose(shortHash(hash))}
+          checked={chosen.hashes.includes(hash)}
+          onChange={(event) => chosen.toggle(hash, event.currentTarget.checked)}
+        />
+      ),
+    },
+    { title: column.hash, cell: (row) => <PushLink row={row} /> },
+    { title: column.when, look: 'muted', cell: (row) => <Ago at={row.submitted_at} /> },
+    {
+      title: column.author,
+      cell: (row) => (row.pushed_by === 'auto-rollback' ? words.autoRollback : row.pushed_by),
+    },
+    { title: column.status, cell: (row) => <Outcome row={row} /> },
+    {
+      title: column.counts,
+      look: 'n',
+      cell: (row) => (
+        <>
+          {formatNumber(row.applied_count)}
+          <span class="muted"> / {formatNumber(row.target_count)}</span>
+        </>
+      ),
+    },
+    { title: column.label, cell: (row) => <Marks row={row} isCurrent={row.is_current} /> },
+    {
+      title: say(commonTexts).actions,
+      isTitleHidden: true,
+      cell: (row) => <RowActions row={row} rows={rows} reload={reload} onOpen={onOpen} />,
+    },
+  ]
+}
+
+const PushLink = ({ row }: { row: RevisionRecord }) => (
+  <a class="mono name" href={`/workloads/${row.workload_id}/pushes/${row.config_hash}?push=${row.push_id}`}>
+    {shortHash(row.config_hash)}
+  </a>
+)
+
+function Outcome({ row }: { row: RevisionRecord }) {
+  return (
+    <>
+      <PushMark state={row.phase} />
+      {row.error_groups?.[0] && (
+        <span class="bad">
+          {' · '}
+          {describeGroup(row.error_groups[0])}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** Every push, newest first: compare any two, label, pin, roll back. */
+export function HistoryTab({ workload, history }: TabProps) {
+  const open = useSignal<Open>(null)
+  const chosen = useChosen()
+  const onOpen = (next: Open) => {
+    open.value = next
   }
+  const close = () => onOpen(null)
   const done = () => {
     close()
     history.reload()
@@ -169,96 +244,18 @@ export function HistoryTab({ workload, history }: TabProps) {
     <Loaded of={history}>
       {(rows) =>
         rows.length === 0 ? (
-          <p class="empty">{words.nothing}</p>
+          <p class="empty">{say(historyTexts).nothing}</p>
         ) : (
           <>
-            <div class="tools">
-              {may('config:read_content') && (
-                <ActionLink
-                  href={`/workloads/${workload.id}/compare?from=${chosen[0] ?? ''}&to=${chosen[1] ?? ''}`}
-                  reason={chosen.length === 2 ? null : words.compareHint}
-                >
-                  {words.compare}
-                </ActionLink>
-              )}
-              <span class="muted">
-                {query.value.get('rollback') ? words.rollBackChoose : words.compareHint}
-              </span>
-            </div>
+            <CompareTools workloadId={workload.id} chosen={chosen} />
             <EditionLine parts={['guided_rollback']} />
-            <Sheet
+            <Table
               isStacked
               label={say(workloadTexts).tabs.history}
-              head={
-                <>
-                  <th scope="col">
-                    <span class="sr">{words.compare}</span>
-                  </th>
-                  <th scope="col">{column.hash}</th>
-                  <th scope="col">{column.when}</th>
-                  <th scope="col">{column.author}</th>
-                  <th scope="col">{column.status}</th>
-                  <th scope="col" class="n">
-                    {column.counts}
-                  </th>
-                  <th scope="col">{column.label}</th>
-                  <th scope="col">
-                    <span class="sr">{say(commonTexts).actions}</span>
-                  </th>
-                </>
-              }
-            >
-              {rows.map((row) => (
-                <tr key={row.push_id}>
-                  <td>
-                    <input
-                      type="checkbox"
-                      aria-label={words.choose(shortHash(row.config_hash))}
-                      checked={chosen.includes(row.config_hash)}
-                      onChange={(event) => toggle(row.config_hash, event.currentTarget.checked)}
-                    />
-                  </td>
-                  <td>
-                    <a
-                      class="mono name"
-                      href={`/workloads/${workload.id}/pushes/${row.config_hash}?push=${row.push_id}`}
-                    >
-                      {shortHash(row.config_hash)}
-                    </a>
-                  </td>
-                  <td class="muted">
-                    <Ago at={row.submitted_at} />
-                  </td>
-                  <td>{row.pushed_by === 'auto-rollback' ? words.autoRollback : row.pushed_by}</td>
-                  <td>
-                    <PushMark state={row.phase} />
-                    {row.error_groups?.[0] && (
-                      <span class="bad">
-                        {' · '}
-                        {describeGroup(row.error_groups[0])}
-                      </span>
-                    )}
-                  </td>
-                  <td class="n">
-                    {formatNumber(row.applied_count)}
-                    <span class="muted"> / {formatNumber(row.target_count)}</span>
-                  </td>
-                  <td>
-                    <Marks row={row} isCurrent={row.is_current} />
-                  </td>
-                  <td>
-                    <RowActions
-                      row={row}
-                      rows={rows}
-                      reload={history.reload}
-                      onOpen={(next) => {
-                        open.value = next
-                      }}
-                    />
-                  </td>
-                </tr>
-              ))}
-            </Sheet>
+              columns={columnsOf(rows, chosen, onOpen, history.reload)}
+              rows={rows}
+              keyOf={(row) => row.push_id}
+            />
             {open.value?.kind === 'label' && (
               <LabelDialog row={open.value.row} onClose={close} onDone={done} />
             )}

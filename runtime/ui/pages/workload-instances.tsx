@@ -1,17 +1,18 @@
 import { useEffect } from 'preact/hooks'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
+import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeError } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type InstanceSort, instanceName, sortInstances } from '../logic/instances.ts'
-import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { fitsSearch, InstanceSearch } from '../parts/instance-search.tsx'
 import { describeHeterogeneity } from '../parts/instance-words.ts'
-import { Sheet } from '../parts/page.tsx'
 import { Ago, HealthMark, Mark, PushMark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { query, setQuery } from '../state/router.ts'
 import type { TabProps } from './workload.tsx'
 
@@ -53,6 +54,7 @@ const REFRESH_MS = 30_000
 const REFRESHED_MAX = 500
 
 const COLUMNS = ['instance', 'version', 'health', 'config', 'matches', 'connected', 'message', 'uid'] as const
+type ColumnId = (typeof COLUMNS)[number]
 
 interface Order {
   sort: InstanceSort
@@ -67,23 +69,88 @@ function readOrder(): Order {
 }
 
 /** A column's heading, which sorts by it; the third time the odd ones come first again. */
-function SortHeading({ id, title, order }: { id: (typeof COLUMNS)[number]; title: string; order: Order }) {
+function SortHeading({ id, title, order }: { id: ColumnId; title: string; order: Order }) {
   const isMine = order.sort === id
   const next = !isMine ? id : order.isDescending ? null : `${id}:desc`
   return (
-    <th scope="col" aria-sort={isMine ? (order.isDescending ? 'descending' : 'ascending') : undefined}>
-      <button type="button" title={say(commonTexts).sortBy(title)} onClick={() => setQuery({ sort: next })}>
-        {title}
-        {isMine && <span aria-hidden="true">{order.isDescending ? ' ↓' : ' ↑'}</span>}
-      </button>
-    </th>
+    <button type="button" title={say(commonTexts).sortBy(title)} onClick={() => setQuery({ sort: next })}>
+      {title}
+      {isMine && <span aria-hidden="true">{order.isDescending ? ' ↓' : ' ↑'}</span>}
+    </button>
+  )
+}
+
+function Name({ instance, workload }: { instance: LiveInstance; workload: WorkloadRecord }) {
+  const words = say(workloadTexts)
+  return (
+    <>
+      <a class="name" href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}>
+        {instanceName(instance, workload)}
+      </a>
+      {instance.described === false && (
+        <span class="muted" title={words.undescribedTitle}>
+          {' '}
+          {words.undescribed}
+        </span>
+      )}
+    </>
+  )
+}
+
+function columnsOf(workload: WorkloadRecord, order: Order): TableColumn<LiveInstance>[] {
+  const { column } = say(workloadTexts)
+  const cells: Record<ColumnId, Pick<TableColumn<LiveInstance>, 'look' | 'cell'>> = {
+    instance: { cell: (instance) => <Name instance={instance} workload={workload} /> },
+    version: { look: 'mono', cell: (instance) => instance.version ?? '–' },
+    health: { cell: (instance) => <HealthMark healthy={instance.healthy} /> },
+    config: { cell: (instance) => <ConfigCell instance={instance} /> },
+    matches: { cell: (instance) => <MatchesCell instance={instance} /> },
+    connected: { look: 'muted', cell: (instance) => <Ago at={instance.connected_at} /> },
+    message: { look: 'muted', cell: (instance) => <Ago at={instance.last_message_at} /> },
+    uid: { look: 'mono muted', cell: (instance) => instance.instance_uid },
+  }
+  return COLUMNS.map((id) => ({
+    ...cells[id],
+    title: <SortHeading id={id} title={column[id]} order={order} />,
+    sort: order.sort === id ? (order.isDescending ? 'descending' : 'ascending') : undefined,
+  }))
+}
+
+function Instances({ workload, topology }: { workload: WorkloadRecord; topology: WorkloadTopology }) {
+  const words = say(workloadTexts)
+  const { instances, summary } = topology
+  const order = readOrder()
+  const found = instances.filter((instance) => fitsSearch(instance, workload))
+  const sorted = sortInstances(found, summary, order, (instance) => instanceName(instance, workload))
+  return (
+    <>
+      <p class="muted" style={{ marginBottom: '12px' }}>
+        {instances.length > 1 &&
+          (summary.heterogeneity_reasons.length === 0
+            ? words.alike
+            : describeHeterogeneity(instances, summary).join(' '))}
+      </p>
+      {instances.length > 1 && (
+        <div class="tools">
+          <InstanceSearch found={found.length} all={instances.length} />
+        </div>
+      )}
+      {found.length === 0 ? (
+        <p class="empty">{instances.length === 0 ? words.noInstances : words.noInstanceFits}</p>
+      ) : (
+        <Table
+          label={words.tabs.instances}
+          columns={columnsOf(workload, order)}
+          rows={sorted}
+          keyOf={(instance) => instance.instance_uid}
+        />
+      )}
+    </>
   )
 }
 
 /** One row per live instance, the odd ones first. */
 export function InstancesTab({ workload, topology }: TabProps) {
-  const words = say(workloadTexts)
-  const { column } = words
   const isModest = (topology.data?.summary.connected_count ?? 0) <= REFRESHED_MAX
   // No frame tells that an instance was heard of again.
   useEffect(() => {
@@ -93,74 +160,5 @@ export function InstancesTab({ workload, topology }: TabProps) {
     }, REFRESH_MS)
     return () => clearInterval(timer)
   }, [workload.id, isModest])
-  return (
-    <Loaded of={topology}>
-      {({ instances, summary }) => {
-        const order = readOrder()
-        const found = instances.filter((instance) => fitsSearch(instance, workload))
-        const sorted = sortInstances(found, summary, order, (instance) => instanceName(instance, workload))
-        return (
-          <>
-            <p class="muted" style={{ marginBottom: '12px' }}>
-              {instances.length > 1 &&
-                (summary.heterogeneity_reasons.length === 0
-                  ? words.alike
-                  : describeHeterogeneity(instances, summary).join(' '))}
-            </p>
-            {instances.length > 1 && (
-              <div class="tools">
-                <InstanceSearch found={found.length} all={instances.length} />
-              </div>
-            )}
-            {found.length === 0 ? (
-              <p class="empty">{instances.length === 0 ? words.noInstances : words.noInstanceFits}</p>
-            ) : (
-              <Sheet
-                label={words.tabs.instances}
-                head={COLUMNS.map((id) => <SortHeading key={id} id={id} title={column[id]} order={order} />)}
-              >
-                <Capped rows={sorted}>
-                  {(instance) => (
-                    <tr key={instance.instance_uid}>
-                      <td>
-                        <a
-                          class="name"
-                          href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
-                        >
-                          {instanceName(instance, workload)}
-                        </a>
-                        {instance.described === false && (
-                          <span class="muted" title={words.undescribedTitle}>
-                            {' '}
-                            {words.undescribed}
-                          </span>
-                        )}
-                      </td>
-                      <td class="mono">{instance.version ?? '–'}</td>
-                      <td>
-                        <HealthMark healthy={instance.healthy} />
-                      </td>
-                      <td>
-                        <ConfigCell instance={instance} />
-                      </td>
-                      <td>
-                        <MatchesCell instance={instance} />
-                      </td>
-                      <td class="muted">
-                        <Ago at={instance.connected_at} />
-                      </td>
-                      <td class="muted">
-                        <Ago at={instance.last_message_at} />
-                      </td>
-                      <td class="mono muted">{instance.instance_uid}</td>
-                    </tr>
-                  )}
-                </Capped>
-              </Sheet>
-            )}
-          </>
-        )
-      }}
-    </Loaded>
-  )
+  return <Loaded of={topology}>{(data) => <Instances workload={workload} topology={data} />}</Loaded>
 }

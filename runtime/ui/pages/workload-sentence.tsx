@@ -1,5 +1,5 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
-import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
+import type { RolloutGateName, RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
@@ -18,6 +18,15 @@ import type { TabProps } from './workload.tsx'
 const COMPONENTS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
+
+/** Why a rollout stands still. */
+function sayHalt(halt: RolloutRecord['halt']): [string, string] {
+  const words = say(workloadTexts).say
+  const stage = (halt?.stage ?? 0) + 1
+  if (isStall(halt?.gate)) return words.rolloutStalled(stage)
+  const gate = say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? ''
+  return words.rolloutHalted(stage, gate, halt?.value ?? 0)
+}
 
 function toSentence(
   diagnosis: Diagnosis,
@@ -46,16 +55,8 @@ function toSentence(
         diagnosis.push.target_count,
         causeOf(diagnosis.push),
       )
-    case 'rollout_halted': {
-      const { halt } = diagnosis.rollout
-      const stage = (halt?.stage ?? 0) + 1
-      if (isStall(halt?.gate)) return words.rolloutStalled(stage)
-      return words.rolloutHalted(
-        stage,
-        say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? '',
-        halt?.value ?? 0,
-      )
-    }
+    case 'rollout_halted':
+      return sayHalt(diagnosis.rollout.halt)
     case 'rollout':
       return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':

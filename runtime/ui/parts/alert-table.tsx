@@ -8,11 +8,10 @@ import { nameOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { can } from '../state/session.ts'
-import { Capped } from './capped.tsx'
-import { Action, TextArea, unless } from './controls.tsx'
-import { Dialog } from './dialog.tsx'
-import { Sheet } from './page.tsx'
+import { Action, bind, TextArea, unless } from './controls.tsx'
+import { FormDialog } from './form.tsx'
 import { Ago, Mark } from './state.tsx'
+import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
 
 /** Where the cause of an alert is to be seen. */
@@ -42,44 +41,104 @@ function ResolveDialog({
 }) {
   const words = say(alertTexts)
   const reason = useSignal('')
-  const isBusy = useSignal(false)
   const resolve = async () => {
-    if (isBusy.value) return
-    isBusy.value = true
     const result = await api.resolveAlert(alert.id, reason.value.trim())
-    isBusy.value = false
     if (!result.ok) return toastFailure(result)
     toast(words.resolvedNow, 'ok', { label: words.undo, run: () => onUndo(alert.id) })
     onClose()
     onResolved()
   }
   return (
-    <Dialog title={words.resolveTitle(words.rules[alert.rule] ?? alert.rule, name)} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void resolve()
-        }}
-      >
-        <p>{describeAlert(alert)}</p>
-        <p class="muted">{words.resolveLead}</p>
-        <TextArea
-          label={words.resolveReason}
-          value={reason.value}
-          onValue={(value) => {
-            reason.value = value
-          }}
-        />
-        <div class="actions">
-          <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
-          <Action kind="primary" isSubmit>
-            {words.resolve}
-          </Action>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={words.resolveTitle(words.rules[alert.rule] ?? alert.rule, name)}
+      onClose={onClose}
+      onSend={resolve}
+      send={words.resolve}
+    >
+      <p>{describeAlert(alert)}</p>
+      <p class="muted">{words.resolveLead}</p>
+      <TextArea label={words.resolveReason} {...bind(reason)} />
+    </FormDialog>
   )
+}
+
+function Severity({ alert }: { alert: AlertRecord }) {
+  const isCritical = alert.severity === 'critical'
+  return (
+    <Mark
+      tone={alert.resolved_at ? 'idle' : isCritical ? 'bad' : 'warn'}
+      shape={alert.resolved_at ? 'tick' : isCritical ? 'cross' : 'triangle'}
+    >
+      {say(alertTexts).severity[alert.severity] ?? alert.severity}
+    </Mark>
+  )
+}
+
+interface AlertActions {
+  resolve: (alert: AlertRecord) => void
+  reopen: (id: string) => void
+}
+
+function RowActions({ alert, act }: { alert: AlertRecord; act: AlertActions }) {
+  const words = say(alertTexts)
+  return (
+    <>
+      {!alert.resolved_at && (
+        <Action reason={unless('alert:resolve')} onClick={() => act.resolve(alert)}>
+          {words.resolve}
+        </Action>
+      )}
+      {alert.reopen_until && Date.parse(alert.reopen_until) > tick.value && (
+        <Action reason={unless('alert:resolve')} onClick={() => act.reopen(alert.id)}>
+          {words.reopen}
+        </Action>
+      )}
+    </>
+  )
+}
+
+function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
+  const words = say(alertTexts)
+  const { column } = words
+  return [
+    { title: column.severity, cell: (alert) => <Severity alert={alert} /> },
+    {
+      title: column.rule,
+      cell: (alert) => <a href={causeHref(alert)}>{words.rules[alert.rule] ?? alert.rule}</a>,
+    },
+    {
+      title: column.workload,
+      cell: ({ workload_id: id }) => {
+        const workload = workloads.get(id)
+        return (
+          <a class="name" href={`/workloads/${id}`}>
+            {workload ? nameOf(workload) : id}
+          </a>
+        )
+      },
+    },
+    {
+      title: column.message,
+      look: 'text',
+      cell: (alert) => <span title={alert.message}>{describeAlert(alert)}</span>,
+    },
+    { title: column.fired, look: 'muted', cell: (alert) => <Ago at={alert.fired_at} /> },
+    {
+      title: column.resolved,
+      look: 'muted',
+      cell: (alert) => (
+        <>
+          {alert.resolved_at ? <Ago at={alert.resolved_at} /> : <span>{words.still}</span>}
+          {alert.resolve_reason && <div class="muted">{words.because(alert.resolve_reason)}</div>}
+        </>
+      ),
+    },
+    {
+      title: say(commonTexts).actions,
+      isTitleHidden: true,
+      cell: (alert) => <RowActions alert={alert} act={act} />,
+    },
+  ]
 }
 
 /** Alerts as a table, each leading to its cause. */
@@ -87,88 +146,25 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
   const words = say(alertTexts)
   void fleetVersion.value
   const asked = useSignal<AlertRecord | null>(null)
+  const ask = (alert: AlertRecord | null) => {
+    asked.value = alert
+  }
   const reopen = async (id: string) => {
     const result = await api.reopenAlert(id)
     if (!result.ok) return toastFailure(result)
     toast(words.reopened)
     reload()
   }
-  const nameOfWorkload = (alert: AlertRecord) => {
-    const workload = workloads.get(alert.workload_id)
-    return workload ? nameOf(workload) : alert.workload_id.slice(0, 8)
-  }
+  const columns = columnsOf({ resolve: ask, reopen: (id) => void reopen(id) })
+  const workload = asked.value ? workloads.get(asked.value.workload_id) : undefined
   return (
     <>
-      <Sheet
-        isStacked
-        label={words.title}
-        head={
-          <>
-            <th scope="col">{words.column.severity}</th>
-            <th scope="col">{words.column.rule}</th>
-            <th scope="col">{words.column.workload}</th>
-            <th scope="col">{words.column.message}</th>
-            <th scope="col">{words.column.fired}</th>
-            <th scope="col">{words.column.resolved}</th>
-            <th scope="col">
-              <span class="sr">{say(commonTexts).actions}</span>
-            </th>
-          </>
-        }
-      >
-        <Capped rows={alerts}>
-          {(alert) => {
-            const workload = workloads.get(alert.workload_id)
-            return (
-              <tr key={alert.id}>
-                <td>
-                  <Mark
-                    tone={alert.resolved_at ? 'idle' : alert.severity === 'critical' ? 'bad' : 'warn'}
-                    shape={alert.resolved_at ? 'tick' : alert.severity === 'critical' ? 'cross' : 'triangle'}
-                  >
-                    {words.severity[alert.severity] ?? alert.severity}
-                  </Mark>
-                </td>
-                <td>
-                  <a href={causeHref(alert)}>{words.rules[alert.rule] ?? alert.rule}</a>
-                </td>
-                <td>
-                  <a class="name" href={`/workloads/${alert.workload_id}`}>
-                    {workload ? nameOf(workload) : alert.workload_id}
-                  </a>
-                </td>
-                <td class="text" title={alert.message}>
-                  {describeAlert(alert)}
-                </td>
-                <td class="muted">
-                  <Ago at={alert.fired_at} />
-                </td>
-                <td class="muted">
-                  {alert.resolved_at ? <Ago at={alert.resolved_at} /> : <span>{words.still}</span>}
-                  {alert.resolve_reason && <div class="muted">{words.because(alert.resolve_reason)}</div>}
-                </td>
-                <td>
-                  {!alert.resolved_at && (
-                    <Action reason={unless('alert:resolve')} onClick={() => (asked.value = alert)}>
-                      {words.resolve}
-                    </Action>
-                  )}
-                  {alert.reopen_until && Date.parse(alert.reopen_until) > tick.value && (
-                    <Action reason={unless('alert:resolve')} onClick={() => void reopen(alert.id)}>
-                      {words.reopen}
-                    </Action>
-                  )}
-                </td>
-              </tr>
-            )
-          }}
-        </Capped>
-      </Sheet>
+      <Table isStacked label={words.title} columns={columns} rows={alerts} keyOf={({ id }) => id} />
       {asked.value && (
         <ResolveDialog
           alert={asked.value}
-          name={nameOfWorkload(asked.value)}
-          onClose={() => (asked.value = null)}
+          name={workload ? nameOf(workload) : asked.value.workload_id.slice(0, 8)}
+          onClose={() => ask(null)}
           onResolved={reload}
           onUndo={(id) => void reopen(id)}
         />

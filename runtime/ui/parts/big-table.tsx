@@ -75,11 +75,62 @@ function moveFocus(event: KeyboardEvent, rowHeight: number) {
   focus()
 }
 
+function Headings<Row>({ columns, sort, isDescending, onSort }: BigTableProps<Row>) {
+  const words = say(commonTexts)
+  const direction = isDescending ? 'descending' : 'ascending'
+  return (
+    <tr aria-rowindex={1}>
+      {columns.map(({ id, title, isNumeric }) => (
+        <th key={id} scope="col" class={isNumeric ? 'n' : ''} aria-sort={sort === id ? direction : undefined}>
+          <button type="button" title={words.sortBy(title)} onClick={() => onSort(id)}>
+            {title}
+            {sort === id && <span aria-hidden="true">{isDescending ? ' ↓' : ' ↑'}</span>}
+          </button>
+        </th>
+      ))}
+    </tr>
+  )
+}
+
+/** In the place of rows that are not drawn. */
+const Spacer = ({ columns, height }: { columns: number; height: number }) =>
+  height > 0 ? (
+    <tr class="spacer">
+      <td colSpan={columns} style={{ height: `${height}px` }} />
+    </tr>
+  ) : null
+
+/** One row, or the heading of a group of rows; `index` counts all of the table, the headings included. */
+function DrawnLine<Row>({
+  line,
+  index,
+  columns,
+  rowHeight,
+}: Pick<BigTableProps<Row>, 'columns' | 'rowHeight'> & { line: TableLine<Row>; index: number }) {
+  const style = { height: `${rowHeight}px` }
+  if (line.kind === 'group')
+    return (
+      <tr class="group" aria-rowindex={index} style={style}>
+        <th scope="rowgroup" colSpan={columns.length}>
+          {line.title}
+        </th>
+      </tr>
+    )
+  return (
+    <tr aria-rowindex={index} style={style}>
+      {columns.map(({ id, isNumeric, render }) => (
+        <td key={id} class={isNumeric ? 'n' : ''} style={style}>
+          {render(line.row)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
 /** A table that draws only what is in sight, so that fifteen thousand rows scroll without effort. */
 export function BigTable<Row>(props: BigTableProps<Row>) {
   const { columns, lines, rowHeight } = props
   const { body, first, last } = useVisibleRange(lines.length, rowHeight)
-  const words = say(commonTexts)
   return (
     <div class="sheet big-table">
       <table
@@ -93,55 +144,20 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
           ))}
         </colgroup>
         <thead>
-          <tr aria-rowindex={1}>
-            {columns.map(({ id, title, isNumeric }) => (
-              <th
-                key={id}
-                scope="col"
-                class={isNumeric ? 'n' : ''}
-                aria-sort={props.sort === id ? (props.isDescending ? 'descending' : 'ascending') : undefined}
-              >
-                <button type="button" title={words.sortBy(title)} onClick={() => props.onSort(id)}>
-                  {title}
-                  {props.sort === id && <span aria-hidden="true">{props.isDescending ? ' ↓' : ' ↑'}</span>}
-                </button>
-              </th>
-            ))}
-          </tr>
+          <Headings {...props} />
         </thead>
         <tbody ref={body}>
-          {first > 0 && (
-            <tr class="spacer">
-              <td colSpan={columns.length} style={{ height: `${first * rowHeight}px` }} />
-            </tr>
-          )}
-          {lines.slice(first, last).map((line, at) =>
-            line.kind === 'group' ? (
-              <tr
-                key={line.key}
-                class="group"
-                aria-rowindex={first + at + 2}
-                style={{ height: `${rowHeight}px` }}
-              >
-                <th scope="rowgroup" colSpan={columns.length}>
-                  {line.title}
-                </th>
-              </tr>
-            ) : (
-              <tr key={line.key} aria-rowindex={first + at + 2} style={{ height: `${rowHeight}px` }}>
-                {columns.map(({ id, isNumeric, render }) => (
-                  <td key={id} class={isNumeric ? 'n' : ''} style={{ height: `${rowHeight}px` }}>
-                    {render(line.row)}
-                  </td>
-                ))}
-              </tr>
-            ),
-          )}
-          {last < lines.length && (
-            <tr class="spacer">
-              <td colSpan={columns.length} style={{ height: `${(lines.length - last) * rowHeight}px` }} />
-            </tr>
-          )}
+          <Spacer columns={columns.length} height={first * rowHeight} />
+          {lines.slice(first, last).map((line, at) => (
+            <DrawnLine
+              key={line.key}
+              line={line}
+              index={first + at + 2}
+              columns={columns}
+              rowHeight={rowHeight}
+            />
+          ))}
+          <Spacer columns={columns.length} height={(lines.length - last) * rowHeight} />
         </tbody>
       </table>
     </div>

@@ -39,6 +39,27 @@ function readColors(element: HTMLElement): { resolve(name: string): string; end(
   }
 }
 
+type Axis = uPlot.Axis
+
+/** The axis of time: days where the chart covers more than one, else the time of day. */
+function timeAxis(isLong: boolean): Axis {
+  return {
+    values: (_, splits) =>
+      splits.map((seconds) => (isLong ? formatDay(iso(seconds)) : formatClock(iso(seconds)))),
+    ...(isLong ? { incrs: [DAY_SECONDS, 2 * DAY_SECONDS] } : {}),
+    space: isLong ? 110 : 70,
+  }
+}
+
+/** The axis of counts, as wide as its longest number, so that none is cut. */
+const COUNT_AXIS: Axis = {
+  values: (_, splits) => splits.map((value) => formatNumber(value)),
+  size: (_, values) => 16 + 7.5 * Math.max(1, ...(values ?? []).map((text) => text.length)),
+  incrs: [1, 2, 5]
+    .flatMap((one) => [1, 10, 100, 1e3, 1e4, 1e5, 1e6].map((ten) => one * ten))
+    .sort((a, b) => a - b),
+}
+
 function optionsOf(
   { times, bucketSeconds, series }: ChartProps,
   element: HTMLElement,
@@ -46,63 +67,43 @@ function optionsOf(
 ): uPlot.Options {
   const { resolve, end } = readColors(element)
   const isLong = times.length * bucketSeconds > DAY_SECONDS
-  const axis = {
+  const axis: Axis = {
     stroke: resolve('--muted'),
     grid: { stroke: resolve('--line'), width: 1 },
     ticks: { show: false },
   }
   // A bar begins where its bucket does; uPlot would centre it there.
   const bars = uPlot.paths.bars?.({ size: [0.8, 24], align: 1 })
-  const options: uPlot.Options = {
+  const setCursor = ({ cursor, posToVal }: uPlot) => {
+    const { left } = cursor
+    const isInside = left !== undefined && left >= 0
+    onPoint(isInside ? bucketAt(times, bucketSeconds, posToVal(left, 'x')) : null)
+  }
+  const shown = series.map(({ name, color }) => ({
+    label: name,
+    stroke: resolve(color),
+    fill: resolve(color),
+    ...(bars ? { paths: bars } : {}),
+    points: { show: false },
+  }))
+  end()
+  return {
     width: element.clientWidth,
     height: HEIGHT,
     padding: [10, 14, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    hooks: {
-      setCursor: [
-        ({ cursor, posToVal }) => {
-          const { left } = cursor
-          const isInside = left !== undefined && left >= 0
-          onPoint(isInside ? bucketAt(times, bucketSeconds, posToVal(left, 'x')) : null)
-        },
-      ],
-    },
+    hooks: { setCursor: [setCursor] },
     scales: {
       x: { range: () => rangeOfBars(times, bucketSeconds) },
       y: { range: (_, __, max) => [0, Math.max(max, 1)] },
     },
     axes: [
-      {
-        ...axis,
-        values: (_, splits) =>
-          splits.map((seconds) => (isLong ? formatDay(iso(seconds)) : formatClock(iso(seconds)))),
-        ...(isLong ? { incrs: [DAY_SECONDS, 2 * DAY_SECONDS] } : {}),
-        space: isLong ? 110 : 70,
-      },
-      {
-        ...axis,
-        values: (_, splits) => splits.map((value) => formatNumber(value)),
-        // As wide as its longest number, so that none is cut.
-        size: (_, values) => 16 + 7.5 * Math.max(1, ...(values ?? []).map((text) => text.length)),
-        incrs: [1, 2, 5]
-          .flatMap((one) => [1, 10, 100, 1e3, 1e4, 1e5, 1e6].map((ten) => one * ten))
-          .sort((a, b) => a - b),
-      },
+      { ...axis, ...timeAxis(isLong) },
+      { ...axis, ...COUNT_AXIS },
     ],
-    series: [
-      {},
-      ...series.map(({ name, color }) => ({
-        label: name,
-        stroke: resolve(color),
-        fill: resolve(color),
-        ...(bars ? { paths: bars } : {}),
-        points: { show: false },
-      })),
-    ],
+    series: [{}, ...shown],
   }
-  end()
-  return options
 }
 
 /** A small chart of counts over time, with what each colour means and what is under the pointer. */

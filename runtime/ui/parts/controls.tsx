@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
@@ -75,15 +76,26 @@ export function ActionLink({
   )
 }
 
+/** A field that shows a signal and writes it: `<TextField label="…" {...bind(name)} />`. */
+export const bind = <V,>(signal: Signal<V>) => ({
+  value: signal.value,
+  onValue: (value: V) => {
+    signal.value = value
+  },
+})
+
 interface FieldProps {
   label: string
   hint?: string | undefined
   error?: string | null | undefined
-  children: (attributes: {
-    id: string
-    'aria-describedby': string | undefined
-    'aria-invalid': 'true' | undefined
-  }) => ComponentChildren
+  children: (attributes: FieldAttributes) => ComponentChildren
+}
+
+/** What ties an input to its label, its hint and its error. */
+export interface FieldAttributes {
+  id: string
+  'aria-describedby': string | undefined
+  'aria-invalid': 'true' | undefined
 }
 
 /** A labelled field with its hint and its error. */
@@ -216,17 +228,17 @@ export function Select<V extends string>({
 }
 
 export function Checkbox({
-  checked,
+  value,
   onValue,
   children,
 }: {
-  checked: boolean
-  onValue: (checked: boolean) => void
+  value: boolean
+  onValue: (value: boolean) => void
   children: ComponentChildren
 }) {
   return (
     <label class="check">
-      <input type="checkbox" checked={checked} onChange={(event) => onValue(event.currentTarget.checked)} />
+      <input type="checkbox" checked={value} onChange={(event) => onValue(event.currentTarget.checked)} />
       <span>{children}</span>
     </label>
   )

@@ -64,7 +64,7 @@ export function Keys() {
   return (
     <Dialog title={words.title} onClose={() => (areKeysShown.value = false)}>
       <Pairs of={rows.map(([key, what]) => [what, <kbd>{key}</kbd>] as const)} />
-      <Checkbox checked={hasSingleKeys.value} onValue={turn}>
+      <Checkbox value={hasSingleKeys.value} onValue={turn}>
         {words.single}
       </Checkbox>
     </Dialog>

@@ -104,18 +104,15 @@ function listEntries(text: string, pages: readonly { href: string; text: string 
   return [...fixed.filter(isBegun), ...found, ...fixed.filter((entry) => !isBegun(entry))]
 }
 
-/** Finds workloads, pages and actions; all by keyboard. */
-export function Palette({
-  pages,
-  onClose,
-}: {
+interface PaletteProps {
   pages: readonly { href: string; text: string }[]
   onClose: () => void
-}) {
-  const words = say(shellTexts).palette
+}
+
+/** What is typed, what it finds, and which of that is chosen by the keys. */
+function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   const text = useSignal('')
   const index = useSignal(0)
-  const listId = useId()
   useEffect(() => {
     if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
   }, [])
@@ -128,6 +125,10 @@ export function Palette({
     onClose()
     entry.run()
   }
+  const type = (typed: string) => {
+    text.value = typed
+    index.value = 0
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
@@ -139,8 +140,16 @@ export function Palette({
       run(entries[chosen])
     }
   }
+  return { text: text.value, entries, chosen, run, type, onKeyDown }
+}
+
+/** Finds workloads, pages and actions; all by keyboard. */
+export function Palette(props: PaletteProps) {
+  const words = say(shellTexts).palette
+  const listId = useId()
+  const { text, entries, chosen, run, type, onKeyDown } = usePalette(props, listId)
   return (
-    <Dialog title={words.title} onClose={onClose} isBare>
+    <Dialog title={words.title} onClose={props.onClose} isBare>
       <div class="palette">
         <input
           role="combobox"
@@ -150,11 +159,8 @@ export function Palette({
           aria-activedescendant={entries.length > 0 ? `${listId}-${chosen}` : undefined}
           aria-autocomplete="list"
           placeholder={words.placeholder}
-          value={text.value}
-          onInput={(event) => {
-            text.value = event.currentTarget.value
-            index.value = 0
-          }}
+          value={text}
+          onInput={(event) => type(event.currentTarget.value)}
           onKeyDown={onKeyDown}
         />
         <div class="options" id={listId} role="listbox" tabIndex={-1} aria-label={words.title}>

@@ -1,5 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre'
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { defineTexts, plural, say } from '../i18n/define.ts'
 import { formatList, formatNumber } from '../i18n/format.ts'
@@ -221,6 +221,52 @@ function Part({ yaml, failing, of }: { yaml: string; failing: ReadonlyMap<string
   )
 }
 
+/** A component in the picture; choosing it shows its lines, once more hides them. */
+function ComponentBox({
+  lane,
+  box,
+  failing,
+  chosen,
+}: {
+  lane: string
+  box: Box
+  failing: ReadonlyMap<string, number>
+  chosen: Signal<Chosen | null>
+}) {
+  const words = say(pipelineTexts)
+  const id = componentKey(lane, box.kind, box.id)
+  const sick = failing.get(id) ?? 0
+  const choose = () => {
+    chosen.value = chosen.value?.id === id ? null : { id, box, lane }
+  }
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: there are no buttons in a picture.
+    <g
+      class={sick > 0 ? 'x' : ''}
+      role="button"
+      // In SVG the case of a name counts.
+      tabindex={0}
+      aria-pressed={chosen.value?.id === id}
+      onClick={choose}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return
+        event.preventDefault()
+        choose()
+      }}
+    >
+      <title>{`${lane}: ${words.kind[box.kind]} ${box.id}${sick > 0 ? ` ${words.sick(sick)}` : ''}`}</title>
+      <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
+      <text class="k" x={box.x + 10} y={box.y + 14}>
+        {words.kind[box.kind]}
+        {sick > 0 && ` · ${words.sick(sick)}`}
+      </text>
+      <text x={box.x + 10} y={box.y + 27}>
+        {box.id.length > 28 ? `${box.id.slice(0, 27)}…` : box.id}
+      </text>
+    </g>
+  )
+}
+
 /** A picture of a config's pipelines, one lane each; `failing` counts unhealthy instances by `componentKey`. */
 export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMap<string, number> }) {
   const words = say(pipelineTexts)
@@ -251,42 +297,9 @@ export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMa
             {lane.paths.map((path) => (
               <path key={path} d={path} />
             ))}
-            {[...lane.boxes].map(([key, box]) => {
-              const sick = failing.get(componentKey(lane.name, box.kind, box.id)) ?? 0
-              const id = componentKey(lane.name, box.kind, box.id)
-              const choose = () => {
-                chosen.value = chosen.value?.id === id ? null : { id, box, lane: lane.name }
-              }
-              return (
-                // biome-ignore lint/a11y/useSemanticElements: there are no buttons in a picture.
-                <g
-                  key={key}
-                  class={sick > 0 ? 'x' : ''}
-                  role="button"
-                  // In SVG the case of a name counts.
-                  tabindex={0}
-                  aria-pressed={chosen.value?.id === id}
-                  onClick={choose}
-                  onKeyDown={(event) => {
-                    if (event.key !== 'Enter' && event.key !== ' ') return
-                    event.preventDefault()
-                    choose()
-                  }}
-                >
-                  <title>
-                    {`${lane.name}: ${words.kind[box.kind]} ${box.id}${sick > 0 ? ` ${words.sick(sick)}` : ''}`}
-                  </title>
-                  <rect x={box.x} y={box.y} width={box.width} height={BOX_HEIGHT} rx="5" />
-                  <text class="k" x={box.x + 10} y={box.y + 14}>
-                    {words.kind[box.kind]}
-                    {sick > 0 && ` · ${words.sick(sick)}`}
-                  </text>
-                  <text x={box.x + 10} y={box.y + 27}>
-                    {box.id.length > 28 ? `${box.id.slice(0, 27)}…` : box.id}
-                  </text>
-                </g>
-              )
-            })}
+            {[...lane.boxes].map(([key, box]) => (
+              <ComponentBox key={key} lane={lane.name} box={box} failing={failing} chosen={chosen} />
+            ))}
           </g>
         ))}
       </svg>

@@ -5,11 +5,12 @@ import { say } from '../i18n/define.ts'
 import { formatDay } from '../i18n/format.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import type { Result } from '../state/api.ts'
-import { Action, Checkbox, Field, Select, TextField } from './controls.tsx'
+import { Action, bind, Checkbox, Field, Select, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { describeFailure } from './failure.tsx'
-import { Sheet } from './page.tsx'
+import { Form, FormDialog } from './form.tsx'
 import { Ago } from './state.tsx'
+import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
 
 const DAY_MS = 86_400_000
@@ -65,7 +66,7 @@ function Rights({
       {of.map((permission) => (
         <Checkbox
           key={permission}
-          checked={chosen.includes(permission)}
+          value={chosen.includes(permission)}
           onValue={(isChosen) =>
             onChosen(isChosen ? [...chosen, permission] : chosen.filter((one) => one !== permission))
           }
@@ -107,31 +108,19 @@ export function NewToken({
       {made.value !== null ? (
         <Told made={made.value} onClose={onClose} />
       ) : (
-        <form
-          class="stack"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void submit()
-          }}
-        >
+        <Form onSend={submit} send={words.make} onCancel={onClose}>
           <TextField
             label={words.name}
             hint={words.nameHint}
             error={error.value}
             autoComplete="off"
             maxLength={64}
-            value={name.value}
-            onValue={(value) => {
-              name.value = value
-            }}
+            {...bind(name)}
           />
           <Select
             label={words.lasts}
-            value={days.value}
             options={LIFETIMES.map((id) => [id, words.days[id] ?? id])}
-            onValue={(value) => {
-              days.value = value
-            }}
+            {...bind(days)}
           />
           <Rights
             of={permissions}
@@ -140,16 +129,34 @@ export function NewToken({
               chosen.value = next
             }}
           />
-          <div class="actions">
-            <Action onClick={onClose}>{say(commonTexts).cancel}</Action>
-            <Action kind="primary" isSubmit>
-              {words.make}
-            </Action>
-          </div>
-        </form>
+        </Form>
       )}
     </Dialog>
   )
+}
+
+function columnsOf(onRevoke: (token: ApiTokenRecord) => void): TableColumn<ApiTokenRecord>[] {
+  const words = say(tokenTexts)
+  const { column } = words
+  return [
+    { title: column.name, look: 'name', cell: (token) => token.name },
+    { title: column.rights, look: 'mono', cell: (token) => token.permissions.join(' ') || words.readOnly },
+    {
+      title: column.expires,
+      look: 'muted',
+      cell: ({ expires_at: end }) => (Date.parse(end) <= Date.now() ? words.expired : formatDay(end)),
+    },
+    { title: column.used, look: 'muted', cell: (token) => <Ago at={token.last_used_at} /> },
+    {
+      title: say(commonTexts).actions,
+      isTitleHidden: true,
+      cell: (token) => (
+        <Action kind="plain" label={`${words.revoke} ${token.name}`} onClick={() => onRevoke(token)}>
+          {words.revoke}
+        </Action>
+      ),
+    },
+  ]
 }
 
 /** A holder's tokens, each to be revoked. */
@@ -165,14 +172,13 @@ export function TokenTable({
   onRevoked: () => void
 }) {
   const words = say(tokenTexts)
-  const { column } = words
   const asked = useSignal<ApiTokenRecord | null>(null)
-  const close = () => {
-    asked.value = null
+  const ask = (token: ApiTokenRecord | null) => {
+    asked.value = token
   }
   const act = async (token: ApiTokenRecord) => {
     const result = await revoke(token.id)
-    close()
+    ask(null)
     if (!result.ok) return toastFailure(result)
     toast(words.revoked)
     onRevoked()
@@ -180,54 +186,17 @@ export function TokenTable({
   if (tokens.length === 0) return <p class="empty">{words.none}</p>
   return (
     <>
-      <Sheet
-        label={label}
-        head={
-          <>
-            <th scope="col">{column.name}</th>
-            <th scope="col">{column.rights}</th>
-            <th scope="col">{column.expires}</th>
-            <th scope="col">{column.used}</th>
-            <th scope="col">
-              <span class="sr">{say(commonTexts).actions}</span>
-            </th>
-          </>
-        }
-      >
-        {tokens.map((token) => (
-          <tr key={token.id}>
-            <td class="name">{token.name}</td>
-            <td class="mono">{token.permissions.join(' ') || words.readOnly}</td>
-            <td class="muted">
-              {Date.parse(token.expires_at) <= Date.now() ? words.expired : formatDay(token.expires_at)}
-            </td>
-            <td class="muted">
-              <Ago at={token.last_used_at} />
-            </td>
-            <td>
-              <Action
-                kind="plain"
-                label={`${words.revoke} ${token.name}`}
-                onClick={() => {
-                  asked.value = token
-                }}
-              >
-                {words.revoke}
-              </Action>
-            </td>
-          </tr>
-        ))}
-      </Sheet>
+      <Table label={label} columns={columnsOf(ask)} rows={tokens} keyOf={({ id }) => id} />
       {asked.value && (
-        <Dialog title={words.revoke} onClose={close}>
+        <FormDialog
+          title={words.revoke}
+          onClose={() => ask(null)}
+          kind="danger primary"
+          send={words.revoke}
+          onSend={() => act(asked.value!)}
+        >
           <p>{words.revokeAsk(asked.value.name)}</p>
-          <div class="actions">
-            <Action onClick={close}>{say(commonTexts).cancel}</Action>
-            <Action kind="danger primary" onClick={() => void act(asked.value!)}>
-              {words.revoke}
-            </Action>
-          </div>
-        </Dialog>
+        </FormDialog>
       )}
     </>
   )

@@ -6,7 +6,7 @@ import { say } from '../i18n/define.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
 import { nameOf, placeOf } from '../logic/workloads.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
-import { Field } from './controls.tsx'
+import { Field, type FieldAttributes } from './controls.tsx'
 
 const SHOWN_MAX = 8
 
@@ -32,27 +32,19 @@ function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean
   return found
 }
 
-/** A field that finds one workload among however many, by name, label or `key:value`. */
-export function WorkloadSearch({
-  label,
-  hint,
-  fits,
-  onPick,
-}: {
-  label: string
-  hint?: string
-  /** Which workloads may be chosen. */
-  fits: (workload: WorkloadRecord) => boolean
-  onPick: (workload: WorkloadRecord) => void
-}) {
-  const words = say(commonTexts)
+/** What is typed, what it finds, and which of that is chosen by the keys. */
+function useSearch(fits: (workload: WorkloadRecord) => boolean, onPick: (workload: WorkloadRecord) => void) {
   const text = useSignal('')
   const index = useSignal(0)
   const isOpen = useSignal(false)
-  const listId = useId()
   useFleet()
   const found = isOpen.value ? findWorkloads(text.value, fits) : []
   const chosen = Math.min(index.value, found.length - 1)
+  const open = (typed: string) => {
+    text.value = typed
+    isOpen.value = true
+    index.value = 0
+  }
   const pick = (workload: WorkloadRecord | undefined) => {
     if (workload === undefined) return
     text.value = ''
@@ -71,35 +63,62 @@ export function WorkloadSearch({
       pick(found[chosen])
     } else if (event.key === 'Escape') isOpen.value = false
   }
+  return { text, isOpen, found, chosen, open, pick, onKeyDown }
+}
+
+function SearchInput({
+  attributes,
+  listId,
+  of,
+}: {
+  attributes: FieldAttributes
+  listId: string
+  of: ReturnType<typeof useSearch>
+}) {
+  const { text, isOpen, found, chosen } = of
+  return (
+    <input
+      {...attributes}
+      class="input"
+      role="combobox"
+      autoComplete="off"
+      aria-expanded={isOpen.value}
+      aria-controls={listId}
+      aria-autocomplete="list"
+      aria-activedescendant={isOpen.value && found.length > 0 ? `${listId}-${chosen}` : undefined}
+      placeholder={say(commonTexts).findWorkload}
+      value={text.value}
+      onFocus={() => of.open(text.value)}
+      onBlur={() => {
+        isOpen.value = false
+      }}
+      onInput={(event) => of.open(event.currentTarget.value)}
+      onKeyDown={of.onKeyDown}
+    />
+  )
+}
+
+/** A field that finds one workload among however many, by name, label or `key:value`. */
+export function WorkloadSearch({
+  label,
+  hint,
+  fits,
+  onPick,
+}: {
+  label: string
+  hint?: string
+  /** Which workloads may be chosen. */
+  fits: (workload: WorkloadRecord) => boolean
+  onPick: (workload: WorkloadRecord) => void
+}) {
+  const listId = useId()
+  const search = useSearch(fits, onPick)
+  const { found, chosen, isOpen, pick } = search
   return (
     <Field label={label} hint={hint}>
       {(attributes) => (
         <div class="combo">
-          <input
-            {...attributes}
-            class="input"
-            role="combobox"
-            autoComplete="off"
-            aria-expanded={isOpen.value}
-            aria-controls={listId}
-            aria-autocomplete="list"
-            aria-activedescendant={isOpen.value && found.length > 0 ? `${listId}-${chosen}` : undefined}
-            placeholder={words.findWorkload}
-            value={text.value}
-            onFocus={() => {
-              isOpen.value = true
-              index.value = 0
-            }}
-            onBlur={() => {
-              isOpen.value = false
-            }}
-            onInput={(event) => {
-              text.value = event.currentTarget.value
-              isOpen.value = true
-              index.value = 0
-            }}
-            onKeyDown={onKeyDown}
-          />
+          <SearchInput attributes={attributes} listId={listId} of={search} />
           <div
             class="combo-list"
             id={listId}

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { joinPage } from '../logic/pages.ts'
 import { type Failure, nextPage, type Result } from './api.ts'
-import { onFrame, resyncCount } from './hub.ts'
+import { startRefetching } from './refetch.ts'
 
 /** A list that is read page by page, newest first. */
 export interface Pages<Row> {
@@ -44,60 +44,39 @@ export function usePages<Row>(key: string | null, spec: PagesSpec<Row>): Pages<R
       state.value = { key: '', rows: [], next: null, failure: null, isLoading: false }
       return
     }
-    let controller = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const run = async (address: string | null) => {
-      controller.abort()
-      const mine = new AbortController()
-      controller = mine
+    const fetch = async (address: string | null, signal: AbortSignal) => {
       const before = state.value.key === key ? state.value : { rows: [], next: null }
       state.value = { key, rows: before.rows, next: before.next, failure: null, isLoading: true }
-      const result = await specRef.current.load(address, mine.signal)
-      if (mine.signal.aborted) return
-      const { idOf } = specRef.current
-      state.value = result.ok
-        ? {
-            key,
-            ...joinPage(
-              before,
-              address === null,
-              { rows: result.value, next: nextPage(result.headers) },
-              idOf,
-            ),
-            ...{ failure: null, isLoading: false },
-          }
-        : { ...state.value, failure: result, isLoading: false }
+      const result = await specRef.current.load(address, signal)
+      if (signal.aborted) return
+      if (!result.ok) {
+        state.value = { ...state.value, failure: result, isLoading: false }
+        return
+      }
+      const page = { rows: result.value, next: nextPage(result.headers) }
+      const joined = joinPage(before, address === null, page, specRef.current.idOf)
+      state.value = { key, ...joined, failure: null, isLoading: false }
     }
-    const soon = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        void run(null)
-      }, 250)
-    }
+    const refetching = startRefetching(
+      (frame) => specRef.current.touches(frame),
+      () => actions.current.reload(),
+    )
+    const read = (address: string | null) => refetching.run((signal) => fetch(address, signal))
     actions.current = {
-      reload: () => void run(null),
-      older: () => void (state.value.next !== null && !state.value.isLoading && run(state.value.next)),
+      reload: () => read(null),
+      older: () => {
+        if (state.value.next !== null && !state.value.isLoading) read(state.value.next)
+      },
     }
-    void run(null)
-    const stopFrames = onFrame((frame) => {
-      if (specRef.current.touches(frame)) soon()
-    })
-    let seen = resyncCount.peek()
-    const stopResync = resyncCount.subscribe((count) => {
-      if (count !== seen) soon()
-      seen = count
-    })
-    return () => {
-      controller.abort()
-      clearTimeout(timer)
-      stopFrames()
-      stopResync()
-    }
+    read(null)
+    return refetching.stop
   }, [key, state])
   const { rows, next, failure, isLoading } = state.value
   return {
     rows: state.value.key === key ? rows : [],
-    ...{ failure, isLoading, hasOlder: next !== null },
+    failure,
+    isLoading,
+    hasOlder: next !== null,
     older: () => actions.current.older(),
     reload: () => actions.current.reload(),
   }

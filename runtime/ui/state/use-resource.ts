@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { Failure, Result } from './api.ts'
-import { onFrame, resyncCount } from './hub.ts'
+import { startRefetching } from './refetch.ts'
 
 /** Something fetched: kept while it is fetched again, so that nothing jumps. */
 export interface Resource<T> {
@@ -45,42 +45,22 @@ export function useResource<T>(
       state.value = { key: '', data: null, failure: null, isLoading: false }
       return
     }
-    let controller = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const run = async () => {
-      controller.abort()
-      const mine = new AbortController()
-      controller = mine
+    const fetch = async (signal: AbortSignal) => {
       const isSame = state.value.key === key
       state.value = { ...state.value, key, data: isSame ? state.value.data : null, isLoading: true }
-      const result = await loadRef.current(mine.signal)
-      if (mine.signal.aborted) return
+      const result = await loadRef.current(signal)
+      if (signal.aborted) return
       state.value = result.ok
         ? { key, data: result.value, failure: null, isLoading: false }
         : { key, data: result.status === 404 ? null : state.value.data, failure: result, isLoading: false }
     }
-    const soon = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined
-        void run()
-      }, 250)
-    }
-    reloadRef.current = () => void run()
-    void run()
-    const stopFrames = onFrame((frame) => {
-      if (touchesRef.current?.(frame) === true) soon()
-    })
-    let seen = resyncCount.peek()
-    const stopResync = resyncCount.subscribe((count) => {
-      if (count !== seen) soon()
-      seen = count
-    })
-    return () => {
-      controller.abort()
-      clearTimeout(timer)
-      stopFrames()
-      stopResync()
-    }
+    const refetching = startRefetching(
+      (frame) => touchesRef.current?.(frame) === true,
+      () => reloadRef.current(),
+    )
+    reloadRef.current = () => refetching.run(fetch)
+    reloadRef.current()
+    return refetching.stop
   }, [key, state])
 
   const { data, failure, isLoading } = state.value

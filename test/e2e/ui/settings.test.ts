@@ -112,7 +112,7 @@ describe('tokens for programs', () => {
     await page.getByRole('button', { name: 'New token' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Make the token' }).click()
-    await dialog.getByText('name must be 1 to 64 characters').waitFor()
+    await dialog.getByText('The name must have 1 to 64 characters.').waitFor()
     await dialog.getByLabel('Name').fill('nightly')
     await dialog.getByLabel('config:create').check()
     await dialog.getByRole('button', { name: 'Make the token' }).click()

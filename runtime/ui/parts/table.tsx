@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact'
+import { Capped } from './capped.tsx'
+import { Sheet } from './page.tsx'
+
+/** One column of a table: its heading, and what each row shows under it. */
+export interface TableColumn<Row> {
+  title: ComponentChildren
+  /** The heading is said to screen readers and not shown. */
+  isTitleHidden?: boolean
+  /** How the rows are sorted by it, where they are. */
+  sort?: 'ascending' | 'descending' | undefined
+  /** The classes of its cells: `n` for numbers, `text` for what may wrap, `muted`, `mono`, `name`. */
+  look?: string
+  cell: (row: Row) => ComponentChildren
+}
+
+/** A table of modest length, from its columns and rows; a long one shows its first rows and how to see more. */
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  isStacked = false,
+}: {
+  label: string
+  columns: readonly TableColumn<Row>[]
+  rows: readonly Row[]
+  keyOf: (row: Row) => string | number
+  /** On a narrow page each row becomes a few lines instead of scrolling sideways. */
+  isStacked?: boolean
+}) {
+  const head = columns.map(({ title, isTitleHidden, sort, look }, at) => (
+    <th key={at} scope="col" class={look === 'n' ? 'n' : undefined} aria-sort={sort}>
+      {isTitleHidden ? <span class="sr">{title}</span> : title}
+    </th>
+  ))
+  return (
+    <Sheet isStacked={isStacked} label={label} head={head}>
+      <Capped rows={rows}>
+        {(row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ look, cell }, at) => (
+              <td key={at} class={look}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        )}
+      </Capped>
+    </Sheet>
+  )
+}
