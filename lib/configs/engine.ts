@@ -198,7 +198,7 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, preview: found.value } : found
     },
     async render(request) {
-      const found = await run<'render'>(request.text.length, { kind: 'render', request })
+      const found = await reader.run<'render'>(request.text.length, { kind: 'render', request })
       return found.ok ? { ok: true, rendering: found.value } : found
     },
     async patch(text, patch) {
