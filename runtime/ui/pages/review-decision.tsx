@@ -140,7 +140,7 @@ function Stages({ of, connected }: { of: ReturnType<typeof useStages>; connected
   return (
     <>
       <Checkbox
-        checked={of.isOn.value}
+        value={of.isOn.value}
         onValue={(value) => {
           of.isOn.value = value
         }}
@@ -176,7 +176,7 @@ function Stages({ of, connected }: { of: ReturnType<typeof useStages>; connected
             {ROLLOUT_GATES.map((gate) => (
               <Checkbox
                 key={gate}
-                checked={of.gates.value.includes(gate)}
+                value={of.gates.value.includes(gate)}
                 onValue={(isOn) => {
                   of.gates.value = ROLLOUT_GATES.filter((id) =>
                     id === gate ? isOn : of.gates.value.includes(id),

@@ -65,10 +65,7 @@ function RuleFields({
           onValue={(hours) => onEdited({ ...edited, hours: hours.trim() })}
         />
       </div>
-      <Checkbox
-        checked={edited.authorCounts}
-        onValue={(authorCounts) => onEdited({ ...edited, authorCounts })}
-      >
+      <Checkbox value={edited.authorCounts} onValue={(authorCounts) => onEdited({ ...edited, authorCounts })}>
         {words.author}
       </Checkbox>
     </fieldset>
