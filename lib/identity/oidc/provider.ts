@@ -54,78 +54,86 @@ const AUTHENTICATIONS = {
   none: () => client.None(),
 } as const
 
-/** A provider that nobody has asked yet. */
-export function openProvider(settings: OidcSettings, clock: Clock): Provider {
-  const redirectUri = settings.callbackUrl
-  const issuer = new URL(settings.issuer)
-  // The settings let http pass for loopback only.
-  const isLocal = issuer.protocol === 'http:'
+/** The settings let http pass for loopback only. */
+const isLocal = ({ issuer }: OidcSettings) => new URL(issuer).protocol === 'http:'
+
+const authenticationOf = ({ clientAuth, clientSecret }: OidcSettings) =>
+  AUTHENTICATIONS[clientAuth](clientSecret)
+
+/** Ask a provider for its metadata, and where its keys are. */
+async function askProvider(settings: OidcSettings, clock: Clock): Promise<Discovered> {
+  const config = await client.discovery(
+    new URL(settings.issuer),
+    settings.clientId,
+    undefined,
+    authenticationOf(settings),
+    { timeout: TIMEOUT_S, execute: isLocal(settings) ? [client.allowInsecureRequests] : [] },
+  )
+  const metadata = config.serverMetadata()
+  const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), { timeoutDuration: TIMEOUT_S * 1_000 })
+  return { metadata, keys, atMs: clock.monotonicMs() }
+}
+
+/** What the provider tells of itself: it is asked when that is missing or too old, and by one caller for all who wait. */
+function openDiscovery(settings: OidcSettings, clock: Clock): () => Promise<Discovered> {
   let discovered: Discovered | null = null
   let asking: Promise<Discovered> | null = null
-
-  async function ask(): Promise<Discovered> {
-    const config = await client.discovery(
-      issuer,
-      settings.clientId,
-      undefined,
-      AUTHENTICATIONS[settings.clientAuth](settings.clientSecret),
-      {
-        timeout: TIMEOUT_S,
-        execute: isLocal ? [client.allowInsecureRequests] : [],
-      },
-    )
-    const metadata = config.serverMetadata()
-    const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), {
-      timeoutDuration: TIMEOUT_S * 1_000,
-    })
-    return { metadata, keys, atMs: clock.monotonicMs() }
-  }
-
-  async function discover(): Promise<Discovered> {
+  return async () => {
     if (discovered !== null && clock.monotonicMs() - discovered.atMs < DISCOVERED_MS) return discovered
-    asking ??= ask().finally(() => {
+    asking ??= askProvider(settings, clock).finally(() => {
       asking = null
     })
     discovered = await asking
     return discovered
   }
+}
 
-  /** A configuration that remembers no keys: one sign-in needs them once, and as they are now. */
-  function configure(metadata: client.ServerMetadata): client.Configuration {
-    const config = new client.Configuration(
-      metadata,
-      settings.clientId,
-      { [client.clockTolerance]: CLOCK_TOLERANCE_S },
-      AUTHENTICATIONS[settings.clientAuth](settings.clientSecret),
-    )
-    config.timeout = TIMEOUT_S
-    // Signatures are checked though TLS vouches for them already.
-    client.enableNonRepudiationChecks(config)
-    if (isLocal) client.allowInsecureRequests(config)
-    return config
-  }
+/** A configuration that remembers no keys: one sign-in needs them once, and as they are now. */
+function configure(settings: OidcSettings, metadata: client.ServerMetadata): client.Configuration {
+  const config = new client.Configuration(
+    metadata,
+    settings.clientId,
+    { [client.clockTolerance]: CLOCK_TOLERANCE_S },
+    authenticationOf(settings),
+  )
+  config.timeout = TIMEOUT_S
+  // Signatures are checked though TLS vouches for them already.
+  client.enableNonRepudiationChecks(config)
+  if (isLocal(settings)) client.allowInsecureRequests(config)
+  return config
+}
 
-  async function claimsOf(config: client.Configuration, query: string, flow: Flow) {
-    const tokens = await client.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
-      ...{ pkceCodeVerifier: flow.verifier, expectedState: flow.state, expectedNonce: flow.nonce },
-      idTokenExpected: true,
-    })
-    const idToken = tokens.claims()!
-    if (idToken.iat > clock.now().getTime() / 1_000 + CLOCK_TOLERANCE_S)
-      throw new Error(`the ID token is of the future: iat ${idToken.iat}`)
-    const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined
-    const userInfo: Claims = hasUserInfo
-      ? await client.fetchUserInfo(config, tokens.access_token, idToken.sub)
-      : {}
-    return { idToken, userInfo }
-  }
+/** Exchange the code in `callback` for an ID token, and ask for the user info where the provider has some. */
+async function fetchClaims(config: client.Configuration, callback: URL, flow: Flow, clock: Clock) {
+  const tokens = await client.authorizationCodeGrant(config, callback, {
+    pkceCodeVerifier: flow.verifier,
+    expectedState: flow.state,
+    expectedNonce: flow.nonce,
+    idTokenExpected: true,
+  })
+  const idToken = tokens.claims()!
+  if (idToken.iat > clock.now().getTime() / 1_000 + CLOCK_TOLERANCE_S)
+    throw new Error(`Cannot accept the ID token: its "iat" ${idToken.iat} is in the future`)
+  const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined
+  const userInfo: Claims = hasUserInfo
+    ? await client.fetchUserInfo(config, tokens.access_token, idToken.sub)
+    : {}
+  return { idToken, userInfo }
+}
 
+/** A provider that nobody has asked yet. */
+export function openProvider(settings: OidcSettings, clock: Clock): Provider {
+  const redirectUri = settings.callbackUrl
+  const discover = openDiscovery(settings, clock)
   return {
     async begin(flow) {
       try {
-        const config = configure((await discover()).metadata)
+        const config = configure(settings, (await discover()).metadata)
         const url = client.buildAuthorizationUrl(config, {
-          ...{ redirect_uri: redirectUri, scope: settings.scopes, state: flow.state, nonce: flow.nonce },
+          redirect_uri: redirectUri,
+          scope: settings.scopes,
+          state: flow.state,
+          nonce: flow.nonce,
           code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
           code_challenge_method: 'S256',
         })
@@ -136,8 +144,9 @@ export function openProvider(settings: OidcSettings, clock: Clock): Provider {
     },
     async finish(query, flow) {
       try {
-        const config = configure((await discover()).metadata)
-        const { idToken, userInfo } = await claimsOf(config, query, flow)
+        const config = configure(settings, (await discover()).metadata)
+        const callback = new URL(`${redirectUri}?${query}`)
+        const { idToken, userInfo } = await fetchClaims(config, callback, flow, clock)
         const read = readIdentity(idToken, userInfo, settings.groupsClaim)
         if (!read.ok) return { ...read, cause: null }
         return { ok: true, identity: read.identity, issuer: idToken.iss }
@@ -153,12 +162,10 @@ export function openProvider(settings: OidcSettings, clock: Clock): Provider {
         return 'provider-away'
       }
       return checkLogoutToken(token, found.keys, {
-        ...{
-          issuer: found.metadata.issuer,
-          audience: settings.clientId,
-          now: clock.now(),
-          toleranceS: CLOCK_TOLERANCE_S,
-        },
+        issuer: found.metadata.issuer,
+        audience: settings.clientId,
+        now: clock.now(),
+        toleranceS: CLOCK_TOLERANCE_S,
       })
     },
   }
