@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
+import type { RawRequest } from './listener.ts'
 import { isOriginReadable, matchesOriginEntry } from './origin.ts'
 import type { Reply } from './reply.ts'
-import type { RawRequest } from './uws.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const REQUEST_HEADERS = ['accept', 'authorization', 'content-type', 'origin']

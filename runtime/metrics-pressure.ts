@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
+import type { Listener } from './listener.ts'
 import type { Metric } from './metrics.ts'
-import type { Listener } from './uws.ts'
 
 /** What fills up under load, besides what the context holds. */
 export interface PressureSources {

@@ -6,13 +6,14 @@ import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
 import { callFunction } from './guards.ts'
+import type { Listener, ListenerHandlers, RawRequest, SocketRoute } from './listener.ts'
 import type { Loaded, LoadedFunctions } from './loader.ts'
 import type { ProxyPolicy } from './proxies.ts'
 import { problem, type Reply, text } from './reply.ts'
 import { createRouter, type RouteMatch } from './router.ts'
 import { securityHeaders } from './security-headers.ts'
 import { SocketRoom } from './socket-room.ts'
-import { type Listener, type ListenerHandlers, listen, type RawRequest, type SocketRoute } from './uws.ts'
+import { listen } from './uws.ts'
 
 /** Answers a path that is no API path: the embedded UI. Null when it has nothing for it. */
 export type StaticFiles = (request: {

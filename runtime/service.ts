@@ -9,6 +9,7 @@ import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { RuntimeFiles } from './files.ts'
+import type { Listener } from './listener.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
 import { readMemory, watchMemory } from './memory-guard.ts'
@@ -19,7 +20,6 @@ import { createProxyPolicy } from './proxies.ts'
 import { startSchedules } from './scheduler.ts'
 import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
 import { loadStaticFiles } from './static-files.ts'
-import type { Listener } from './uws.ts'
 
 /** What a service is started with. */
 export interface ServiceOptions {

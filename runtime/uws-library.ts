@@ -1,7 +1,15 @@
 import { createRequire } from 'node:module'
 import type * as Uws from 'uws-node-20-22'
 
-export type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from 'uws-node-20-22'
+export type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_listen_socket,
+  us_socket_context_t,
+  WebSocket,
+  WebSocketBehavior,
+} from 'uws-node-20-22'
 
 /** What this service uses of uWebSockets.js. */
 export type UwsLibrary = Pick<

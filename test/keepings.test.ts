@@ -389,9 +389,9 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
-  'runtime/uws.ts SocketsOfListener.open': perSocket,
-  'runtime/uws.ts SocketsOfListener.behind': perSocket,
-  'runtime/uws.ts UwsSocket.#behind': perSocket,
+  'runtime/uws-sockets.ts SocketsOfListener.open': perSocket,
+  'runtime/uws-sockets.ts SocketsOfListener.behind': perSocket,
+  'runtime/uws-sockets.ts UwsSocket.#behind': perSocket,
 }
 
 /** What lives for one call, one job or one document, within the limits of what it is given, or is made at the start. */

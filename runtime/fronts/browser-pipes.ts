@@ -1,9 +1,9 @@
 import type { RawData, WebSocket } from 'ws'
 import type { Log } from '../../lib/log.ts'
 import type { Handshake, HandshakeVerdict, Socket } from '../define.ts'
+import type { SocketRoute } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import type { SocketRoom } from '../socket-room.ts'
-import type { SocketRoute } from '../uws.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
 const RESYNC = JSON.stringify({ type: 'resync' })

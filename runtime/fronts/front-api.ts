@@ -1,4 +1,5 @@
 import { createByteBudget } from '../../lib/byte-budget.ts'
+import type { ListenerHandlers, RawRequest, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
@@ -6,7 +7,6 @@ import { createRouter } from '../router.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { API_BODIES_BYTES_MAX, createBodyLimits, type StaticFiles } from '../server.ts'
 import type { SocketRoom } from '../socket-room.ts'
-import type { ListenerHandlers, RawRequest, SocketRoute } from '../uws.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
 export interface FrontApiParts {

@@ -9,11 +9,11 @@ import { createOpampExchange } from '../../lib/opamp/exchange.ts'
 import type { Pool } from '../../lib/store/pool.ts'
 import { openConfigWorkers, readingWith } from '../compose.ts'
 import { workerUrl } from '../files.ts'
+import type { Listener } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { startOpampListener } from '../server.ts'
 import type { ServiceOptions } from '../service.ts'
-import type { Listener } from '../uws.ts'
 
 /** The agents of this process: their listener, and what tells an owner of them. */
 export interface FrontOpamp {

@@ -1,10 +1,11 @@
 import { createByteBudget } from '../../lib/byte-budget.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { HandshakeVerdict } from '../define.ts'
+import type { Listener, ListenerHandlers, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
 import { text } from '../reply.ts'
 import { API_BODIES_BYTES_MAX, createBodyLimits } from '../server.ts'
-import { type Listener, type ListenerHandlers, listen, type SocketRoute } from '../uws.ts'
+import { listen } from '../uws.ts'
 import { memberOf, REFUSED, type Self } from './member-headers.ts'
 
 const NOT_THE_OWNER = { status: 421, body: 'another process decides\n', headers: {} } as const

@@ -1,5 +1,5 @@
 import type { OwnerLink, OwnerLinks } from '../../lib/links/owner-links.ts'
-import type { SocketRoute } from '../uws.ts'
+import type { SocketRoute } from '../listener.ts'
 import { LINK_PATH } from './front-link.ts'
 import { memberOf, type Self } from './member-headers.ts'
 

@@ -6,9 +6,9 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { Handshake } from '../define.ts'
+import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
-import type { RawRequest } from '../uws.ts'
 import { provingHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 
 /** How long a request waits for somebody who owns. */

@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { listen, type SocketRoute } from '../../runtime/uws.ts'
+import type { SocketRoute } from '../../runtime/listener.ts'
+import { listen } from '../../runtime/uws.ts'
 
 const memory: Buffer[] = []
 

@@ -1,0 +1,87 @@
+import type { ByteBudget } from '../lib/byte-budget.ts'
+import type { Handshake, HandshakeRefusal, HandshakeVerdict, Socket } from './define.ts'
+import type { Reply } from './reply.ts'
+import type { SocketRoom } from './socket-room.ts'
+
+/** One HTTP request as the socket layer delivers it. The body is collected from the first moment on. */
+export interface RawRequest {
+  /** Upper case. */
+  method: string
+  /** The path as sent, percent-encoded. */
+  path: string
+  /** The query as sent, without `?`; empty when there is none. */
+  query: string
+  /** The direct peer. */
+  peerAddress: string
+  /** One header, lower-case name: the first line of it, or all lines of what proxies add to; '' when absent. */
+  header(name: string): string
+  /** All of them, as `header` tells each. */
+  headers(): Iterable<readonly [name: string, value: string]>
+  /** The whole body, or 'too-large' as soon as that is known, or 'aborted' when the peer left. */
+  body(): Promise<Uint8Array | 'too-large' | 'aborted'>
+  isAborted(): boolean
+  /** Run this when the peer leaves before it has its answer. */
+  onAborted(listener: () => void): void
+  /** True when the listener's budget was used up before the body was whole; `body()` says 'aborted' then. */
+  isOverBudget(): boolean
+  /** Throw away what came of the body and what still comes: the request is refused without it. */
+  discardBody(): void
+}
+
+/** What a listener does with requests and sockets; built by `server.ts`. */
+export interface ListenerHandlers {
+  /** How many body bytes this request may carry; decided before anything is awaited. */
+  bodyBytesMax(method: string, path: string): number
+  handle(request: RawRequest): Promise<Reply>
+  /** What all bodies together may hold until their requests are answered; null for no common limit. */
+  bodyBudget: ByteBudget | null
+  sockets: readonly SocketRoute[]
+  /** Where the routes count their sockets; null where there are none. */
+  room: SocketRoom | null
+}
+
+/** A WebSocket route with its state hidden. */
+export interface SocketRoute {
+  path: string
+  messageBytesMax: number
+  backpressureBytesMax: number
+  idleSeconds: number
+  closeOnBackpressure: boolean
+  admit(handshake: Handshake): Promise<HandshakeVerdict<unknown>> | HandshakeVerdict<unknown>
+  /**
+   * Asked for an admitted handshake in the very turn in which its socket opens, so that those that are judged at the
+   * same time count each other; null when there is room.
+   */
+  refuseForRoom(state: unknown): HandshakeRefusal | null
+  open(socket: Socket, state: unknown): void
+  message(socket: Socket, state: unknown, data: Uint8Array, isBinary: boolean): void
+  drain(socket: Socket, state: unknown): void
+  close(socket: Socket, state: unknown): void
+}
+
+/** A bound listener. */
+export interface Listener {
+  port: number
+  /** Stop taking connections; those that exist go on. */
+  stopListening(): void
+  /** Requests not yet answered. */
+  inFlight(): number
+  /** What is left of the budget for bodies; null where there is none. */
+  bodyBytesFree(): number | null
+  /** Sockets that are open now. */
+  sockets(): Iterable<Socket>
+  /** WebSockets that are open, handshakes that found no room, and sockets that were cut as quiet. */
+  socketCounts(): { open: number; turnedAway: number; cut: number }
+  /** Cut the sockets that have finished no message since this moment of `performance.now()`; how many. */
+  cutQuiet(sinceMs: number): number
+  /** Bytes sent to sockets that their peers have not read. */
+  bufferedBytes(): number
+  /** Cut every connection that is left. */
+  destroy(): void
+}
+
+/** Where a listener's certificate and its key lie. */
+export interface ListenerTls {
+  certFile: string
+  keyFile: string
+}

@@ -1,0 +1,202 @@
+import { STATUS_CODES } from 'node:http'
+import type { ByteBudget } from '../lib/byte-budget.ts'
+import type { ListenerHandlers, RawRequest } from './listener.ts'
+import type { Reply } from './reply.ts'
+import type { Anchor } from './uws-anchor.ts'
+import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
+
+/** The textual form of a peer address; IPv4 mapped into IPv6 is shown as IPv4. */
+export function formatAddress(raw: ArrayBuffer): string {
+  const bytes = new Uint8Array(raw)
+  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length !== 16) return ''
+  const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255
+  if (isMapped) return bytes.subarray(12).join('.')
+  const groups: string[] = []
+  for (let i = 0; i < 16; i += 2) groups.push(((bytes[i]! << 8) | bytes[i + 1]!).toString(16))
+  return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
+}
+
+/** Lists to which each proxy may add a line of its own: who reads the first line alone believes the client. */
+const JOINED_HEADERS = new Set(['x-forwarded-for', 'x-forwarded-proto'])
+
+type Headers = Pick<RawRequest, 'header' | 'headers'>
+
+/** The headers of a request, which the library takes back when its handler returns. */
+export function copyHeaders(request: HttpRequest): Headers {
+  const headers = new Map<string, string>()
+  request.forEach((key, value) => {
+    const before = headers.get(key)
+    // The first of any other repeated header counts (a second Authorization or Cookie is ignored).
+    if (before === undefined) headers.set(key, value)
+    else if (JOINED_HEADERS.has(key)) headers.set(key, `${before}, ${value}`)
+  })
+  return { header: (name) => headers.get(name) ?? '', headers: () => headers }
+}
+
+interface RequestState {
+  isAborted: boolean
+  isOverBudget: boolean
+  /** Called when the peer leaves, for an answer that waits until it may go on. */
+  onAborted: () => void
+  /** Called then as well, for work that nobody waits for any more. */
+  abortListeners: (() => void)[]
+}
+
+/** A body on its way in. */
+interface IncomingBody {
+  done: Promise<Uint8Array | 'too-large' | 'aborted'>
+  /** Throw away what came and what still comes, and give back what it took of the budget. */
+  discard(): void
+}
+
+/** Collect a body up to a limit and a common budget; what comes after is thrown away as it arrives. */
+function collectBody(
+  response: HttpResponse,
+  bytesMax: number,
+  budget: ByteBudget | null,
+  state: RequestState,
+): IncomingBody {
+  let chunks: Uint8Array[] | null = []
+  let length = 0
+  let taken = 0
+  let settle: (value: Uint8Array | 'too-large' | 'aborted') => void = () => {}
+  const done = new Promise<Uint8Array | 'too-large' | 'aborted'>((resolve) => {
+    settle = resolve
+  })
+  const giveUp = (outcome: 'too-large' | 'aborted') => {
+    chunks = null
+    budget?.give(taken)
+    taken = 0
+    settle(outcome)
+  }
+  response.onAborted(() => {
+    state.isAborted = true
+    giveUp('aborted')
+    state.onAborted()
+    for (const listener of state.abortListeners) listener()
+  })
+  response.onData((chunk, isLast) => {
+    if (chunks === null) return
+    length += chunk.byteLength
+    if (length > bytesMax) return giveUp('too-large')
+    if (budget !== null && !budget.take(chunk.byteLength)) {
+      state.isOverBudget = true
+      return giveUp('aborted')
+    }
+    taken += chunk.byteLength
+    // The chunk is only valid during this callback.
+    if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)))
+    if (isLast) settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+  })
+  return { done, discard: () => giveUp('aborted') }
+}
+
+/** Write a whole answer, or stream it; nothing once the peer has left. */
+export async function writeReply(
+  response: HttpResponse,
+  reply: Reply,
+  isHead: boolean,
+  state: Pick<RequestState, 'isAborted' | 'onAborted'>,
+): Promise<void> {
+  if (state.isAborted) return
+  const { body } = reply
+  const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
+  response.cork(() => {
+    response.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`)
+    for (const [name, value] of Object.entries(reply.headers)) response.writeHeader(name, value)
+    for (const cookie of reply.cookies ?? []) response.writeHeader('Set-Cookie', cookie)
+    if (isHead) {
+      // As a header: the library's own parameter for it would make the connection wait for that body.
+      if (isWhole && body !== null)
+        response.writeHeader('Content-Length', String(Buffer.byteLength(body as string | Uint8Array)))
+      response.endWithoutBody()
+    } else if (body === null && reply.status === 204) response.endWithoutBody()
+    else if (isWhole) response.end(body ?? '')
+  })
+  if (isHead || isWhole) return
+  await streamBody(response, body, state)
+}
+
+async function streamBody(
+  response: HttpResponse,
+  body: AsyncIterable<string | Uint8Array>,
+  state: Pick<RequestState, 'isAborted' | 'onAborted'>,
+): Promise<void> {
+  let wake: () => void = () => {}
+  // Whoever left will never be writable again.
+  state.onAborted = () => wake()
+  response.onWritable(() => {
+    wake()
+    return true
+  })
+  try {
+    for await (const chunk of body) {
+      if (state.isAborted) return
+      const writable = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      let isFlowing = true
+      response.cork(() => {
+        isFlowing = response.write(chunk)
+      })
+      if (!isFlowing && !state.isAborted) await writable
+    }
+    if (!state.isAborted) response.cork(() => response.end())
+  } catch (error) {
+    // The status is long gone: cutting the connection is the only honest way to say that the body is broken.
+    if (!state.isAborted) response.close()
+    throw error
+  }
+}
+
+/** The request as handlers see it: what belongs to the library's own object is copied, which is gone after this turn. */
+function readRequest(
+  request: HttpRequest,
+  response: HttpResponse,
+  handlers: ListenerHandlers,
+  state: RequestState,
+): RawRequest {
+  const method = request.getMethod().toUpperCase()
+  const path = request.getUrl()
+  const body = collectBody(response, handlers.bodyBytesMax(method, path), handlers.bodyBudget, state)
+  return {
+    method,
+    path,
+    query: request.getQuery() ?? '',
+    peerAddress: formatAddress(response.getRemoteAddress()),
+    ...copyHeaders(request),
+    body: () => body.done,
+    isAborted: () => state.isAborted,
+    onAborted: (listener) => void state.abortListeners.push(listener),
+    isOverBudget: () => state.isOverBudget,
+    discardBody: body.discard,
+  }
+}
+
+/** Hand every request that is not the anchor's own to the handlers; returns how many have no answer yet. */
+export function serveRequests(app: TemplatedApp, handlers: ListenerHandlers, anchor: Anchor): () => number {
+  let inFlight = 0
+  app.any('/*', (response, request) => {
+    if (anchor.keep(request.getUrl(), response)) return
+    const state: RequestState = {
+      isAborted: false,
+      isOverBudget: false,
+      onAborted: () => undefined,
+      abortListeners: [],
+    }
+    const raw = readRequest(request, response, handlers, state)
+    inFlight++
+    handlers
+      .handle(raw)
+      .then((reply) => writeReply(response, reply, raw.method === 'HEAD', state))
+      .catch(() => {
+        if (!state.isAborted) response.close()
+      })
+      .finally(() => {
+        raw.discardBody()
+        inFlight--
+      })
+  })
+  return () => inFlight
+}

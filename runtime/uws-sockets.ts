@@ -1,0 +1,222 @@
+import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
+import type { SocketRoute } from './listener.ts'
+import type { Anchor } from './uws-anchor.ts'
+import { copyHeaders, formatAddress, writeReply } from './uws-http.ts'
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+  WebSocketBehavior,
+} from './uws-library.ts'
+
+/** What the library keeps with a socket; it copies the fields, so what changes is behind one of them. */
+interface SocketData {
+  entry: SocketEntry
+}
+
+interface SocketEntry {
+  state: unknown
+  handle: UwsSocket | null
+  /** The route knows of it. */
+  isOpen: boolean
+  peerAddress: string
+}
+
+/** The sockets of one listener. */
+export interface SocketsOfListener {
+  open: Set<UwsSocket>
+  /** Those whose peers have not read all that they were sent. */
+  behind: Set<UwsSocket>
+  nextId(): number
+}
+
+/** One WebSocket as routes see it; it outlives the library's object, which is invalid once closed. */
+class UwsSocket implements Socket {
+  readonly id: number
+  readonly remoteAddress: string
+  #ws: WebSocket<SocketData> | null
+  /** When it was opened, or finished a message last. */
+  lastMessageMs = performance.now()
+
+  /** Sockets of the listener whose peers are behind. */
+  readonly #behind: Set<UwsSocket>
+
+  constructor(id: number, ws: WebSocket<SocketData>, remoteAddress: string, behind: Set<UwsSocket>) {
+    this.id = id
+    this.#ws = ws
+    this.remoteAddress = remoteAddress
+    this.#behind = behind
+  }
+
+  send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped' {
+    if (this.#ws === null) return 'dropped'
+    const outcome = this.#ws.send(data, typeof data !== 'string', false)
+    if (outcome !== 1) this.noteBehind()
+    return outcome === 1 ? 'sent' : outcome === 0 ? 'buffered' : 'dropped'
+  }
+
+  sendTexts(texts: readonly Uint8Array[]): number {
+    let taken = 0
+    this.#ws?.cork(() => {
+      for (const text of texts) {
+        if (this.#ws === null || this.#ws.getBufferedAmount() > 0) return
+        this.#ws.send(text, false, false)
+        taken++
+      }
+    })
+    this.noteBehind()
+    return taken
+  }
+
+  /** Bytes that the peer has not read. Those that read are not asked again until they are sent more. */
+  noteBehind(): number {
+    const bytes = this.#ws?.getBufferedAmount() ?? 0
+    if (bytes > 0) this.#behind.add(this)
+    else this.#behind.delete(this)
+    return bytes
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws?.end(code, reason)
+  }
+
+  drop(): void {
+    this.#ws?.close()
+  }
+
+  /** The native object is invalid from here on. */
+  markClosed(): void {
+    this.#ws = null
+    this.#behind.delete(this)
+  }
+
+  isClosed(): boolean {
+    return this.#ws === null
+  }
+}
+
+/** Judge a handshake and open its socket, or refuse it. */
+function upgrade(
+  route: SocketRoute,
+  anchor: Anchor,
+  response: HttpResponse,
+  request: HttpRequest,
+  context: us_socket_context_t,
+): void {
+  const state = { isAborted: false, onAborted: () => undefined }
+  response.onAborted(() => {
+    state.isAborted = true
+  })
+  const key = request.getHeader('sec-websocket-key')
+  const protocol = request.getHeader('sec-websocket-protocol')
+  const handshake = readHandshake(request, response)
+  const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) =>
+    void writeReply(
+      response,
+      { status, headers: { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, body },
+      false,
+      state,
+    )
+  const settle = (verdict: HandshakeVerdict<unknown>) => {
+    if (state.isAborted) return
+    if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
+    const full = route.refuseForRoom(verdict.state)
+    if (full !== null) return refuse(full.status, full.body, full.headers)
+    const entry: SocketEntry = {
+      state: verdict.state,
+      handle: null,
+      isOpen: false,
+      peerAddress: handshake.remoteAddress,
+    }
+    anchor.accept(response, () => {
+      // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
+      response.upgrade({ entry }, key, protocol, '', context)
+    })
+    const { handle } = entry
+    if (handle === null || handle.isClosed()) return
+    entry.isOpen = true
+    route.open(handle, entry.state)
+  }
+  let verdict: ReturnType<SocketRoute['admit']>
+  try {
+    verdict = route.admit(handshake)
+  } catch {
+    refuse(500, '')
+    return
+  }
+  if (!(verdict instanceof Promise)) {
+    settle(verdict)
+    return
+  }
+  // Never in the turn in which the library has another handshake in hand: one answered or upgraded meanwhile
+  // would leave it with bytes that it takes for that other one's, and it would end the process.
+  verdict.then(
+    (late) => setImmediate(settle, late),
+    () => setImmediate(refuse, 500, ''),
+  )
+}
+
+function readHandshake(request: HttpRequest, response: HttpResponse): Handshake {
+  return {
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    remoteAddress: formatAddress(response.getRemoteAddress()),
+    isSecure: false,
+    ...copyHeaders(request),
+  }
+}
+
+/** What an open socket does: it is handed to its route, which hears of nothing before its `open`. */
+function socketEvents(
+  route: SocketRoute,
+  { open, behind, nextId }: SocketsOfListener,
+): Required<Pick<WebSocketBehavior<SocketData>, 'open' | 'message' | 'drain' | 'close'>> {
+  return {
+    open(ws) {
+      // The route hears of it when the upgrade is over.
+      const { entry } = ws.getUserData()
+      entry.handle = new UwsSocket(nextId(), ws, entry.peerAddress, behind)
+      open.add(entry.handle)
+    },
+    message(ws, message, isBinary) {
+      const { handle, state, isOpen } = ws.getUserData().entry
+      if (handle === null || !isOpen) return
+      handle.lastMessageMs = performance.now()
+      if (message.byteLength > route.messageBytesMax) return handle.close(1009, 'message too large')
+      // The buffer is emptied on return and decoded fields alias it, so the copy is the function's own.
+      route.message(handle, state, new Uint8Array(message.slice(0)), isBinary)
+    },
+    drain(ws) {
+      const { handle, state, isOpen } = ws.getUserData().entry
+      if (handle !== null && isOpen) route.drain(handle, state)
+    },
+    close(ws) {
+      const { handle, state, isOpen } = ws.getUserData().entry
+      if (handle === null) return
+      open.delete(handle)
+      handle.markClosed()
+      if (isOpen) route.close(handle, state)
+    },
+  }
+}
+
+/** Let a route take WebSockets at its path. */
+export function registerSocket(
+  app: TemplatedApp,
+  route: SocketRoute,
+  sockets: SocketsOfListener,
+  anchor: Anchor,
+): void {
+  app.ws<SocketData>(route.path, {
+    // Above the protocol's limit, so that our own answer (1009) is given instead of a bare cut.
+    maxPayloadLength: route.messageBytesMax + 1_048_576,
+    maxBackpressure: route.backpressureBytesMax,
+    closeOnBackpressureLimit: route.closeOnBackpressure,
+    idleTimeout: route.idleSeconds,
+    sendPingsAutomatically: true,
+    upgrade: (response, request, context) => upgrade(route, anchor, response, request, context),
+    ...socketEvents(route, sockets),
+  })
+}
