@@ -1,0 +1,36 @@
+import { groupUnmanaged } from '../../lib/fleet-configs/adopt.ts'
+import { findReportedConfig } from '../../lib/store/reported-configs.ts'
+import { AdoptCheck, AdoptCheckRequest } from '../../lib/wire/adopt.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+/** Whether a text is what a group of unmanaged workloads runs. Nothing is stored and nothing is pushed by it. */
+export default defineHttp({
+  route: 'POST /api/adopt/check',
+  summary: 'Compare a text with what a group of unmanaged workloads reports to run.',
+  access: signedIn('config:read_content'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(AdoptCheckRequest, { bytesMax: 2_097_152 }),
+  replies: [{ status: 200, description: 'How they compare.', json: AdoptCheck }],
+  errors: ['config-not-found', 'server-busy'],
+  async handle({ body }, ctx) {
+    const groups = await groupUnmanaged(ctx.fleet.state.workloads.values())
+    const group = groups.find((one) => one.reportedConfigHash === body.reported_config_hash)
+    const reported =
+      group === undefined || group.reportedConfigHash === ''
+        ? null
+        : await findReportedConfig(await ctx.db.upToDate(), group.reportedConfigHash)
+    if (group === undefined || reported === null) return problem('config-not-found')
+    const compared = await ctx.configs.effectiveMatch(body.content, reported)
+    if (!compared.ok) return problem(compared.code)
+    const { verdict, paths } = compared.match
+    return json({
+      effective_matches: verdict,
+      paths,
+      workload_count: group.workloads.length,
+      instance_count: group.workloads.reduce((count, { live }) => count + live.count, 0),
+    } satisfies AdoptCheck)
+  },
+})

@@ -1,0 +1,44 @@
+import type { Workload } from '../fleet/state/model.ts'
+import { inTurns } from '../turns.ts'
+
+/** Workloads that nothing was ever pushed to and that report to run the same. */
+export interface AdoptGroup {
+  /** Empty for those whose instances run different configs, or say nothing. */
+  reportedConfigHash: string
+  workloads: Workload[]
+}
+
+/** Workloads that are looked at before others get their turn. */
+const CHUNK = 500
+
+/**
+ * Nothing was ever pushed to it, so there is no text of ours that it runs: what it reports is resolved and masked, and
+ * is never pushed back.
+ */
+export const isUnmanaged = ({
+  pushSeq,
+  activeHash,
+  archivedAt,
+  type,
+  acceptsRemoteConfig,
+}: Workload): boolean =>
+  pushSeq === 0 && activeHash === null && archivedAt === null && type === 'collector' && acceptsRemoteConfig
+
+/** The unmanaged workloads by what they report to run, the largest group first. */
+export async function groupUnmanaged(workloads: Iterable<Workload>): Promise<AdoptGroup[]> {
+  const groups = new Map<string, Workload[]>()
+  for await (const piece of inTurns(workloads, CHUNK)) {
+    for (const workload of piece.filter(isUnmanaged)) {
+      const hash = workload.live.commonReportedHash()
+      const group = groups.get(hash)
+      if (group === undefined) groups.set(hash, [workload])
+      else group.push(workload)
+    }
+  }
+  return [...groups]
+    .map(([reportedConfigHash, members]) => ({ reportedConfigHash, workloads: members }))
+    .sort(
+      (a, b) =>
+        b.workloads.length - a.workloads.length || (a.reportedConfigHash < b.reportedConfigHash ? -1 : 1),
+    )
+}
