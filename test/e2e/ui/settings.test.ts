@@ -103,6 +103,34 @@ describe('users', () => {
   })
 })
 
+describe('the approval policy', () => {
+  test('is read, made stricter at once, and a laxer one waits for somebody else', async () => {
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/settings/approvals')
+    await page.getByText('Only one person may approve now').waitFor()
+    const production = page.getByRole('group', { name: 'Production' })
+    await production.getByLabel('Approvals').selectOption('2')
+    await production.getByLabel('Valid for, in hours').fill('none')
+    await production.getByText('Whole hours, from 1 to 8,760.').waitFor()
+    await production.getByLabel('Valid for, in hours').fill('24')
+    await page.getByRole('button', { name: 'Change the policy' }).click()
+    await page.getByText('This is the policy now.').waitFor()
+    await page.reload()
+    await expect.poll(() => production.getByLabel('Approvals').inputValue()).toBe('2')
+    await production.getByLabel('Approvals').selectOption('1')
+    await page.getByRole('button', { name: 'Change the policy' }).click()
+    await page.getByText(/asked for a policy that asks less/).waitFor()
+    expect(await page.getByRole('button', { name: 'Confirm it' }).count()).toBe(0)
+    const { body } = await service.api.call('GET', '/api/approval-policy')
+    expect(body).toMatchObject({
+      production: { approvals: 2, valid_hours: 24 },
+      pending: { production: { approvals: 1 } },
+    })
+    await context.close()
+  })
+})
+
 describe('tokens for programs', () => {
   test('one is made with a right, told once, used, and revoked', async () => {
     const { page, context } = await visit(browser, service.url)
