@@ -24,7 +24,7 @@ export interface ApprovalParts {
   hub: Hub
   configs: ConfigEngine
   configTargets: ConfigTargets
-  fleetConfigs: Pick<FleetConfigs, 'isFrozenFor' | 'membershipOf' | 'load'>
+  fleetConfigs: Pick<FleetConfigs, 'isFrozenFor' | 'membershipOf' | 'noteHold'>
   config: { policy: ServerPolicy; runtimeValidation: { minVersion: string } }
 }
 

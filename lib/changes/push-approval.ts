@@ -192,7 +192,10 @@ async function commit(
         breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
         now: parts.clock.now(),
       })
-      if (hold !== null) await storeHold(tx, hold)
+      if (hold !== null) {
+        await storeHold(tx, hold)
+        tx.afterCommit(() => parts.fleetConfigs.noteHold(hold))
+      }
       const detail = breakGlass
         ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
         : `${approval.id}:${approval.draftHash}`
@@ -209,7 +212,6 @@ async function commit(
       return { ok: true }
     },
   )
-  if (hold !== null) await parts.fleetConfigs.load()
   return outcome.ok ? { ok: true, approval: pushed! } : outcome
 }
 

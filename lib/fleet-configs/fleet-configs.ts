@@ -46,7 +46,7 @@ export class FleetConfigs {
   readonly #parts: FleetConfigsParts
   #configs: readonly StoredFleetConfig[] = []
   #members = new Map<string, string>()
-  #holds: ReadonlyMap<string, StoredHold> = new Map()
+  #holds = new Map<string, StoredHold>()
   #freeze: Freeze | null = null
   #work: Promise<unknown> = Promise.resolve()
 
@@ -82,6 +82,11 @@ export class FleetConfigs {
   /** Why campaigns leave a workload alone; null when they do not. */
   holdOf(workloadId: string): StoredHold | null {
     return this.#holds.get(workloadId) ?? null
+  }
+
+  /** A hold that was stored in a transaction of somebody else's. */
+  noteHold(hold: StoredHold): void {
+    this.#holds.set(hold.workloadId, hold)
   }
 
   /** The freeze that is in force; null when there is none, or it is over. */
