@@ -47,6 +47,11 @@ export async function noteExternalLogin(
   )
 }
 
+/** Take a user for one who has not signed in: its tokens wait until it does again. */
+export async function forgetLogin(tx: Db, userId: string): Promise<void> {
+  await tx.execute(`update users set last_login_at = null where id = $1`, [userId])
+}
+
 /** Bind a local user to a provider's subject. */
 export async function linkUser(tx: Db, userId: string, issuer: string, subject: string): Promise<void> {
   await tx.execute(`update users set issuer = $2, subject = $3 where id = $1 and kind = 'local'`, [

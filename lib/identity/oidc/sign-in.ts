@@ -8,6 +8,7 @@ import { noteApprovers } from '../../store/approval-votes.ts'
 import type { Db } from '../../store/db.ts'
 import {
   findExternalUser,
+  forgetLogin,
   insertExternalUser,
   noteExternalLogin,
   upsertLinkRequest,
@@ -165,6 +166,7 @@ async function refuse(
       const known = await findExternalUser(tx, issuer, identity.subject)
       if (known) {
         await replaceUserGroups(tx, known.id, [])
+        await forgetLogin(tx, known.id)
         const ended = await deleteUserSessions(tx, known.id, null)
         tx.afterCommit(() => ends.announce(ended))
       }

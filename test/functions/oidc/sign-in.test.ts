@@ -130,12 +130,19 @@ describe('somebody of the provider', () => {
     withMuster(MAPPED, async () => {
       const first = await signIn()
       expect((await muster.call('GET', '/api/me', { as: first.token! })).status).toBe(200)
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+      const asked = { as: first.token!, body: { name: 'ci', permissions: [], expires_at } }
+      const made = (await muster.call('POST', '/api/tokens', asked)).json as { token: string }
+      expect((await muster.call('GET', '/api/me', { as: made.token })).status).toBe(200)
       await provider.tell({ claims: { ...ADA, groups: ['cooks', 'gardeners'] } })
       const { landed, token, refusal } = await signIn()
       expect([landed, token]).toEqual(['/login?sso=refused', undefined])
       expect(await refusal()).toEqual({ reason: 'no_group', groups: ['cooks', 'gardeners'] })
       expect(await newest()).toMatchObject({ action: 'auth.login.failure' })
       expect((await muster.call('GET', '/api/me', { as: first.token! })).status).toBe(401)
+      expect((await muster.call('GET', '/api/me', { as: made.token })).json).toMatchObject({
+        code: 'holder_inactive',
+      })
     }))
 
   it('is refused where the provider left groups out because there are too many', () =>
