@@ -1,6 +1,6 @@
 import { unifiedDiff } from '../changes/unified-diff.ts'
 import { configHash } from '../model/config-hash.ts'
-import { listCampaignGroups } from '../store/campaign-targets.ts'
+import { listCampaignGroups, listGroupVariables } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import { nextTurn } from '../turns.ts'
 import type { CampaignGroup } from '../wire/campaigns.ts'
@@ -13,6 +13,8 @@ const COMPARED_LENGTH_MAX = 1_000_000
 const SHOWN_LENGTH_MAX = 20_000
 /** Groups that are shown; the rest is counted by the plan. */
 const SHOWN_GROUPS_MAX = 100
+/** Values of one variable that are shown of a group. */
+const SHOWN_VALUES_MAX = 50
 
 const LABELS = { before: 'base', after: 'result' }
 
@@ -37,7 +39,12 @@ export class ChangeGroups {
     if (known !== undefined) return known
     const base = baseHash === null ? '' : await this.#judge.textOf(baseHash)
     const changed =
-      base === null ? pair : changedLines(unifiedDiff(base, result.text, LABELS, COMPARED_LENGTH_MAX).text)
+      base === null
+        ? pair
+        : withoutValues(
+            changedLines(unifiedDiff(base, result.text, LABELS, COMPARED_LENGTH_MAX).text),
+            result.values,
+          )
     const key = configHash(changed).slice(0, 32)
     this.#keys.set(pair, key)
     return key
@@ -56,8 +63,10 @@ const changedLines = (diff: string): string =>
 export async function showGroups(parts: CampaignParts, campaign: StoredCampaign): Promise<CampaignGroup[]> {
   const judge = new CampaignJudge(parts, campaign)
   const shown: CampaignGroup[] = []
+  const variables = sortValues(await listGroupVariables(parts.db, campaign.id, SHOWN_VALUES_MAX))
   for (const group of await listCampaignGroups(parts.db, campaign.id, SHOWN_GROUPS_MAX)) {
-    const result = await judge.resultOver(group.baseHash)
+    const workload = parts.fleet.workload(group.sampleId)
+    const result = workload === null ? null : await judge.resultFor(workload)
     const base = group.baseHash === null ? null : await judge.textOf(group.baseHash)
     shown.push({
       key: group.key,
@@ -66,10 +75,34 @@ export async function showGroups(parts: CampaignParts, campaign: StoredCampaign)
       production_count: group.productionCount,
       sample_workload_id: group.sampleId,
       sample_workload_name: group.sampleName,
-      diff: result.ok ? unifiedDiff(base ?? '', result.text, LABELS, SHOWN_LENGTH_MAX).text : '',
-      variables: {},
+      diff: result?.ok ? unifiedDiff(base ?? '', result.text, LABELS, SHOWN_LENGTH_MAX).text : '',
+      variables: variables.get(group.key) ?? {},
     })
     await nextTurn()
   }
   return shown
+}
+
+/** A diff with the names of variables where their values stand, so that workloads that differ by these alone are one group. */
+function withoutValues(diff: string, values: Readonly<Record<string, string>>): string {
+  // The longest first: one value may be part of another. One of a single character stands everywhere.
+  const known = Object.entries(values)
+    .filter(([, value]) => value.length > 1)
+    .sort(([, a], [, b]) => b.length - a.length)
+  return known.reduce((text, [name, value]) => text.replaceAll(value, () => `\${muster:${name}}`), diff)
+}
+
+/** The values of each group's variables, as they were counted: the rarest first. */
+function sortValues(
+  counted: readonly { key: string; name: string; value: string; count: number }[],
+): Map<string, CampaignGroup['variables']> {
+  const groups = new Map<string, CampaignGroup['variables']>()
+  for (const { key, name, value, count } of counted) {
+    const variables = groups.get(key) ?? {}
+    groups.set(key, variables)
+    const values = variables[name] ?? []
+    variables[name] = values
+    values.push({ value, count })
+  }
+  return groups
 }

@@ -4,14 +4,18 @@ import type { ConfigPatch } from '../configs/patch/patch.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { toDeclared } from '../fleet-configs/read-version.ts'
+import { resolveValues } from '../fleet-configs/values.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import { findContent } from '../store/config-contents.ts'
+import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { listManagedConfigs } from '../store/managed-configs.ts'
-import type { CampaignPatch, CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
+import { listWorkloadVariables } from '../store/workload-variables.ts'
+import type { CampaignChange, CampaignPatch, CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
 import { environmentOf } from '../wire/labels.ts'
-import type { CampaignParts } from './parts.ts'
+import { type CampaignParts, toSelectable } from './parts.ts'
 
 /** What a campaign would do with one workload, as both stand now. */
 export interface Judgement {
@@ -19,7 +23,7 @@ export interface Judgement {
   reason: CampaignReason | null
   baseHash: string | null
   /** What it would run; null when that cannot be said. */
-  result: { hash: string; text: string } | null
+  result: { hash: string; text: string; values: Readonly<Record<string, string>> } | null
   /** Every component that the result uses; empty unless it is to be pushed. */
   required: readonly ComponentRef[]
   isProduction: boolean
@@ -36,7 +40,12 @@ type Checked =
 
 /** The config that a campaign makes of another, or why it makes none. */
 export type CampaignResult =
-  | { ok: true; hash: string; text: string }
+  | {
+      ok: true
+      hash: string
+      text: string /** Of its variables. */
+      values: Readonly<Record<string, string>>
+    }
   | { ok: false; verdict: 'unmanaged' | 'refused'; reason: CampaignReason | null }
 
 /** A patch as it was sent, in the words of the configs. */
@@ -57,6 +66,7 @@ export class CampaignJudge {
   readonly #checks = new Map<string, Promise<Checked>>()
   readonly #policies = new Map<string, Promise<boolean>>()
   readonly #results = new Map<string, Promise<CampaignResult>>()
+  #version: Promise<StoredVersion | null> | null = null
   #keptInGit: Promise<ReadonlySet<string>> | null = null
   readonly #bases = new Map<string, Promise<string | null>>()
 
@@ -83,7 +93,7 @@ export class CampaignJudge {
     if (reservation !== null) return leave('held', reservation)
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
     if (await this.#isKeptInGit(workload)) return leave('refused', 'kept_in_git')
-    const result = await this.#resultOf(workload)
+    const result = await this.resultFor(workload)
     if (!result.ok) return leave(result.verdict, result.reason)
     const { hash } = result
     if (hash === workload.activeHash) return leave('same', null, result)
@@ -119,19 +129,46 @@ export class CampaignJudge {
   }
 
   /** The config that a workload would run. */
-  async #resultOf(workload: Workload): Promise<CampaignResult> {
+  async resultFor(workload: Workload): Promise<CampaignResult> {
     const { change } = this.#campaign
     const base = workload.activeHash
-    if (base === null && !(change.kind === 'text' && change.takeover === true))
+    if (base === null && !(change.kind !== 'patch' && change.takeover === true))
       return { ok: false, verdict: 'unmanaged', reason: null }
-    return this.resultOver(base)
+    const { configId } = this.#parts.fleetConfigs.membershipOf(workload)
+    if (change.kind === 'version')
+      return configId === change.fleet_config_id
+        ? this.#rendered(workload, change)
+        : { ok: false, verdict: 'refused', reason: 'not_under_fleet_config' }
+    // What runs there follows from its fleet config: that is what has to be changed.
+    if (configId !== null) return { ok: false, verdict: 'refused', reason: 'under_fleet_config' }
+    if (change.kind === 'patch') return this.#patched(base!)
+    return { ok: true, hash: change.hash ?? '', text: change.yaml ?? '', values: {} }
   }
 
-  /** What a workload would run that runs this config, or none that muster pushed. */
-  async resultOver(base: string | null): Promise<CampaignResult> {
-    const { change } = this.#campaign
-    if (change.kind === 'text') return { ok: true, hash: change.hash ?? '', text: change.yaml ?? '' }
-    return base === null ? { ok: false, verdict: 'unmanaged', reason: null } : this.#patched(base)
+  /** A version with the values of one workload in it. */
+  async #rendered(
+    workload: Workload,
+    { fleet_config_id: configId, number }: Extract<CampaignChange, { kind: 'version' }>,
+  ): Promise<CampaignResult> {
+    const { db, configs } = this.#parts
+    this.#version ??= findVersion(db, configId, number)
+    const version = await this.#version
+    if (version === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
+    const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)?.values ?? {}
+    const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported: true }
+    const values = resolveValues(version.variables, sources)
+    const variables = version.variables.map(toDeclared)
+    const key = JSON.stringify(values)
+    return once(this.#results, TEXTS_MAX, key, async () => {
+      const answer = await configs.render({ text: version.body, variables, values })
+      if (!answer.ok) throw new JudgeBusy()
+      const { rendering } = answer
+      if (rendering.ok)
+        return { ok: true, hash: configHash(rendering.text), text: rendering.text, values } as const
+      const { code } = rendering.problem
+      const reason = code === 'variable_missing' || code === 'variable_invalid' ? code : ('invalid' as const)
+      return { ok: false, verdict: 'refused', reason } as const
+    })
   }
 
   /** A config with the campaign's patch, once for all workloads that run it. */
@@ -147,7 +184,7 @@ export class CampaignJudge {
       if (!found.ok) throw new JudgeBusy()
       const { patching } = found
       if (!patching.ok) return { ok: false, verdict: 'refused', reason: 'patch_does_not_fit' } as const
-      return { ok: true, hash: configHash(patching.text), text: patching.text } as const
+      return { ok: true, hash: configHash(patching.text), text: patching.text, values: {} } as const
     })
   }
 

@@ -65,8 +65,8 @@ export class CampaignPlanner {
   }
 
   async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
-    const { db, clock, config, fleet } = this.#parts
-    const members = listInScope(fleet, campaign.scope)
+    const { db, clock, config } = this.#parts
+    const members = listInScope(this.#parts, campaign)
     progress.total = members.length
     const planned: Planned[] = []
     const judge = new CampaignJudge(this.#parts, campaign)
@@ -141,6 +141,7 @@ function toTargets(
     baseHash: judgement.baseHash,
     resultHash: judgement.result?.hash ?? null,
     groupKey,
+    variables: judgement.result?.values ?? {},
     isProduction: judgement.isProduction,
     instanceCount: workload.live.count,
     state:

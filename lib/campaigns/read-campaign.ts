@@ -73,7 +73,7 @@ export function readCampaign(
   if (UNSTORABLE.test(name) || UNSTORABLE.test(description)) return refuse('campaign-text-invalid')
   const change = readChange(sent.change as CampaignChange)
   if (!change.ok) return change
-  const scope = readScope(sent.scope as CampaignScope)
+  const scope = readScope(sent.scope as CampaignScope, change.value.kind === 'version')
   if (!scope.ok) return scope
   const rules = readRules(sent)
   if (!rules.ok) return rules
@@ -84,7 +84,16 @@ export function readCampaign(
 }
 
 function readChange(sent: CampaignChange): Read<CampaignChange> {
+  if (sent.kind === 'version') return readVersion(sent)
   return sent.kind === 'patch' ? readPatch(sent) : readText(sent)
+}
+
+function readVersion(sent: Extract<CampaignChange, { kind: 'version' }>): Read<CampaignChange> {
+  const { fleet_config_id: id, number } = sent
+  if (id === '' || id.length > NAME_LENGTH_MAX || !isCount(number, 1_000_000, 1))
+    return refuse('campaign-change-invalid', { reason: 'a version needs fleet_config_id and number' })
+  const takeover = sent.takeover === true ? { takeover: true } : {}
+  return { ok: true, value: { kind: 'version', fleet_config_id: id, number, ...takeover } }
 }
 
 function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<CampaignChange> {
@@ -116,7 +125,7 @@ function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<Campa
   return { ok: true, value: { kind: 'patch', patch, hash: configHash(text) } }
 }
 
-function readScope(sent: CampaignScope): Read<CampaignScope> {
+function readScope(sent: CampaignScope, hasEveryone: boolean): Read<CampaignScope> {
   const scope: CampaignScope = {}
   for (const key of ['selector', 'exclude_selector'] as const) {
     const asked = sent[key]
@@ -130,7 +139,8 @@ function readScope(sent: CampaignScope): Read<CampaignScope> {
     if (ids.length > IDS_MAX) return refuse('campaign-list-too-long', { field: `scope.${key}`, max: IDS_MAX })
     if (ids.length > 0) scope[key] = ids
   }
-  if (scope.selector === undefined && scope.workload_ids === undefined) return refuse('campaign-scope-empty')
+  const isEmptyScope = scope.selector === undefined && scope.workload_ids === undefined
+  if (isEmptyScope && !hasEveryone) return refuse('campaign-scope-empty')
   return { ok: true, value: scope }
 }
 

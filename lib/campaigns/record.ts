@@ -60,6 +60,7 @@ export function toCampaignRecord(
 function withoutTexts(change: CampaignChange): CampaignChange {
   if (change.kind === 'patch')
     return { kind: 'patch', ...(change.hash === undefined ? {} : { hash: change.hash }) }
+  if (change.kind === 'version') return change
   const { yaml, ...rest } = change
   return rest
 }

@@ -88,7 +88,7 @@ async function lookAt(
     if (error instanceof JudgeBusy) return { kind: 'busy' }
     throw error
   }
-  const reason = refusalOf(campaign, target, workload, judgement)
+  const reason = refusalOf(parts, campaign, target, workload, judgement)
   if (reason !== null) return { kind: 'skipped', reason }
   return judgement.verdict === 'offline'
     ? { kind: 'offline' }
@@ -101,12 +101,13 @@ const isBusy = (workload: Workload): boolean =>
 
 /** Why what would be done now is not what was approved; null when it is. */
 function refusalOf(
+  parts: CampaignParts,
   campaign: StoredCampaign,
   target: StoredCampaignTarget,
   workload: Workload,
   now: Judgement,
 ): CampaignReason | null {
-  if (isInScope(workload, campaign.scope) !== 'selected') return 'not_selected'
+  if (isInScope(parts, workload, campaign) !== 'selected') return 'not_selected'
   if (now.baseHash !== target.baseHash) return 'base_moved'
   if (now.isProduction && !target.isProduction) return 'became_production'
   if (now.verdict !== 'changes' && now.verdict !== 'offline') return now.reason ?? 'base_moved'

@@ -17,6 +17,8 @@ export interface StoredCampaignTarget {
   resultHash: string | null
   /** Targets that change in the same way share it. */
   groupKey: string | null
+  /** What the variables of its fleet config's version stand for. */
+  variables: Readonly<Record<string, string>>
   isProduction: boolean
   instanceCount: number
   state: CampaignTargetState
@@ -30,7 +32,7 @@ export interface StoredCampaignTarget {
 }
 
 const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workload_name as "workloadName", position,
-  wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey",
+  wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey", variables,
   is_production as "isProduction", instance_count as "instanceCount", state, push_id as "pushId",
   rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", started_at as "startedAt",
   ended_at as "endedAt"`
@@ -55,15 +57,16 @@ export async function replaceCampaignTargets(
       base_hash: t.baseHash,
       result_hash: t.resultHash,
       group_key: t.groupKey,
+      variables: t.variables,
       is_production: t.isProduction,
       instance_count: t.instanceCount,
       state: t.state,
     }))
     await tx.execute(
       `insert into campaign_targets (campaign_id, workload_id, workload_name, position, wave, verdict, reason,
-         base_hash, result_hash, group_key, is_production, instance_count, state, was_degraded)
+         base_hash, result_hash, group_key, variables, is_production, instance_count, state, was_degraded)
        select $1, r.*, false from json_to_recordset($2::json) as r (workload_id text, workload_name text,
-         position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text,
+         position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb,
          is_production boolean, instance_count int, state text)`,
       [campaignId, JSON.stringify(records)],
     )
@@ -259,5 +262,22 @@ export async function listCampaignGroups(
      from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
      group by group_key order by 2 desc, 1 limit $2`,
     [campaignId, limit],
+  )
+}
+
+/** How many targets of each group have each value of a variable, the rarest first, `most` values of each. */
+export async function listGroupVariables(
+  db: Db,
+  campaignId: string,
+  most: number,
+): Promise<{ key: string; name: string; value: string; count: number }[]> {
+  return db.query(
+    `select key, name, value, count from (
+       select t.group_key as key, v.key as name, v.value, count(*)::int as count,
+         row_number() over (partition by t.group_key, v.key order by count(*), v.value) as place
+       from campaign_targets t, jsonb_each_text(t.variables) v
+       where t.campaign_id = $1 and t.wave is not null group by 1, 2, 3) counted
+     where place <= $2 order by key, name, place`,
+    [campaignId, most],
   )
 }

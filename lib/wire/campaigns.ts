@@ -89,7 +89,7 @@ export type CampaignPatch = Infer<typeof CampaignPatch>
 
 export const CampaignChange = named(
   'CampaignChange',
-  'What is carried to the workloads: one whole config for all of them, or a patch of the config that each has.',
+  'What is carried to the workloads: one whole config for all of them, a patch of the config that each has, or a version of the fleet config that they are under.',
   anyOf([
     type({
       kind: literal('text'),
@@ -105,13 +105,23 @@ export const CampaignChange = named(
       patch: note('Shown with `config:read_content` only.', optional(CampaignPatch)),
       hash: optional(string()),
     }),
+    type({
+      kind: literal('version'),
+      fleet_config_id: string(),
+      number: number(),
+      hash: note("Of the version's text, before its variables have values.", optional(string())),
+      takeover: note(
+        'Whether workloads that muster never pushed to are changed as well; there is no way back for them.',
+        optional(boolean()),
+      ),
+    }),
   ]),
 )
 export type CampaignChange = Infer<typeof CampaignChange>
 
 export const CampaignScope = named(
   'CampaignScope',
-  'Which workloads are meant: those of the selector and those that are named, without the excluded ones.',
+  'Which workloads are meant: those of the selector and those that are named, without the excluded ones. Of a version all that are under its fleet config where neither is said.',
   type({
     selector: optional(Selector),
     workload_ids: optional(array(string())),

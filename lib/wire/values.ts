@@ -239,6 +239,7 @@ export const CAMPAIGN_REASONS = [
   'invalid',
   'kept_in_git',
   'not_selected',
+  'not_under_fleet_config',
   'patch_does_not_fit',
   'policy_blocked',
   'quarantined',
@@ -246,6 +247,7 @@ export const CAMPAIGN_REASONS = [
   'result_changed',
   'under_fleet_config',
   'unreadable',
+  'variable_invalid',
   'variable_missing',
   'workload_gone',
 ] as const

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import type { CampaignGroup, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
@@ -19,6 +19,7 @@ const HOSTS = ['vm-1', 'vm-2', 'vm-3', 'vm-4', 'vm-5', 'vm-6']
 
 beforeEach(async () => {
   await ctx?.close()
+  await database.pool.execute('delete from fleet_configs')
   await database.pool.execute('delete from campaigns')
   await database.pool.execute('delete from workloads')
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })
@@ -344,5 +345,48 @@ describe('a campaign', () => {
     const patched = configYaml(1).replace('debug:', 'debug:\n    verbosity: detailed')
     expect(runs()).toEqual(HOSTS.map(() => configHash(patched)))
     expect((await record(id)).status).toBe('running')
+  })
+})
+
+describe('a version of a fleet config', () => {
+  const templated = configYaml(1).replace('127.0.0.1:1', `\${muster:site}:1`)
+
+  async function fleetConfig(): Promise<string> {
+    const made = await invoke(ctx, 'POST /api/fleet-configs', {
+      as: editor.token,
+      body: { name: 'Edge', selector: { match_labels: { 'identity/host.name': 'vm-*' } } },
+    })
+    expect(made.status, JSON.stringify(made.json)).toBe(201)
+    const { id } = made.json as { id: string }
+    const version = await invoke(ctx, `POST /api/fleet-configs/${id}/versions`, {
+      as: editor.token,
+      body: {
+        content: templated,
+        comment: 'By site',
+        variables: [{ name: 'site', label: 'identity/host.name', pattern: 'vm-[0-9]+' }],
+      },
+    })
+    expect(version.status, JSON.stringify(version.json)).toBe(201)
+    return id
+  }
+
+  it('reaches all that are under it, each with values of its own, and reads as one change', async () => {
+    const configId = await fleetConfig()
+    const change = { kind: 'version', fleet_config_id: configId, number: 1 }
+    const id = await start({ scope: {}, waves: [{}], change })
+    const { plan: found } = await record(id)
+    expect(found).toMatchObject({ verdicts: { changes: 6 }, group_count: 1 })
+    const [group] = (await call('GET', `/${id}/groups`)).json as CampaignGroup[]
+    expect(group!.count).toBe(6)
+    expect(group!.variables['site']).toHaveLength(6)
+    await work()
+    const own = HOSTS.map((host) => configHash(configYaml(1).replace('127.0.0.1:1', `${host}:1`)))
+    expect(runs()).toEqual(own)
+  })
+
+  it('is the only way to change what is under it', async () => {
+    await fleetConfig()
+    const { plan: found } = await plan(await draft())
+    expect(found).toMatchObject({ target_count: 0, refused: { under_fleet_config: 6 } })
   })
 })
