@@ -12,6 +12,7 @@ import type { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import type { Hub } from '../lib/hub/hub.ts'
 import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
+import type { LinkFacts } from '../lib/links/owner-links.ts'
 import type { Log } from '../lib/log.ts'
 import type { OpampExchange } from '../lib/opamp/exchange.ts'
 import type { RecommendedVersion } from '../lib/posture/recommended-version.ts'
@@ -29,8 +30,8 @@ export interface ClusterFacts {
   ownedSince: Date
   members: readonly (Pick<SeenMember, 'id' | 'address' | 'version' | 'startedAt' | 'silentMs'> & {
     isOwner: boolean
-    hasLink: boolean
-    agents: number
+    /** Its way to the owner; null where it has none. */
+    link: Omit<LinkFacts, 'memberId'> | null
   })[]
 }
 

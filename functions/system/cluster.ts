@@ -1,3 +1,4 @@
+import { OWNER_SILENT_MS } from '../../lib/cluster/timing.ts'
 import { Cluster } from '../../lib/wire/system.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
@@ -26,8 +27,10 @@ export default defineHttp({
         started_at: member.startedAt.toISOString(),
         silent_ms: Math.round(member.silentMs),
         is_owner: member.isOwner,
-        has_link: member.hasLink,
-        agents: member.agents,
+        is_silent: member.silentMs >= OWNER_SILENT_MS,
+        linked_since: member.link?.since.toISOString() ?? null,
+        agents: member.link?.agents ?? 0,
+        counts: member.link?.counts ?? null,
       })),
     }
     return json(cluster)

@@ -19,6 +19,8 @@ export const REPORT_BYTES_MAX = 524_288
  * - not-sent: an offer did not reach its agent
  * - seen: how many agents there are, the XOR of their uids, and those whose beats were answered here, uid after uid
  * - bound: all agents that there are
+ * - counts: what the page shows of a front: agents that wait to be told of or for an answer, and what it has counted
+ *   since it started
  */
 export type FrontEntry =
   | ['report', n: number, conn: number, isCaughtUp: boolean, message: string, form: EffectiveForm | null]
@@ -28,6 +30,7 @@ export type FrontEntry =
   | ['not-sent', conn: number, uid: string, hash: string]
   | ['seen', count: number, xor: string, beats: string]
   | ['bound', agents: string]
+  | ['counts', waiting: number, absorbed: number, forwarded: number, replayed: number]
 
 /**
  * What the owner says.
@@ -67,6 +70,7 @@ const SHAPES: Record<string, readonly string[]> = {
   'not-sent': ['number', 'string', 'string'],
   seen: ['number', 'string', 'string'],
   bound: ['string'],
+  counts: ['number', 'number', 'number', 'number'],
   answer: ['number', 'object'],
   tell: ['number', 'string', 'object'],
   drop: ['number'],
@@ -74,7 +78,7 @@ const SHAPES: Record<string, readonly string[]> = {
   withdraw: ['number', 'string'],
   list: [],
 }
-const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'not-sent', 'seen', 'bound']
+const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'not-sent', 'seen', 'bound', 'counts']
 const OWNER_KINDS = ['answer', 'tell', 'drop', 'grant', 'withdraw', 'list']
 
 const Form = object({

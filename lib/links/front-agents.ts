@@ -415,6 +415,7 @@ export class FrontAgents implements FleetPort {
   #keepTime(): void {
     this.#parts.timers.after(SEEN_MS, () => {
       if (this.#isStopped) return
+      this.#sayCounts()
       this.#saySeen()
       this.#effective.tick()
       this.#keepTime()
@@ -427,6 +428,11 @@ export class FrontAgents implements FleetPort {
       this.#effective.forgetAll()
       this.#keepFormsYoung()
     })
+  }
+
+  #sayCounts(): void {
+    const { waiting, unconfirmed, absorbed, forwarded, replayed } = this.counts
+    this.#link?.send(['counts', waiting + unconfirmed, absorbed, forwarded, replayed])
   }
 
   #saySeen(): void {

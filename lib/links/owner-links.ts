@@ -34,6 +34,16 @@ export interface LinkFacts {
   memberId: string
   agents: number
   since: Date
+  /** Null until it has said so. */
+  counts: FrontSaid | null
+}
+
+/** What a front says of itself from time to time. */
+export interface FrontSaid {
+  waiting: number
+  absorbed: number
+  forwarded: number
+  replayed: number
 }
 
 /** How often the pictures of who is there may be compared agent by agent. */
@@ -121,6 +131,7 @@ export class OwnerLink {
   #heardMs: number
   #listedMs = Number.NEGATIVE_INFINITY
   #hasDiffered = false
+  #counts: FrontSaid | null = null
   #isClosed = false
 
   constructor(links: OwnerLinks, socket: LinkSocket, memberId: string) {
@@ -143,7 +154,7 @@ export class OwnerLink {
     let agents = 0
     for (const { id } of this.#connections.values())
       agents += this.#links.parts.fleet.state.byConnection.get(id)?.size ?? 0
-    return { memberId: this.#memberId, agents, since: this.#since }
+    return { memberId: this.#memberId, agents, since: this.#since, counts: this.#counts }
   }
 
   push(entry: OwnerEntry): void {
@@ -225,6 +236,11 @@ export class OwnerLink {
       case 'bound':
         this.#endAllBut(entry[1])
         break
+      case 'counts': {
+        const [, waiting, absorbed, forwarded, replayed] = entry
+        this.#counts = { waiting, absorbed, forwarded, replayed }
+        break
+      }
       default:
         entry satisfies never
     }

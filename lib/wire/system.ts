@@ -54,8 +54,20 @@ export const ClusterMember = named(
     started_at: string(),
     silent_ms: note('How long ago it was heard of last, by the clock of the database.', number()),
     is_owner: note('Whether it decides.', boolean()),
-    has_link: note('Whether it has a way to the owner.', boolean()),
+    is_silent: note('Whether it has not been heard of for so long that it is taken for gone.', boolean()),
+    linked_since: note('Since when it has its way to the owner; null where it has none.', nullable(string())),
     agents: note('Agents on its WebSockets, as the owner knows them.', number()),
+    counts: note(
+      'What it said last of itself, which it does every five seconds.',
+      nullable(
+        type({
+          waiting: note('Agents of which the owner has to be told, and reports without an answer.', number()),
+          absorbed: note('Beats that it answered alone, since it started.', number()),
+          forwarded: note('Messages that it passed on.', number()),
+          replayed: note('Agents of which it told a new owner.', number()),
+        }),
+      ),
+    ),
   }),
 )
 export type ClusterMember = Infer<typeof ClusterMember>

@@ -327,15 +327,14 @@ class Member implements RunningMember {
   #facts(): ClusterFacts {
     const { members, owner } = this.#membership
     const { epoch } = this.#lock
-    const links = new Map(this.#owning?.links.list().map((link) => [link.memberId, link.agents]))
+    const links = new Map(this.#owning?.links.list().map(({ memberId, ...link }) => [memberId, link]))
     return {
       epoch,
       ownedSince: owner?.since ?? this.#clock.now(),
       members: members.map((member) => ({
         ...member,
         isOwner: member.id === this.#self.memberId,
-        hasLink: links.has(member.id),
-        agents: links.get(member.id) ?? 0,
+        link: links.get(member.id) ?? null,
       })),
     }
   }

@@ -31,6 +31,10 @@ const SECTIONS = {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-approvals.tsx')).ApprovalsSection),
   },
+  processes: {
+    needs: 'settings:manage',
+    section: lazy(async () => (await import('./settings-processes.tsx')).ProcessesSection),
+  },
   system: {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-system.tsx')).SystemSection),

@@ -139,6 +139,18 @@ describe('a front', () => {
     expect(said.at(-1)).toEqual(['seen', 2, xorOf([uidOf(1), uidOf(2)]), uidOf(2)])
   })
 
+  it('says what it has counted and how much waits, also while something does', () => {
+    const { agents, said, link, say, take, timers } = openFront()
+    agents.linked(link)
+    say(1, 1, DESCRIBED)
+    timers.advance(5_000)
+    expect(said.at(-1)).toEqual(['counts', 1, 0, 1, 0])
+    take(...reports(said).map(([, n]): OwnerEntry => ['answer', n, null]), ['grant', 1, uidOf(1)])
+    say(1, 2)
+    timers.advance(5_000)
+    expect(said.filter(([kind]) => kind === 'counts').at(-1)).toEqual(['counts', 0, 1, 1, 0])
+  })
+
   it('sends an offer with its text, and says of one that is late, overtaken or unknown that it was not sent', async () => {
     const { agents, clock, said, link, say, take, told } = openFront({ aa: 'one', bb: 'two' })
     agents.linked(link)

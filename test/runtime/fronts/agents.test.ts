@@ -120,7 +120,7 @@ describe('agents of any process', () => {
     expect((await front.call('GET', '/api/system/cluster')).status).toBe(401)
     const cluster = await eventually(
       async () => (await front.call('GET', '/api/system/cluster', { as: token })).json() as Promise<Cluster>,
-      ({ members }) => members.length === 2 && members.every(({ has_link }) => has_link),
+      ({ members }) => members.length === 2 && members.every(({ linked_since }) => linked_since !== null),
     )
     expect(cluster).toMatchObject({ is_one_of_several: true, epoch: expect.any(Number) })
     expect(cluster.members.map(({ address, is_owner, agents }) => [address, is_owner, agents])).toEqual([

@@ -367,6 +367,7 @@ export async function openScene(service: Service): Promise<Scene> {
     { name: 'users', path: '/settings/users' },
     { name: 'groups', path: '/settings/groups' },
     { name: 'labels', path: '/settings/labels' },
+    { name: 'processes', path: '/settings/processes' },
     { name: 'system', path: '/settings/system' },
     { name: 'nothing', path: '/nothing/here' },
   ]

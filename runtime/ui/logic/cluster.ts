@@ -1,0 +1,24 @@
+import type { ClusterMember } from '../../../lib/wire/system.ts'
+import type { Tone } from './diagnosis.ts'
+
+/** How a process stands. */
+export type MemberState = 'owner' | 'front' | 'unlinked' | 'silent'
+
+/** What is to be said of a process before anything else. */
+export function memberState(member: ClusterMember): MemberState {
+  if (member.is_silent) return 'silent'
+  if (member.is_owner) return 'owner'
+  return member.linked_since === null ? 'unlinked' : 'front'
+}
+
+/** How each state looks. */
+export const MEMBER_TONES = {
+  owner: ['ok', 'full'],
+  front: ['ok', 'full'],
+  unlinked: ['warn', 'ring'],
+  silent: ['bad', 'ring'],
+} as const satisfies Record<MemberState, readonly [Tone, string]>
+
+/** The versions that run, each once. */
+export const versionsOf = (members: readonly ClusterMember[]): string[] =>
+  [...new Set(members.map(({ version }) => version))].sort()

@@ -1,0 +1,110 @@
+import { useEffect } from 'preact/hooks'
+import type { Cluster, ClusterMember } from '../../../lib/wire/system.ts'
+import { clusterTexts } from '../i18n/cluster.ts'
+import { say } from '../i18n/define.ts'
+import { formatList, formatNumber } from '../i18n/format.ts'
+import { MEMBER_TONES, type MemberState, memberState, versionsOf } from '../logic/cluster.ts'
+import { Loaded } from '../parts/failure.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
+import { api } from '../state/endpoints.ts'
+import { useResource } from '../state/use-resource.ts'
+
+/** Nothing tells of changes among processes, so they are asked about. */
+const POLL_MS = 3_000
+
+function StateMark({ of }: { of: ClusterMember }) {
+  const state = memberState(of)
+  const [tone, shape] = MEMBER_TONES[state]
+  return (
+    <Mark tone={tone} shape={shape}>
+      {say(clusterTexts).state[state]}
+    </Mark>
+  )
+}
+
+const count = (value: number | undefined) => (value === undefined ? '–' : formatNumber(value))
+
+function columns(): TableColumn<ClusterMember>[] {
+  const { column } = say(clusterTexts)
+  return [
+    {
+      title: column.process,
+      look: 'name mono',
+      cell: ({ address, id }) => <span title={id}>{address}</span>,
+    },
+    { title: column.state, cell: (member) => <StateMark of={member} /> },
+    { title: column.version, look: 'mono', cell: ({ version }) => version },
+    { title: column.started, look: 'muted', cell: (member) => <Ago at={member.started_at} /> },
+    { title: column.link, look: 'muted', cell: (member) => <Ago at={member.linked_since} /> },
+    { title: column.agents, look: 'n', cell: ({ agents }) => formatNumber(agents) },
+    { title: column.waiting, look: 'n', cell: ({ counts }) => count(counts?.waiting) },
+    { title: column.absorbed, look: 'n', cell: ({ counts }) => count(counts?.absorbed) },
+    { title: column.forwarded, look: 'n', cell: ({ counts }) => count(counts?.forwarded) },
+    { title: column.replayed, look: 'n', cell: ({ counts }) => count(counts?.replayed) },
+  ]
+}
+
+/** What is not as it should be, each in one sentence. */
+function Troubles({ members }: { members: readonly ClusterMember[] }) {
+  const words = say(clusterTexts)
+  const inState = (state: MemberState) =>
+    members.filter((member) => memberState(member) === state).map(({ address }) => address)
+  const [silent, unlinked, versions] = [inState('silent'), inState('unlinked'), versionsOf(members)]
+  const sentences = [
+    silent.length > 0 && words.missing(formatList(silent), silent.length),
+    unlinked.length > 0 && words.unlinked(formatList(unlinked), unlinked.length),
+    versions.length > 1 && words.versions(formatList(versions)),
+  ].filter((sentence) => sentence !== false)
+  if (sentences.length === 0) return null
+  return (
+    <div class="notice t-warn" role="status">
+      <div>
+        {sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function Processes({ of }: { of: Cluster }) {
+  const words = say(clusterTexts)
+  const { members } = of
+  const agents = members.reduce((sum, member) => sum + member.agents, 0)
+  return (
+    <>
+      <p class="muted">{words.lead}</p>
+      <Troubles members={members} />
+      <Pairs
+        of={[
+          [words.owner, <span class="mono">{members.find((one) => one.is_owner)?.address ?? '–'}</span>],
+          [words.since, <Ago at={of.owned_since} />],
+          [words.epoch, formatNumber(of.epoch ?? 0)],
+          [words.agents, formatNumber(agents)],
+        ]}
+      />
+      <Table label={words.list} columns={columns()} rows={members} keyOf={({ id }) => id} />
+    </>
+  )
+}
+
+/** The processes that serve this fleet, who decides, and what each carries. */
+export function ProcessesSection() {
+  const cluster = useResource('cluster', (abort) => api.cluster(abort))
+  const { reload } = cluster
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) reload()
+    }, POLL_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <Loaded of={cluster}>
+      {(found) =>
+        found.is_one_of_several ? <Processes of={found} /> : <p class="empty">{say(clusterTexts).alone}</p>
+      }
+    </Loaded>
+  )
+}

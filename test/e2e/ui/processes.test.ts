@@ -1,0 +1,70 @@
+import type { Browser } from 'playwright-core'
+import { afterEach, expect, test } from 'vitest'
+import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import { startStandby } from '../../faults/support/standby.ts'
+import { eventually } from '../support/eventually.ts'
+import { findBarriers, launchBrowser, signIn, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { SHARED_SECRET, startComplete } from './support/service.ts'
+
+const cleanups: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function browse(): Promise<Browser> {
+  const browser = await launchBrowser()
+  cleanups.push(() => browser.close())
+  return browser
+}
+
+test('a process that runs alone says so', async () => {
+  const service = await startComplete()
+  cleanups.push(() => service.stop())
+  const { page, complaints } = await visit(await browse(), service.url)
+  await signIn(page)
+  await page.goto('/settings/processes')
+  await page.getByText('One process serves this fleet.').waitFor()
+  expect(await page.getByRole('table').count()).toBe(0)
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
+  await page.reload()
+  await page.getByText('Un seul processus sert ce parc.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('several are listed with who decides and what each carries, and one that falls silent is missed', async () => {
+  const addresses = [0, 0].map(async () => `127.0.0.1:${await findFreePort('127.0.0.1')}`)
+  const [ownerAt = '', frontAt = ''] = await Promise.all(addresses)
+  const owner = await startComplete({ MUSTER_INTERNAL_ADDR: ownerAt })
+  cleanups.push(() => owner.stop())
+  const opampPort = await findFreePort('127.0.0.1')
+  const env = { MUSTER_INTERNAL_ADDR: frontAt, OPAMP_SHARED_SECRET: SHARED_SECRET }
+  const front = await startStandby(owner.dsn, opampPort, env)
+  cleanups.push(() => front.process.stop())
+  await eventually('the front is ready', async () => (await front.statusOf('/readyz')) === 200)
+  const at = { ...owner, opampUrl: `ws://127.0.0.1:${opampPort}/v1/opamp` }
+  const agents = ['pod-1', 'pod-2'].map((pod) => connect(at, 'on-front', pod, { beatMs: 500 }))
+  cleanups.push(() => Promise.all(agents.map((agent) => agent.stop())))
+
+  const { page } = await visit(await browse(), owner.url)
+  await signIn(page)
+  await page.getByRole('link', { name: 'on-front' }).waitFor()
+  await page.goto('/settings/processes')
+  const row = (address: string) => page.getByRole('row', { name: address })
+  const cell = (address: string, column: number) => row(address).getByRole('cell').nth(column).textContent()
+  await row(ownerAt).getByText('owner').waitFor()
+  await row(frontAt).getByText('front', { exact: true }).waitFor()
+  expect(await cell(ownerAt, 5)).toBe('0')
+  await expect.poll(() => cell(frontAt, 5)).toBe('2')
+  // Beats that the front answers alone show without a reload.
+  await expect.poll(async () => Number(await cell(frontAt, 7)), { timeout: 20_000 }).toBeGreaterThan(2)
+  expect(Number(await cell(frontAt, 8))).toBeGreaterThan(0)
+  expect(await cell(frontAt, 6)).toBe('0')
+  expect(await findBarriers(page)).toEqual([])
+  expect(await page.getByRole('status').filter({ hasText: frontAt }).count()).toBe(0)
+
+  process.kill(front.process.pid, 'SIGSTOP')
+  cleanups.push(() => process.kill(front.process.pid, 'SIGCONT'))
+  await page.getByText(`${frontAt} has not been heard of for some seconds`).waitFor()
+  await row(frontAt).getByText('missing').waitFor()
+})
