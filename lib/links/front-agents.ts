@@ -162,7 +162,9 @@ export class FrontAgents implements FleetPort {
       this.#beats.add(bound)
       return { message: {}, pendingOffer: null }
     }
-    if (!isNew && !isNext && !isAgain) bound.isCaughtUp = false
+    // The first number again, with all that it is: a new process on a gateway's socket.
+    const isStart = isAgain && report.attributes !== null
+    if (!isNew && (isStart || (!isNext && !isAgain))) bound.isCaughtUp = false
     const fields = splitReport(about.message!)
     bound.report.take(fields)
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire

@@ -33,5 +33,6 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [4351, 'an offer whose commit was in doubt and that was due no more, stored and not held'],
   [5549, 'an offer in doubt that was just being stored again, taken for stored and sent'],
   [4286, 'nothing of the fleet: an agent never said what it had done while it was not connected'],
+  [5425, 'an offer that an agent which does not report never got again after its restart behind a gateway'],
   [1905, 'nothing of the fleet: a config that was kept from the workload that its agent had left'],
 ]

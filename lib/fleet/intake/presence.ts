@@ -64,7 +64,7 @@ export class Presence {
     if (isBack) this.#reports.returned(instance)
   }
 
-  /** A poller that did not say goodbye starts from the beginning: what it was applying was lost with its process. */
+  /** It starts from the beginning on a connection that did not end: what it was applying was lost with its process. */
   startedAnew(instance: Instance): void {
     this.#reports.lost(instance)
     forgetOfferConnection(instance)

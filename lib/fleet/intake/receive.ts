@@ -90,15 +90,15 @@ export class Receiver {
     if (duplicate !== null) return plain(duplicate)
     const wasLive = instance.workload?.live.has(instance) ?? false
     const isRepeated = instance.sequenceNum === report.sequenceNum && instance.connection === connection
-    const isStart = isNewStart(instance, connection, report)
+    const isStart = isNewStart(instance, connection, report, about)
     if (isStart) this.#presence.startedAnew(instance)
     const isFirstAgain = instance.sequenceNum === null && instance.workload !== null
     const hasGap = this.#noteSequence(instance, connection, report) && about.isCaughtUp !== true
     const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
     const isWhole =
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
-    // Words were lost together with the old connection: what it runs is not known until it says so.
-    if (hasGap && instance.connection !== connection) instance.reported = { isKnown: false }
+    // Words were lost together with the old connection or process: what it runs is not known until it says so.
+    if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection)
     this.#merge(instance, report, wasLive, isWhole)
     const isRetransmission = about.isRetransmission === true
@@ -239,10 +239,21 @@ export class Receiver {
   }
 }
 
-/** A poller that describes itself and counts from the beginning again: over HTTP no connection tells of a restart. */
-function isNewStart({ sequenceNum }: Instance, { transport }: AgentConnection, report: AgentReport): boolean {
-  if (transport !== 'http' || report.attributes === null || sequenceNum === null) return false
-  return report.sequenceNum < sequenceNum
+/**
+ * It describes itself and counts from the beginning again on the connection that it was on: a poller has one for all its
+ * polls, and a gateway's socket stays open for the others that it carries. A socket that is new to it says so by itself.
+ * One that died after its first message begins with the same number: over HTTP that is a message sent twice.
+ */
+function isNewStart(
+  instance: Instance,
+  connection: AgentConnection,
+  report: AgentReport,
+  { isCaughtUp = false }: AboutReport,
+): boolean {
+  const { sequenceNum } = instance
+  if (report.attributes === null || sequenceNum === null || isCaughtUp) return false
+  if (connection.transport === 'http') return report.sequenceNum < sequenceNum
+  return instance.connection === connection && report.sequenceNum <= sequenceNum
 }
 
 const capabilitiesOf = (instance: Instance, report: AgentReport): number =>

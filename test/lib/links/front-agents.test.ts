@@ -103,6 +103,18 @@ describe('a front', () => {
     expect(reports(said)[0]![3]).toBe(false)
   })
 
+  it('says of an agent that describes itself again under its first number that its process may be another', () => {
+    const { agents, said, link, say, take } = openFront()
+    agents.linked(link)
+    say(1, 1, DESCRIBED)
+    take(['answer', reports(said).at(-1)![1], {}])
+    say(1, 1, {})
+    expect(reports(said).at(-1)).toMatchObject({ 2: 1, 3: true })
+    take(['answer', reports(said).at(-1)![1], {}])
+    say(1, 1, DESCRIBED)
+    expect(reports(said).at(-1)).toMatchObject({ 2: 1, 3: false })
+  })
+
   it('answers granted beats in sequence itself, and passes on everything else', () => {
     const { agents, said, link, say, take } = openFront()
     agents.linked(link)

@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
+import {
+  createFleetContext,
+  type FakeAgent,
+  type FleetTestContext,
+  SUPERVISOR,
+} from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+
+// A gateway carries several agents over one WebSocket: that socket stays open when one of them starts again.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let workload: PushedWorkload
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  workload = new PushedWorkload(ctx, 'a')
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+/** It does not say what becomes of a config. */
+const MUTE = SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig
+
+/** Its process starts anew on the socket that it was on: it describes itself and counts from the beginning. */
+async function restart(agent: FakeAgent, pod: string): Promise<void> {
+  const attributes = { 'service.name': 'edge', 'host.name': 'vm', 'k8s.pod.name': `pod-${pod}` }
+  agent.say({ sequenceNum: 0, attributes: new Map(Object.entries(attributes)) })
+  await ctx.advance(1_000)
+}
+
+/** It goes on to live, and beats. */
+async function live(agent: FakeAgent, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 30_000) {
+    agent.say({})
+    await ctx.advance(30_000)
+  }
+}
+
+it('one that cannot report is offered again what its former process may not have taken', async () => {
+  await workload.settle(1)
+  const mute = workload.join('m', { capabilities: MUTE })
+  await ctx.advance(1_000)
+  expect(mute.offered()).toEqual([config(1).hash])
+  await restart(mute, 'm')
+  expect(mute.offered()).toEqual([config(1).hash, config(1).hash])
+  await live(mute, 600_000)
+  expect(mute.offered()).toHaveLength(2)
+})
+
+it('one that cannot report and dies of the config each time is asked three times', async () => {
+  await workload.settle(1)
+  const mute = workload.join('m', { capabilities: MUTE })
+  await ctx.advance(1_000)
+  for (let i = 0; i < 8; i++) await restart(mute, 'm')
+  expect(mute.offered()).toHaveLength(3)
+  expect([...workload.live.quarantinedInstances.get(config(1).hash)!]).toEqual([mute.uid])
+})
+
+it('one that dies of the config each time is asked three times, and the config fails there', async () => {
+  await workload.settle(1)
+  const dying = workload.join('d')
+  await ctx.advance(1_000)
+  for (let i = 0; i < 8; i++) await restart(dying, 'd')
+  expect(dying.offered()).toHaveLength(3)
+  expect(await workload.ends(workload.live.active!.push.pushId)).toMatchObject({
+    d: 'failed: lost_while_applying',
+  })
+})
+
+it('one that comes back without its storage is offered again what it had applied', async () => {
+  await workload.settle(1)
+  const agent = workload.agents[0]!
+  await restart(agent, 'a')
+  expect(agent.offered()).toEqual([config(1).hash, config(1).hash])
+})
+
+it('one that describes itself again and counts on has not started anew', async () => {
+  await workload.settle(1)
+  const mute = workload.join('m', { capabilities: MUTE })
+  await ctx.advance(1_000)
+  mute.describe()
+  await ctx.advance(1_000)
+  expect(mute.offered()).toEqual([config(1).hash])
+})
