@@ -2,9 +2,15 @@ import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { stricterRule } from '../model/approval-policy.ts'
 import { permissionsOf, rolesWith } from '../model/permissions.ts'
-import { listApproverStandings, listUserIdsByEmail, readApprovers } from '../store/approval-votes.ts'
+import {
+  listApproverStandings,
+  listAuthors,
+  listCampaignAuthors,
+  readApprovers,
+} from '../store/approval-votes.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
+import { findVersion } from '../store/fleet-configs.ts'
 
 /** A campaign with everything that decides whether it is approved. */
 export interface CampaignStanding {
@@ -14,7 +20,8 @@ export interface CampaignStanding {
 
 /**
  * Read how a campaign stands to the approval policy. It takes its strictest class: production where the plan reaches it,
- * and at least that of workloads that nobody labelled, which any plan may reach. Authors are whoever wrote and requested it.
+ * and at least that of workloads that nobody labelled, which any plan may reach. Authors are whoever wrote,
+ * changed or requested it, and whoever requested the same text elsewhere or wrote it as a version.
  */
 export async function readCampaignStanding(
   tx: Db,
@@ -25,8 +32,7 @@ export async function readCampaignStanding(
   const { policy } = await readApprovalPolicy(tx, now)
   const anywhere = stricterRule(policy.other, policy.unlabelled)
   const isProduction = (campaign.plan?.production_count ?? 0) > 0
-  const written = await listUserIdsByEmail(tx, campaign.createdBy)
-  const authors = [...written, ...(campaign.requestedById === null ? [] : [campaign.requestedById])]
+  const authors = [...(await listCampaignAuthors(tx, campaign.id)), ...(await authorsOfText(tx, campaign))]
   const ids = [...campaign.approvals.map(({ byId }) => byId), ...alsoAsking]
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const standings = await listApproverStandings(tx, ids, { authors, requestedAt })
@@ -49,4 +55,14 @@ export async function readCampaignStanding(
     now,
   }
   return { asked, judgement: judgeApprovals(asked) }
+}
+
+/** Who wrote what is carried, or asked for it elsewhere; of a patch that is whoever wrote the campaign. */
+async function authorsOfText(tx: Db, { change }: StoredCampaign): Promise<string[]> {
+  if (change.kind === 'patch') return []
+  const hash =
+    change.kind === 'text'
+      ? change.hash
+      : (await findVersion(tx, change.fleet_config_id, change.number))?.hash
+  return hash === undefined ? [] : listAuthors(tx, hash)
 }

@@ -4,6 +4,7 @@ import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { discountOf, shortfallOf } from '../changes/judge-approvals.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { noteCampaignAuthor } from '../store/approval-votes.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -87,6 +88,7 @@ export async function createCampaign(
   }
   return parts.db.change('campaign.create', actor, async (tx): Promise<CampaignOutcome> => {
     await insertCampaign(tx, campaign)
+    await noteCampaignAuthor(tx, campaign.id, actor.userId)
     await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
     return { ok: true, campaign }
   })
@@ -99,9 +101,10 @@ export async function changeCampaign(
   draft: CampaignDraft,
   actor: ApprovalActor,
 ): Promise<CampaignOutcome> {
-  return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx) =>
-    editCampaign(tx, { id, ...draft, now: parts.clock.now() }),
-  )
+  return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx) => {
+    await noteCampaignAuthor(tx, id, actor.userId)
+    return editCampaign(tx, { id, ...draft, now: parts.clock.now() })
+  })
 }
 
 const EDITABLE: readonly CampaignStatus[] = ['draft', 'planned']
@@ -119,20 +122,16 @@ export async function requestCampaign(
   if ((found.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
     return { ok: false, code: 'production-confirmation-required' }
   const { actor, comment } = decision
-  return decide(parts, decision, 'campaign.request', ['planned'], async (tx, before) =>
-    before.planHash === decision.planHash
-      ? moveCampaign(
-          tx,
-          before.id,
-          ['planned'],
-          {
-            ...{ status: 'requested', requestedBy: actor.email, requestedById: actor.userId },
-            ...{ requestedAt: parts.clock.now(), requestComment: comment, approvals: [] },
-          },
-          parts.clock.now(),
-        )
-      : null,
-  )
+  return decide(parts, decision, 'campaign.request', ['planned'], async (tx, before) => {
+    if (before.planHash !== decision.planHash) return null
+    await noteCampaignAuthor(tx, before.id, actor.userId)
+    const requestedAt = parts.clock.now()
+    const move: CampaignMove = {
+      ...{ status: 'requested', requestedBy: actor.email, requestedById: actor.userId },
+      ...{ requestedAt, requestComment: comment, approvals: [] },
+    }
+    return moveCampaign(tx, before.id, ['planned'], move, requestedAt)
+  })
 }
 
 /** Approve the plan that was looked at, and nothing else. */

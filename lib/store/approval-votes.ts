@@ -44,15 +44,21 @@ export async function listApprovalVotes(db: Db, approvalIds: readonly string[]):
   )
 }
 
+/** The ids of whoever this is, and of the person who answers for it now where it is a service account. */
+export const authorsOf = (userId: string): string =>
+  `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
+
 /**
- * Everybody who requested this text, with the owners of the service accounts among them, and whoever its commit names:
- * that is a claim, which can only make an author of somebody.
+ * Everybody who requested this text or wrote it as a version, with those who answered for the service accounts among them, then or now, and
+ * whoever its commit names: that is a claim, which can only make an author of somebody.
  */
 export async function listAuthors(db: Db, draftHash: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    `with requesters as (select distinct requester_id as id from approvals where draft_hash = $1)
-     select id from requesters
-     union select u.owner_id::text from users u join requesters r on r.id = u.id::text where u.owner_id is not null
+    `with written as (
+       select requester_id as id from approvals where draft_hash = $1
+       union select author_id from fleet_config_versions where hash = $1)
+     select id from written union select unnest(author_ids) from approvals where draft_hash = $1
+     union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
      union select u.id::text from managed_configs m
        join users u on lower(u.email) = lower(coalesce(substring(m.commit_author from '<([^<>]+)>'), m.commit_author))
      where m.config_hash = $1 and m.commit_author <> ''`,
@@ -61,11 +67,21 @@ export async function listAuthors(db: Db, draftHash: string): Promise<string[]> 
   return rows.map((row) => row.id)
 }
 
-/** The users who are shown by this e-mail, in any case. */
-export async function listUserIdsByEmail(db: Db, email: string): Promise<string[]> {
+/** Remember that somebody wrote, changed or requested a campaign. Its row must be locked, or new. */
+export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {
+  await tx.execute(
+    `update campaigns set author_ids = array(select distinct unnest(author_ids || ${authorsOf('$2')})) where id = $1`,
+    [campaignId, userId],
+  )
+}
+
+/** Everybody who wrote, changed or requested a campaign, and who answered or answers for the service accounts among them. */
+export async function listCampaignAuthors(db: Db, campaignId: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    `select id::text as id from users where lower(email) = lower($1)`,
-    [email],
+    `with written as (select unnest(author_ids) as id from campaigns where id = $1)
+     select id from written
+     union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null`,
+    [campaignId],
   )
   return rows.map((row) => row.id)
 }

@@ -1,4 +1,5 @@
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
+import { authorsOf } from './approval-votes.ts'
 import type { Db } from './db.ts'
 
 export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]
@@ -73,8 +74,8 @@ export async function insertApproval(tx: Db, request: NewApproval): Promise<Appr
   const rows = await tx.query<Approval>(
     `insert into approvals (id, workload_id, draft_yaml, draft_hash, base_config_hash, target_group, target_env,
        requester, requester_id, request_comment, status, prod_target, prod_confirmation, prod_double_confirmed,
-       break_glass, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'pending', $11, $12, false, false, $13, $13)
+       break_glass, created_at, updated_at, author_ids)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'pending', $11, $12, false, false, $13, $13, ${authorsOf('$9')})
      returning ${COLUMNS}`,
     [
       request.id,

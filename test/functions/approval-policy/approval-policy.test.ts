@@ -95,6 +95,11 @@ describe('an approval by default', () => {
     }
     const requested = await request({ ...ann!, token })
     expect(await approve(bob, requested)).toMatchObject(another('author'))
+    // It stays his, whoever answers for the account later.
+    await call(ann, `PATCH /api/service-accounts/${id}`, { owner_id: ann!.userId })
+    expect(await approve(bob, requested)).toMatchObject(another('author'))
+    await call(ann, `DELETE /api/service-accounts/${id}`)
+    expect(await approve(bob, requested)).toMatchObject(another('author'))
     expect(await approve(cy, requested)).toMatchObject({ status: 200 })
   })
 })

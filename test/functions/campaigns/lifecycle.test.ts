@@ -204,6 +204,41 @@ describe('an approval', () => {
     expect(await record(id)).toMatchObject({ status: 'approved', approvals: [{ by: approver.email }] })
   })
 
+  it('is not of whoever changed the draft, asked for the same text elsewhere, or answers for who asked', async () => {
+    const theirs = (as: SignedIn, method: string, path: string, body?: object) =>
+      invoke(ctx, `${method} ${path}`, { as: as.token, body })
+    const author = { status: 409, json: { code: 'approval_needs_another', reason: 'author' } }
+    const text = (n: number) => ({ name: 'x', change: { kind: 'text', yaml: configYaml(n) }, scope: scope() })
+    const request = async (id: string, as = editor) => {
+      const { plan_hash } = await plan(id)
+      const asked = await theirs(as, 'POST', `/api/campaigns/${id}/request`, { plan_hash })
+      expect(asked.status).toBe(200)
+      return plan_hash
+    }
+    const changed = await draft()
+    expect((await theirs(approver, 'PUT', `/api/campaigns/${changed}`, text(3))).status).toBe(200)
+    expect(await approve(changed, await request(changed))).toMatchObject(author)
+    await theirs(approver, 'POST', `/api/workloads/${agents[0]!.workloadId}/config/approvals`, {
+      draft_yaml: configYaml(4),
+    })
+    const same = await draft(text(4))
+    expect(await approve(same, await request(same))).toMatchObject(author)
+    const admin = await signIn(ctx)
+    const account = { name: 'bot', owner_id: approver.userId, groups: ['editor'] }
+    const bot = (await theirs(admin, 'POST', '/api/service-accounts', account)).json as { id: string }
+    const made = await theirs(admin, 'POST', `/api/service-accounts/${bot.id}/tokens`, {
+      ...{ name: 'ci', permissions: ['workload:push_config'] },
+      expires_at: new Date(ctx.clock.now().getTime() + 3_600_000).toISOString(),
+    })
+    const machine = { ...editor, token: (made.json as { token: string }).token }
+    const written = await theirs(machine, 'POST', '/api/campaigns', text(5))
+    const { id } = written.json as CampaignRecord
+    const planHash = await request(id, machine)
+    await theirs(admin, 'DELETE', `/api/service-accounts/${bot.id}`)
+    expect(await approve(id, planHash)).toMatchObject(author)
+    expect((await approve(id, planHash, editor)).status).toBe(200)
+  })
+
   it('is two people’s where the policy says so, and is counted again at the start', async () => {
     const two = { approvals: 2, author_counts: false }
     const policy = { production: two, other: two, unlabelled: two }
@@ -351,7 +386,7 @@ describe('a campaign', () => {
 describe('a version of a fleet config', () => {
   const templated = configYaml(1).replace('127.0.0.1:1', `\${muster:site}:1`)
 
-  async function fleetConfig(): Promise<string> {
+  async function fleetConfig(author = editor): Promise<string> {
     const made = await invoke(ctx, 'POST /api/fleet-configs', {
       as: editor.token,
       body: { name: 'Edge', selector: { match_labels: { 'identity/host.name': 'vm-*' } } },
@@ -359,7 +394,7 @@ describe('a version of a fleet config', () => {
     expect(made.status, JSON.stringify(made.json)).toBe(201)
     const { id } = made.json as { id: string }
     const version = await invoke(ctx, `POST /api/fleet-configs/${id}/versions`, {
-      as: editor.token,
+      as: author.token,
       body: {
         content: templated,
         comment: 'By site',
@@ -382,6 +417,17 @@ describe('a version of a fleet config', () => {
     await work()
     const own = HOSTS.map((host) => configHash(configYaml(1).replace('127.0.0.1:1', `${host}:1`)))
     expect(runs()).toEqual(own)
+  })
+
+  it('is approved by somebody else than who wrote it', async () => {
+    const fleet_config_id = await fleetConfig(approver)
+    const change = { kind: 'version', fleet_config_id, number: 1 }
+    const id = await draft({ scope: {}, change })
+    const { plan_hash } = await plan(id)
+    expect((await call('POST', `/${id}/request`, { plan_hash })).status).toBe(200)
+    expect(await approve(id, plan_hash)).toMatchObject({
+      ...{ status: 409, json: { code: 'approval_needs_another', reason: 'author' } },
+    })
   })
 
   it('is the only way to change what is under it', async () => {
