@@ -148,6 +148,7 @@ import workloadsInstance from '../functions/workloads/instance.ts'
 import workloadsInstances from '../functions/workloads/instances.ts'
 import workloadsLabel from '../functions/workloads/label.ts'
 import workloadsList from '../functions/workloads/list.ts'
+import workloadsPatchLabels from '../functions/workloads/patch-labels.ts'
 import workloadsRelease from '../functions/workloads/release.ts'
 import workloadsReportedConfig from '../functions/workloads/reported-config.ts'
 import workloadsSetVariables from '../functions/workloads/set-variables.ts'
@@ -306,6 +307,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/instances', definition: workloadsInstances },
   { id: 'workloads/label', definition: workloadsLabel },
   { id: 'workloads/list', definition: workloadsList },
+  { id: 'workloads/patch-labels', definition: workloadsPatchLabels },
   { id: 'workloads/release', definition: workloadsRelease },
   { id: 'workloads/reported-config', definition: workloadsReportedConfig },
   { id: 'workloads/set-variables', definition: workloadsSetVariables },

@@ -138,6 +138,7 @@ export const PROBLEMS = {
   'labels-have-empty-text': { status: 400, error: '{field} has an empty text' },
   'labels-have-long-text': { status: 400, error: '{field} has a text of more than {max} characters' },
   'labels-have-reserved-prefix': { status: 400, error: '{field} has a key with the prefix {prefix}' },
+  'labels-reach-too-many': { status: 409, error: 'the selector means more than {max} workloads' },
   'labels-too-many': { status: 400, error: '{field} has more than {max} entries' },
   'last-administrator': { status: 409, error: 'the last administrator cannot be removed or demoted' },
   'link-request-not-found': { status: 404, error: 'link request not found' },

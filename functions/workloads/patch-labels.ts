@@ -1,0 +1,65 @@
+import { toSelectable } from '../../lib/fleet-configs/fleet-configs.ts'
+import {
+  FREE_SELECTOR_RULES,
+  LABEL_ERRORS,
+  readSelector,
+  refuseLabels,
+  SELECTOR_ERRORS,
+} from '../../lib/selectors/read-selector.ts'
+import { isSelected } from '../../lib/selectors/selector.ts'
+import { mapInTurns } from '../../lib/turns.ts'
+import { LabelsPatch, LabelsPatched } from '../../lib/wire/labels-patch.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+/** Each one is a change with a record of its own, so there is an end to how many are made in one call. */
+const WORKLOADS_MAX = 500
+const CHUNK = 200
+
+/** Set trusted labels on all workloads that a selector means, beside those that they have. */
+export default defineHttp({
+  route: 'PATCH /api/workloads/labels',
+  summary: 'Merge trusted labels into those of every workload that a selector means.',
+  access: inPerson('settings:manage'),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(LabelsPatch, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'How many were, or would be, changed.', json: LabelsPatched }],
+  errors: [...SELECTOR_ERRORS, ...LABEL_ERRORS, 'labels-reach-too-many', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    const read = readSelector(body.selector, FREE_SELECTOR_RULES)
+    if (!read.ok) return problem(read.code, read.details)
+    const refusal = refuseLabels(body.labels)
+    if (refusal !== null) return problem(refusal.code, refusal.details)
+    const wanted = Object.entries(body.labels)
+    const meant = await mapInTurns(ctx.fleet.state.workloads.values(), CHUNK, (workload) =>
+      workload.archivedAt === null &&
+      isSelected(toSelectable(workload), read.selector) &&
+      wanted.some(([key, value]) => workload.trustedLabels[key] !== value)
+        ? workload
+        : null,
+    )
+    const workloads = meant.filter((workload) => workload !== null)
+    if (workloads.length > WORKLOADS_MAX) return problem('labels-reach-too-many', { max: WORKLOADS_MAX })
+    if (body.dry_run) return json({ changed_count: workloads.length } satisfies LabelsPatched)
+    let changed = 0
+    for (const { id, trustedLabels } of workloads) {
+      const labels = { ...trustedLabels, ...body.labels }
+      const tooMany = refuseLabels(labels)
+      if (tooMany !== null) return problem(tooMany.code, { ...tooMany.details, changed_count: changed })
+      const outcome = await ctx.fleet.setTrustedLabels(id, labels, actor, (tx) =>
+        tx.record({
+          action: 'workload.trusted_labels',
+          resource: 'workload',
+          resourceId: id,
+          detail: JSON.stringify(labels),
+        }),
+      )
+      if (!outcome.ok && outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+      if (outcome.ok) changed++
+    }
+    return json({ changed_count: changed } satisfies LabelsPatched)
+  },
+})

@@ -1,0 +1,24 @@
+import { boolean, defaulted, type Infer, number, string, type } from 'superstruct'
+import { Selector } from './selectors.ts'
+import { dictionary, named, note, type Sent } from './structs.ts'
+
+export const LabelsPatch = named(
+  'LabelsPatch',
+  'Body of `PATCH /api/workloads/labels`.',
+  type({
+    selector: defaulted(Selector, () => ({})),
+    labels: note(
+      'Trusted labels, without the prefix.',
+      defaulted(dictionary(string()), () => ({})),
+    ),
+    dry_run: note('Only count.', defaulted(boolean(), false)),
+  }),
+)
+export type LabelsPatch = Sent<typeof LabelsPatch>
+
+export const LabelsPatched = named(
+  'LabelsPatched',
+  'How many workloads were, or would be, changed.',
+  type({ changed_count: number() }),
+)
+export type LabelsPatched = Infer<typeof LabelsPatched>

@@ -1,0 +1,35 @@
+import { afterAll, expect, it } from 'vitest'
+import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+const ctx = await createFleetContext(database)
+afterAll(() => ctx.close())
+
+it('labels all that a selector means, beside what they have, and counts before', async () => {
+  const as = (await signIn(ctx)).token
+  const agents = ['web-1', 'web-2', 'db-1'].map((host) =>
+    fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': host } }),
+  )
+  await ctx.advance(1_000)
+  const ids = agents.map(({ workloadId }) => workloadId!)
+  const labelsOf = (id: string) => ctx.fleet.workload(id)!.trustedLabels
+  await invoke(ctx, `PUT /api/workloads/${ids[0]}/trusted-labels`, { as, body: { labels: { site: 'x' } } })
+  const patch = (more: object) =>
+    invoke(ctx, 'PATCH /api/workloads/labels', {
+      as,
+      body: {
+        selector: { match_labels: { 'identity/host.name': 'web-*' } },
+        labels: { tier: 'web' },
+        ...more,
+      },
+    })
+  expect(await patch({ dry_run: true })).toMatchObject({ status: 200, json: { changed_count: 2 } })
+  expect(labelsOf(ids[0]!)).toEqual({ site: 'x' })
+  expect(await patch({})).toMatchObject({ status: 200, json: { changed_count: 2 } })
+  expect(ids.map(labelsOf)).toEqual([{ site: 'x', tier: 'web' }, { tier: 'web' }, {}])
+  expect(await patch({})).toMatchObject({ json: { changed_count: 0 } })
+  expect(await patch({ selector: {} })).toMatchObject({ status: 400, json: { code: 'selector_empty' } })
+  expect(await patch({ labels: { 'muster/a': 'b' } })).toMatchObject({ status: 400 })
+})
