@@ -2,6 +2,7 @@ import { toSelectable } from '../../lib/fleet-configs/fleet-configs.ts'
 import {
   FREE_SELECTOR_RULES,
   LABEL_ERRORS,
+  type LabelRefusal,
   readSelector,
   refuseLabels,
   SELECTOR_ERRORS,
@@ -44,12 +45,13 @@ export default defineHttp({
     const workloads = meant.filter((workload) => workload !== null)
     if (workloads.length > WORKLOADS_MAX) return problem('labels-reach-too-many', { max: WORKLOADS_MAX })
     if (body.dry_run) return json({ changed_count: workloads.length } satisfies LabelsPatched)
+    const merge = (before: Readonly<Record<string, string>>) => {
+      const labels = { ...before, ...body.labels }
+      return refuseLabels(labels) ?? { ok: true as const, labels }
+    }
     let changed = 0
-    for (const { id, trustedLabels } of workloads) {
-      const labels = { ...trustedLabels, ...body.labels }
-      const tooMany = refuseLabels(labels)
-      if (tooMany !== null) return problem(tooMany.code, { ...tooMany.details, changed_count: changed })
-      const outcome = await ctx.fleet.setTrustedLabels(id, labels, actor, (tx) =>
+    for (const { id } of workloads) {
+      const outcome = await ctx.fleet.changeTrustedLabels<LabelRefusal>(id, merge, actor, (tx, labels) =>
         tx.record({
           action: 'workload.trusted_labels',
           resource: 'workload',
@@ -57,8 +59,11 @@ export default defineHttp({
           detail: JSON.stringify(labels),
         }),
       )
-      if (!outcome.ok && outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
       if (outcome.ok) changed++
+      else if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+      // One that went away meanwhile is none of those that are meant.
+      else if (outcome.code !== 'workload-not-found')
+        return problem(outcome.code, { ...outcome.details, changed_count: changed })
     }
     return json({ changed_count: changed } satisfies LabelsPatched)
   },

@@ -329,6 +329,13 @@ export class Fleet implements FleetPort {
     return this.#settings.setTrustedLabels(...of)
   }
 
+  /** Make the labels that operators set on a workload from those that it has, or refuse to. */
+  changeTrustedLabels<Refused extends { ok: false }>(
+    ...of: Parameters<typeof WorkloadSettings.prototype.changeTrustedLabels<Refused>>
+  ): ReturnType<typeof WorkloadSettings.prototype.changeTrustedLabels<Refused>> {
+    return this.#settings.changeTrustedLabels(...of)
+  }
+
   /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
   pinKnownGood<Outcome extends { ok: boolean }>(
     id: string,

@@ -1,10 +1,18 @@
 import type { ActTransaction } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
-import { listOperatorSettings, type OperatorSettings, setTrustedLabels } from '../../store/workloads.ts'
+import {
+  listOperatorSettings,
+  lockWorkload,
+  type OperatorSettings,
+  setTrustedLabels,
+} from '../../store/workloads.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import type { Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
+
+type TrustedLabels = Readonly<Record<string, string>>
+type WorkloadUnknown = { ok: false; code: 'workload-not-found' }
 
 /** What operators set on workloads: labels and the known-good, and the archive as far as the database knows better. */
 export class WorkloadSettings {
@@ -19,21 +27,38 @@ export class WorkloadSettings {
   /** Replace the labels that operators set on a workload. */
   setTrustedLabels(
     id: string,
-    labels: Readonly<Record<string, string>>,
+    labels: TrustedLabels,
     actor: AuditActor | null,
     alongside: (tx: ActTransaction) => Promise<void>,
-  ): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' } | AuditFailure> {
-    return this.#turns.act('workload.trusted-labels', actor, id, async (act) => {
+  ): Promise<{ ok: true } | WorkloadUnknown | AuditFailure> {
+    return this.changeTrustedLabels<never>(id, () => ({ ok: true, labels }), actor, alongside)
+  }
+
+  /** Make the labels that operators set on a workload from those that it has, or refuse to. */
+  changeTrustedLabels<Refused extends { ok: false }>(
+    id: string,
+    change: (before: TrustedLabels) => { ok: true; labels: TrustedLabels } | Refused,
+    actor: AuditActor | null,
+    alongside: (tx: ActTransaction, labels: TrustedLabels) => Promise<void>,
+  ): Promise<{ ok: true } | WorkloadUnknown | Refused | AuditFailure> {
+    type Outcome = { ok: true; labels: TrustedLabels } | WorkloadUnknown | Refused
+    const unknown: WorkloadUnknown = { ok: false, code: 'workload-not-found' }
+    return this.#turns.act<Outcome>('workload.trusted-labels', actor, id, async (act) => {
       const { deps, state } = this.#parts
       const workload = state.workloads.get(id)
-      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      const outcome = await act.commit(async (tx) => {
-        if (!(await setTrustedLabels(tx, id, labels))) return { ok: false, code: 'workload-not-found' }
-        await alongside(tx)
-        return { ok: true }
+      if (workload === undefined) return unknown
+      const outcome = await act.commit<Outcome>(async (tx) => {
+        // Locked, so that nothing that is being set now is lost.
+        const stored = await lockWorkload(tx, id)
+        if (stored === null) return unknown
+        const changed = change(stored.trustedLabels)
+        if (!changed.ok) return changed
+        await setTrustedLabels(tx, id, changed.labels)
+        await alongside(tx, changed.labels)
+        return changed
       })
       if (!outcome.ok) return outcome
-      workload.trustedLabels = labels
+      workload.trustedLabels = outcome.labels
       deps.notices.workloadChanged(workload)
       return outcome
     })

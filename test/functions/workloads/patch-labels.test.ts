@@ -33,3 +33,26 @@ it('labels all that a selector means, beside what they have, and counts before',
   expect(await patch({ selector: {} })).toMatchObject({ status: 400, json: { code: 'selector_empty' } })
   expect(await patch({ labels: { 'muster/a': 'b' } })).toMatchObject({ status: 400 })
 })
+
+it('keeps a label that is being set in that moment', async () => {
+  const as = (await signIn(ctx)).token
+  const agent = fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': 'edge-1' } })
+  await ctx.advance(1_000)
+  const patch = (more: object) =>
+    invoke(ctx, 'PATCH /api/workloads/labels', {
+      as,
+      body: {
+        selector: { match_labels: { 'identity/host.name': 'edge-1' } },
+        labels: { tier: 'edge' },
+        ...more,
+      },
+    })
+  let patched = Promise.resolve<unknown>(undefined)
+  await ctx.fleet.setTrustedLabels(agent.workloadId!, { site: 'x' }, null, async () => {
+    patched = patch({})
+    // One that only counts, and came later, is over: the other has looked for its workloads by now.
+    await patch({ dry_run: true })
+  })
+  expect(await patched).toMatchObject({ json: { changed_count: 1 } })
+  expect(ctx.fleet.workload(agent.workloadId!)!.trustedLabels).toEqual({ site: 'x', tier: 'edge' })
+})
