@@ -1,4 +1,5 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
+import { isEmail } from '../lib/model/emails.ts'
 
 /** Where a provider sends browsers back to; `functions/oidc/callback.ts` answers there. */
 const CALLBACK_PATH = '/api/auth/oidc/callback'
@@ -50,12 +51,13 @@ function readGroupMap(text: string): OidcSettings['groupMap'] | 'unusable' {
 
 /** Who may sign in how: with passwords, with an identity provider, or both. */
 export function readSignIn(text: ReadText): SignInSettings {
-  const publicText = text('MUSTER_PUBLIC_URL').trim().replace(/\/+$/, '')
+  const publicText = withoutSlashes(text('MUSTER_PUBLIC_URL').trim())
   const publicUrl = publicText === '' ? null : readUrl(publicText)
   if (publicText !== '' && (publicUrl === null || publicUrl.pathname !== '/'))
     return fault('MUSTER_PUBLIC_URL must be https://host (http on this machine only), without a path')
   const wanted = text('PASSWORD_LOGIN', 'all').trim()
-  const only = /^only:\s*(\S+@\S+)$/.exec(wanted)?.[1] ?? null
+  const email = wanted.startsWith('only:') ? wanted.slice(5).trim() : ''
+  const only = isEmail(email) ? email : null
   if (wanted !== 'all' && only === null) return fault('PASSWORD_LOGIN must be "all" or "only:<e-mail>"')
   const oidc = readOidc(text, publicText)
   if (!oidc.ok) return oidc
@@ -100,4 +102,11 @@ function readOidc(
       sessionMs: Number(hours) * HOUR_MS,
     },
   }
+}
+
+/** Without the slashes at its end, one by one: an expression over many would look at each of them again and again. */
+function withoutSlashes(address: string): string {
+  let rest = address
+  while (rest.endsWith('/')) rest = rest.slice(0, -1)
+  return rest
 }

@@ -29,6 +29,7 @@ describe('the settings of an identity provider', () => {
       ...{ issuer: OIDC.OIDC_ISSUER, clientId: 'muster', clientSecret: 's', clientAuth: 'basic' },
       ...{ scopes: 'openid profile email', groupsClaim: 'groups', groupMap: null, name: 'single sign-on' },
       ...{ sessionMs: 36_000_000, publicUrl: 'https://muster.example.com' },
+      callbackUrl: 'https://muster.example.com/api/auth/oidc/callback',
     })
     const map = read({ ...OIDC, OIDC_GROUP_MAP: '{"a": "viewer", "b": ["editor", "x"]}' })
     expect(map.ok && [...(map.config.oidc?.groupMap ?? [])]).toEqual([

@@ -28,7 +28,10 @@ export function readServiceUrl(given: string): string {
     throw new WrongArguments(`${wanted}, without a user, a query or a fragment`)
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new WrongArguments('plain http is for this machine only: a token would travel unprotected')
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+  // Step by step: an expression over many slashes would look at each of them again and again.
+  let path = url.pathname
+  while (path.endsWith('/')) path = path.slice(0, -1)
+  return `${url.origin}${path}`
 }
 
 function isLoopback(hostname: string): boolean {
