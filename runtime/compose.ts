@@ -97,16 +97,13 @@ export function compose(ground: Ground): Composed {
   const passwords = openPasswords(password, random)
   // The fleet writes through it what agents report, and it lets the fleet write that before anybody's change.
   const db: AuditedDatabase = openAuditedDatabase({
-    ...{ db: ground.db, clock, random, log, sink: edition.auditSink },
+    db: ground.db,
+    clock,
+    random,
+    log,
+    sink: edition.auditSink,
     writeReports: () => fleet.writer.flush(),
     commitInDoubt: () => doubts.note(),
-  })
-  const identity = openIdentity({
-    ...{ db, clock, random, log, passwords },
-    jwtSecret: config.jwtSecret,
-    keptAdministrators: [config.seedAdmin?.email ?? [], config.onlyPasswordLogin ?? []].flat(),
-    onlyPasswordLogin: config.onlyPasswordLogin,
-    oidc: config.oidc,
   })
   const configs =
     ground.configs ??
@@ -115,45 +112,91 @@ export function compose(ground: Ground): Composed {
       runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
     })
   const hub = new Hub({ clock, timers })
-  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
+  const identity = openPeople(ground, db, passwords, hub)
   const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
   const { fleet, views, counters, notices } = openFleet(ground, db, configs, hub, recommendedVersion)
-  const doubts = new CommitDoubts({
-    ...{ db, timers, log, counters, fleet },
-    tellBrowsers: () => hub.announce({ type: 'resync' }),
-  })
+  const tellBrowsers = () => hub.announce({ type: 'resync' })
+  const doubts = new CommitDoubts({ db, timers, log, counters, fleet, tellBrowsers })
   const { alerts, webhooks } = openAlerting(config, {
     recommendedVersion,
-    ...{ db, clock, random, log, fleet, notices },
+    db,
+    clock,
+    random,
+    log,
+    fleet,
+    notices,
     network: ground.network,
   })
+  const ctx: Context = {
+    ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
+    ...{ alerts, webhooks, recommendedVersion, reportWorkers: report },
+    ...openCampaigns(ground, { db, fleet, counters, hub, configs }),
+    reportTurns: new ReportTurns(),
+    keptReports: new KeptPacks(clock),
+    running: ground.running,
+    readiness: ground.readiness,
+    openApi: ground.openApi,
+    databaseStatistics: ground.databaseStatistics,
+    cluster: ground.cluster,
+    opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
+  }
+  const workers = { password, config: configWorkers, report }
+  return {
+    ctx,
+    passwords,
+    doubts,
+    workers,
+    closeWorkers: async () => {
+      await Promise.all(Object.values(workers).map((pool) => pool.close()))
+    },
+  }
+}
+
+/** Whoever signs in; the sockets of browsers end with their sessions. */
+function openPeople(
+  { config, clock, random, log }: Ground,
+  db: AuditedDatabase,
+  passwords: Passwords,
+  hub: Hub,
+) {
+  const identity = openIdentity({
+    db,
+    clock,
+    random,
+    log,
+    passwords,
+    jwtSecret: config.jwtSecret,
+    keptAdministrators: [config.seedAdmin?.email ?? [], config.onlyPasswordLogin ?? []].flat(),
+    onlyPasswordLogin: config.onlyPasswordLogin,
+    oidc: config.oidc,
+  })
+  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
+  return identity
+}
+
+/** What brings a config to many workloads: fleet configs, campaigns, and the workloads that they find. */
+function openCampaigns(
+  { config, clock, random, log }: Ground,
+  parts: Pick<Context, 'db' | 'fleet' | 'counters' | 'hub' | 'configs'>,
+): Pick<Context, 'fleetConfigs' | 'configTargets' | 'campaigns'> {
+  const { db, fleet } = parts
   const fleetConfigs = new FleetConfigs({ db, clock, fleet })
   const configTargets = openConfigTargets(fleet, db)
   const campaigns = new Campaigns({
-    ...{ db, clock, random, log, fleet, counters, hub, configs, configTargets, config, fleetConfigs },
+    ...parts,
+    config,
+    clock,
+    random,
+    log,
+    configTargets,
+    fleetConfigs,
     async mayApprove(userId) {
       const user = await findUser(db, userId)
       return user !== undefined && permissionsOf(user.groups).includes('config:approve')
     },
     reservationOf: (workload) => fleetConfigs.reservationOf(workload),
   })
-  const ctx: Context = {
-    fleetConfigs,
-    ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
-    ...{ alerts, webhooks, reportWorkers: report, reportTurns: new ReportTurns() },
-    keptReports: new KeptPacks(clock),
-    ...{ running: ground.running, readiness: ground.readiness, openApi: ground.openApi },
-    ...{ databaseStatistics: ground.databaseStatistics, cluster: ground.cluster },
-    opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
-    ...{ configTargets, campaigns, recommendedVersion },
-  }
-  const workers = { password, config: configWorkers, report }
-  return {
-    ...{ ctx, passwords, doubts, workers },
-    closeWorkers: async () => {
-      await Promise.all(Object.values(workers).map((pool) => pool.close()))
-    },
-  }
+  return { fleetConfigs, configTargets, campaigns }
 }
 
 /** Threads that read configs. */

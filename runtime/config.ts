@@ -210,11 +210,37 @@ function readCluster(reader: Reader): ClusterResult {
   return { ok: true, cluster: { internalAddress, advertiseAddress, tls } }
 }
 
-/** Turn the environment into settings, by the rules of the specification; the first fatal fault is the answer. */
-export function readConfig(env: Environment, edition: Config['edition'] = 'community'): ConfigResult {
-  const withSecrets = readSecretFiles(env)
-  if (!withSecrets.ok) return withSecrets
-  const reader = new Reader(withSecrets.env)
+/** The first of the listen addresses that has no form of one; null when all have. */
+function checkListenAddresses(reader: Reader): string | null {
+  for (const [name, fallback] of [
+    ['LISTEN_ADDR', ':8080'],
+    ['OPAMP_ADDR', ':4320'],
+    ['MUSTER_METRICS_ADDR', ''],
+  ] as const) {
+    const address = reader.text(name, fallback)
+    if (address !== '' && parseListenAddress(address) === null)
+      return `${name} must be host:port or :port, found ${JSON.stringify(address)}`
+  }
+  return null
+}
+
+type FatalSettings = Pick<
+  Config,
+  | 'jwtSecret'
+  | 'databaseDsn'
+  | 'seedAdmin'
+  | 'outboundProxies'
+  | 'publicUrl'
+  | 'oidc'
+  | 'onlyPasswordLogin'
+  | 'opampSharedSecret'
+  | 'cluster'
+>
+
+/** The settings without which, or with a fault in which, muster does not start. */
+function readFatalSettings(
+  reader: Reader,
+): { ok: true; settings: FatalSettings } | { ok: false; error: string } {
   const jwtSecret = reader.text('JWT_SECRET')
   const secretFault = checkSecret(jwtSecret)
   if (secretFault !== null) return { ok: false, error: secretFault }
@@ -232,62 +258,88 @@ export function readConfig(env: Environment, edition: Config['edition'] = 'commu
   if (!signIn.ok) return signIn
   const sharedSecret = readSharedSecret(reader)
   if (!sharedSecret.ok) return sharedSecret
-  for (const [name, fallback] of [
-    ['LISTEN_ADDR', ':8080'],
-    ['OPAMP_ADDR', ':4320'],
-    ['MUSTER_METRICS_ADDR', ''],
-  ] as const) {
-    const address = reader.text(name, fallback)
-    if (address !== '' && parseListenAddress(address) === null)
-      return { ok: false, error: `${name} must be host:port or :port, found ${JSON.stringify(address)}` }
-  }
+  const addressFault = checkListenAddresses(reader)
+  if (addressFault !== null) return { ok: false, error: addressFault }
   const cluster = readCluster(reader)
   if (!cluster.ok) return cluster
+  return {
+    ok: true,
+    settings: {
+      jwtSecret,
+      databaseDsn,
+      seedAdmin: seed.admin,
+      outboundProxies: outbound.settings,
+      publicUrl: signIn.publicUrl,
+      oidc: signIn.oidc,
+      onlyPasswordLogin: signIn.onlyPasswordLogin,
+      opampSharedSecret: sharedSecret.secret,
+      cluster: cluster.cluster,
+    },
+  }
+}
+
+const readDatabaseLimits = (reader: Reader) => ({
+  databaseMaxOpen: reader.positive('DB_MAX_OPEN_CONNS', 40, 40),
+  databaseMaxIdle: reader.positive('DB_MAX_IDLE_CONNS', 10, 10),
+  databaseIdleTimeoutMs: reader.positive('DB_CONN_MAX_IDLE_TIME_SECONDS', 300, 1) * 1000,
+  databaseLifetimeMs: reader.positive('DB_CONN_MAX_LIFETIME_SECONDS', 1800, 1) * 1000,
+})
+
+const readListeners = (reader: Reader) => ({
+  listenAddress: reader.text('LISTEN_ADDR', ':8080'),
+  opampAddress: reader.text('OPAMP_ADDR', ':4320'),
+  metricsAddress: reader.text('MUSTER_METRICS_ADDR'),
+  opampMessageBytesMax: reader.positive('MUSTER_OPAMP_MAX_MESSAGE_BYTES', 16 * MIB, 16 * MIB, 64 * MIB),
+  socketLimits: {
+    inAll: reader.positive('MUSTER_MAX_SOCKETS', 20_000, 20_000),
+    perAddress: reader.positive('MUSTER_MAX_SOCKETS_PER_ADDRESS', 20_000, 20_000),
+  },
+  corsOrigins: reader.list('CORS_ORIGINS', 'http://localhost:5173'),
+  cookieOrigins: reader.list('CORS_ORIGINS'),
+  trustedProxies: reader.list('MUSTER_TRUSTED_PROXIES'),
+})
+
+/** How long workloads, their events and alerts are kept. */
+const readRetention = (reader: Reader) => ({
+  disconnectGraceMs: reader.positive('WORKLOAD_DISCONNECT_GRACE_SECONDS', 120, 1, 31_536_000) * 1000,
+  retentionDays: reader.positive('WORKLOAD_RETENTION_DAYS', 30, 30, DAYS_MAX),
+  janitorIntervalMs: reader.positive('WORKLOAD_JANITOR_INTERVAL_SECONDS', 300, 1, 2_000_000) * 1000,
+  eventRetentionDays: reader.positive('WORKLOAD_EVENT_RETENTION_DAYS', 30, 30, DAYS_MAX),
+  archiveDays: reader.positive('WORKLOAD_ARCHIVE_DAYS', 90, 90, DAYS_MAX),
+  alertRetentionDays: reader.positive('ALERT_RETENTION_DAYS', 90, 90, DAYS_MAX),
+})
+
+/** What configs are checked by, beside what every collector would say of them. */
+const readConfigChecks = (reader: Reader) => ({
+  runtimeValidation: {
+    isEnabled: reader.flag('OTELCOL_RUNTIME_VALIDATION_ENABLED'),
+    binaryPath: reader.text('OTELCOL_BINARY_PATH', 'otelcol'),
+    searchPath: reader.text('PATH'),
+    timeoutMs: reader.positive('OTELCOL_RUNTIME_VALIDATION_TIMEOUT_SECONDS', 5, 5, 600) * 1000,
+    minVersion: reader.text('OTELCOL_MIN_RUNTIME_VERSION').trim(),
+  },
+  policy: {
+    otlpAllowlist: reader.list('MUSTER_POLICY_OTLP_ALLOWLIST'),
+    criticalExporters: reader.list('MUSTER_POLICY_CRITICAL_EXPORTERS'),
+    requiredResourceAttributes: reader.list('MUSTER_POLICY_REQUIRED_RESOURCE_ATTRIBUTES'),
+  },
+})
+
+/** Turn the environment into settings, by the rules of the specification; the first fatal fault is the answer. */
+export function readConfig(env: Environment, edition: Config['edition'] = 'community'): ConfigResult {
+  const withSecrets = readSecretFiles(env)
+  if (!withSecrets.ok) return withSecrets
+  const reader = new Reader(withSecrets.env)
+  const required = readFatalSettings(reader)
+  if (!required.ok) return required
   const config: Config = {
-    jwtSecret,
-    databaseDsn,
-    databaseMaxOpen: reader.positive('DB_MAX_OPEN_CONNS', 40, 40),
-    databaseMaxIdle: reader.positive('DB_MAX_IDLE_CONNS', 10, 10),
-    databaseIdleTimeoutMs: reader.positive('DB_CONN_MAX_IDLE_TIME_SECONDS', 300, 1) * 1000,
-    databaseLifetimeMs: reader.positive('DB_CONN_MAX_LIFETIME_SECONDS', 1800, 1) * 1000,
-    listenAddress: reader.text('LISTEN_ADDR', ':8080'),
-    opampAddress: reader.text('OPAMP_ADDR', ':4320'),
-    opampSharedSecret: sharedSecret.secret,
-    opampMessageBytesMax: reader.positive('MUSTER_OPAMP_MAX_MESSAGE_BYTES', 16 * MIB, 16 * MIB, 64 * MIB),
-    socketLimits: {
-      inAll: reader.positive('MUSTER_MAX_SOCKETS', 20_000, 20_000),
-      perAddress: reader.positive('MUSTER_MAX_SOCKETS_PER_ADDRESS', 20_000, 20_000),
-    },
-    corsOrigins: reader.list('CORS_ORIGINS', 'http://localhost:5173'),
-    cookieOrigins: reader.list('CORS_ORIGINS'),
-    seedAdmin: seed.admin,
-    publicUrl: signIn.publicUrl,
-    oidc: signIn.oidc,
-    onlyPasswordLogin: signIn.onlyPasswordLogin,
+    ...required.settings,
+    ...readDatabaseLimits(reader),
+    ...readListeners(reader),
+    ...readRetention(reader),
+    ...readConfigChecks(reader),
     webhookUrl: reader.text('WEBHOOK_URL').trim(),
-    outboundProxies: outbound.settings,
     minAgentVersion: reader.text('MIN_AGENT_VERSION').trim(),
-    disconnectGraceMs: reader.positive('WORKLOAD_DISCONNECT_GRACE_SECONDS', 120, 1, 31_536_000) * 1000,
-    retentionDays: reader.positive('WORKLOAD_RETENTION_DAYS', 30, 30, DAYS_MAX),
-    janitorIntervalMs: reader.positive('WORKLOAD_JANITOR_INTERVAL_SECONDS', 300, 1, 2_000_000) * 1000,
-    eventRetentionDays: reader.positive('WORKLOAD_EVENT_RETENTION_DAYS', 30, 30, DAYS_MAX),
-    archiveDays: reader.positive('WORKLOAD_ARCHIVE_DAYS', 90, 90, DAYS_MAX),
-    alertRetentionDays: reader.positive('ALERT_RETENTION_DAYS', 90, 90, DAYS_MAX),
-    runtimeValidation: {
-      isEnabled: reader.flag('OTELCOL_RUNTIME_VALIDATION_ENABLED'),
-      binaryPath: reader.text('OTELCOL_BINARY_PATH', 'otelcol'),
-      searchPath: reader.text('PATH'),
-      timeoutMs: reader.positive('OTELCOL_RUNTIME_VALIDATION_TIMEOUT_SECONDS', 5, 5, 600) * 1000,
-      minVersion: reader.text('OTELCOL_MIN_RUNTIME_VERSION').trim(),
-    },
-    policy: {
-      otlpAllowlist: reader.list('MUSTER_POLICY_OTLP_ALLOWLIST'),
-      criticalExporters: reader.list('MUSTER_POLICY_CRITICAL_EXPORTERS'),
-      requiredResourceAttributes: reader.list('MUSTER_POLICY_REQUIRED_RESOURCE_ATTRIBUTES'),
-    },
-    metricsAddress: reader.text('MUSTER_METRICS_ADDR'),
-    trustedProxies: reader.list('MUSTER_TRUSTED_PROXIES'),
-    cluster: cluster.cluster,
     edition,
   }
   return { ok: true, config, warnings: reader.warnings }

@@ -24,9 +24,9 @@ export interface OwnerGround {
   pool: Pool
   lock: ProcessLock
   clock: Clock
-  /** Whether the process may decide, by what it knows besides its lock. */
-  /** Where it is one of several. */
+  /** The processes of which this is one; absent where it is alone. */
   cluster?: Context['cluster']
+  /** Whether the process may decide, by what it knows besides its lock. */
   fence: {
     /** Throws, and so takes every transaction back, when another process has become the active one. */
     checkEpoch(tx: Db): Promise<void>

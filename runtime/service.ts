@@ -1,22 +1,27 @@
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { hasWalls } from '../lib/configs/check/sandbox.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../lib/store/db.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
-import { openPool, type Pool } from '../lib/store/pool.ts'
+import type { Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
 import type { RuntimeFiles } from './files.ts'
 import type { Listener } from './listener.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
+import type { LoopWatch } from './loop-watch.ts'
 import { FUNCTIONS } from './manifest.generated.ts'
-import { readMemory, watchMemory } from './memory-guard.ts'
 import { renderMetrics } from './metrics.ts'
 import { type MetricsListener, startMetricsListener } from './metrics-listener.ts'
-import { startOwner } from './owner.ts'
-import { createProxyPolicy } from './proxies.ts'
+import { type Owner, startOwner } from './owner.ts'
+import {
+  openConfiguredPool,
+  readProxyPolicy,
+  warnOfMissingWalls,
+  warnOfOpenDoor,
+  watchProcessMemory,
+} from './process-parts.ts'
 import { startSchedules } from './scheduler.ts'
 import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
 import { loadStaticFiles } from './static-files.ts'
@@ -93,15 +98,7 @@ export async function startService(
   const { config, log } = options
   const clock = options.clock ?? systemClock
   const functions = loadFunctions(FUNCTIONS)
-  const pool = openPool({
-    dsn: config.databaseDsn,
-    maxOpen: config.databaseMaxOpen,
-    maxIdle: config.databaseMaxIdle,
-    idleTimeoutMs: config.databaseIdleTimeoutMs,
-    lifetimeMs: config.databaseLifetimeMs,
-    clock,
-    log,
-  })
+  const pool = openConfiguredPool(config, { clock, log })
   try {
     const lock = await takeDatabase(options, pool, clock, signal)
     return await serve(options, functions, pool, lock, clock)
@@ -111,6 +108,79 @@ export async function startService(
   }
 }
 
+/** What a service opens besides its database and the part that decides. */
+interface Doors {
+  api: Listener
+  opamp: Listener
+  memory: ReturnType<typeof watchProcessMemory>
+  metrics: MetricsListener | null
+}
+
+/** Close those that are open, in the opposite order of their opening. */
+function closeDoors({ api, opamp, memory, metrics }: Partial<Doors>): void {
+  metrics?.stop()
+  memory?.stop()
+  opamp?.destroy()
+  api?.destroy()
+}
+
+/** Open the listeners and watch the memory; rejects when one cannot be opened, with the others closed again. */
+async function openDoors(
+  { config, files, log }: ServiceOptions,
+  functions: LoadedFunctions,
+  { ctx, workers }: Owner,
+): Promise<Doors> {
+  const proxies = readProxyPolicy(config, log)
+  const opened: Partial<Doors> = {}
+  try {
+    const api = startApiListener(functions, loadStaticFiles(files.ui), ctx, proxies)
+    opened.api = api
+    await warnOfMissingWalls(config, log)
+    warnOfOpenDoor(config, log)
+    const opamp = startOpampListener(functions, ctx, proxies)
+    opened.opamp = opamp
+    const memory = watchProcessMemory(
+      log,
+      () => Object.values(workers),
+      (sinceMs) => opamp.cutQuiet(sinceMs),
+    )
+    opened.memory = memory
+    const measure = (loop: LoopWatch) =>
+      renderMetrics(ctx, { loop, pressure: { listeners: { api, opamp }, workers } })
+    const metrics =
+      config.metricsAddress === '' ? null : startMetricsListener(config.metricsAddress, ctx.clock, measure)
+    return { api, opamp, memory, metrics }
+  } catch (error) {
+    closeDoors(opened)
+    throw error
+  }
+}
+
+/** Let clients finish what is under way, write down what waits, and close everything. */
+async function stopInOrder(
+  { api, opamp, memory, metrics }: Doors,
+  schedules: ReturnType<typeof startSchedules>,
+  owner: Owner,
+): Promise<void> {
+  const { clock, hub } = owner.ctx
+  const untilMs = clock.monotonicMs() + STOP_BUDGET_MS - 2_000
+  api.stopListening()
+  opamp.stopListening()
+  memory.stop()
+  await Promise.race([schedules.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
+  await drain(api, untilMs, clock)
+  hub.flush()
+  for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
+  await owner.halt()
+  // Agents are cut without a Close frame, which would strand some of them.
+  for (const socket of opamp.sockets()) socket.drop()
+  api.destroy()
+  opamp.destroy()
+  metrics?.stop()
+  await owner.close()
+}
+
+/** Decide what is stored and what agents say, and serve whoever comes; rejects with the lock given back. */
 async function serve(
   options: ServiceOptions,
   functions: LoadedFunctions,
@@ -118,76 +188,33 @@ async function serve(
   lock: ProcessLock,
   clock: Clock,
 ): Promise<RunningService> {
-  const { config, log } = options
   const closers: (() => Promise<unknown> | unknown)[] = [() => lock.release()]
-  const unwind = async () => {
-    for (const close of closers.reverse()) await close()
-  }
   try {
     const fence = { checkEpoch: (tx: Db) => lock.checkEpoch(tx), mayOffer: () => lock.isHeld() }
     const owner = await startOwner({ options, functions, pool, lock, clock, fence })
-    const { ctx, workers } = owner
     closers.push(
       () => owner.close(),
       () => owner.halt(),
     )
-    const proxies = createProxyPolicy(config.trustedProxies, (entry) =>
-      log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
-    )
-    const api = startApiListener(functions, loadStaticFiles(options.files.ui), ctx, proxies)
-    closers.push(() => api.destroy())
-    if (config.runtimeValidation.isEnabled && !(await hasWalls()))
-      log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')
-    if (config.opampSharedSecret === '')
-      log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
-    const opamp = startOpampListener(functions, ctx, proxies)
-    closers.push(() => opamp.destroy())
-    const memory = watchMemory({
-      log,
-      read: readMemory,
-      inWorkers: async () => {
-        const taken = await Promise.all(Object.values(workers).map((pool) => pool.heapBytes()))
-        return taken.reduce((sum, bytes) => sum + bytes, 0)
-      },
-      cutQuiet: (sinceMs) => opamp.cutQuiet(sinceMs),
-    })
-    closers.push(() => memory.stop())
-    const metrics: MetricsListener | null =
-      config.metricsAddress === ''
-        ? null
-        : startMetricsListener(config.metricsAddress, clock, (loop) =>
-            renderMetrics(ctx, { loop, pressure: { listeners: { api, opamp }, workers } }),
-          )
-    closers.push(() => metrics?.stop())
-    const schedules = startSchedules(functions.schedules, ctx)
-    log.info({ api_port: api.port, opamp_port: opamp.port, edition: config.edition }, 'muster is up')
+    const doors = await openDoors(options, functions, owner)
+    closers.push(() => closeDoors(doors))
+    const schedules = startSchedules(functions.schedules, owner.ctx)
+    const { api, opamp, metrics } = doors
+    const { edition } = options.config
+    options.log.info({ api_port: api.port, opamp_port: opamp.port, edition }, 'muster is up')
     return {
-      ctx,
+      ctx: owner.ctx,
       apiPort: api.port,
       opampPort: opamp.port,
       metricsPort: metrics?.port ?? null,
       async stop() {
-        const untilMs = clock.monotonicMs() + STOP_BUDGET_MS - 2_000
-        api.stopListening()
-        opamp.stopListening()
-        memory.stop()
-        await Promise.race([schedules.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
-        await drain(api, untilMs, clock)
-        ctx.hub.flush()
-        for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
-        await owner.halt()
-        // Agents are cut without a Close frame, which would strand some of them.
-        for (const socket of opamp.sockets()) socket.drop()
-        api.destroy()
-        opamp.destroy()
-        metrics?.stop()
-        await owner.close()
+        await stopInOrder(doors, schedules, owner)
         await lock.release()
         await pool.close()
       },
     }
   } catch (error) {
-    await unwind()
+    for (const close of closers.reverse()) await close()
     throw error
   }
 }

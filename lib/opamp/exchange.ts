@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent, messageOf } from './codec.ts'
 import type { AboutReport, AgentConnection, FleetPort } from './fleet-port.ts'
-import { createHttpPollers, type PollerLimits } from './http-pollers.ts'
+import { createHttpPollers, type HttpPollers, type PollerLimits } from './http-pollers.ts'
 import type { IntakeRefusal } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
 
@@ -68,6 +68,36 @@ const POLLERS_MAX = { perSource: 20_000, inAll: 100_000 }
 /** Refusals of hostile or broken agents come in floods; the log gets one line in this time. */
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 
+type Encode = (uidOnWire: Uint8Array, message: ServerMessage) => Uint8Array
+
+/** Polls put in the order of each sender, asked of the fleet, and answered once the offer that one waits for is known. */
+const pollsAnsweredBy =
+  (ask: FleetPort['receive'], pollers: HttpPollers) =>
+  async (report: AgentReport, { source, digest, message: body }: Poll): Promise<ServerMessage> => {
+    const poller = pollers.of(report.uid, source)
+    const { stream, isDuplicate, isToldApart } = poller.streams.follow(report.sequenceNum, source)
+    const isRetransmission = digest === stream.lastBodyDigest
+    stream.lastBodyDigest = digest
+    const about = { isRetransmission, isDuplicate, isToldApart, message: body, poll: { source, digest } }
+    const { message, pendingOffer } = ask(poller.connection, report, about)
+    if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
+    const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
+    return offer === null ? message : { ...message, ...offer }
+  }
+
+/** An answer as it is sent: where it is larger than a message may be, without the offer in it. */
+function encodeWithinLimit(
+  { log, messageBytesMax }: ExchangeOptions,
+  { uid, uidOnWire }: AgentReport,
+  message: ServerMessage,
+  encode: Encode,
+): Uint8Array {
+  const answer = encode(uidOnWire, message)
+  if (answer.length <= messageBytesMax) return answer
+  log.error({ uid, bytes: answer.length }, 'an answer above the size limit was not sent')
+  return encode(uidOnWire, withoutOffer(message))
+}
+
 /** Build the exchange of one OpAMP listener. */
 export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   const { fleet, log, messageBytesMax } = options
@@ -95,24 +125,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
     }
   }
 
-  const fits = (uid: string, answer: Uint8Array): boolean => {
-    if (answer.length <= messageBytesMax) return true
-    log.error({ uid, bytes: answer.length }, 'an answer above the size limit was not sent')
-    return false
-  }
-
-  const answerPoll = async (report: AgentReport, { source, digest, message: body }: Poll) => {
-    const poller = pollers.of(report.uid, source)
-    const { stream, isDuplicate, isToldApart } = poller.streams.follow(report.sequenceNum, source)
-    const isRetransmission = digest === stream.lastBodyDigest
-    stream.lastBodyDigest = digest
-    const about = { isRetransmission, isDuplicate, isToldApart, message: body, poll: { source, digest } }
-    const { message, pendingOffer } = ask(poller.connection, report, about)
-    if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
-    const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)
-    return offer === null ? message : { ...message, ...offer }
-  }
-
+  const answerPoll = pollsAnsweredBy(ask, pollers)
   return {
     answerPoll,
     decoding,
@@ -130,8 +143,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       if (!intake.ok) return encodeServerToAgent(intake.uidOnWire, refuse(intake.code))
       const { report } = intake
       const { message } = ask(connection, report, { message: messageOf(frame) })
-      const answer = encodeServerToAgent(report.uidOnWire, message)
-      return fits(report.uid, answer) ? answer : encodeServerToAgent(report.uidOnWire, withoutOffer(message))
+      return encodeWithinLimit(options, report, message, encodeServerToAgent)
     },
     async answerBody(body, source) {
       counts.messages += 1
@@ -140,8 +152,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       const { report } = intake
       const digest = createHash('sha1').update(body).digest('base64')
       const merged = await answerPoll(report, { source, digest, message: body })
-      const answer = encodeServerBody(report.uidOnWire, merged)
-      return fits(report.uid, answer) ? answer : encodeServerBody(report.uidOnWire, withoutOffer(merged))
+      return encodeWithinLimit(options, report, merged, encodeServerBody)
     },
   }
 }

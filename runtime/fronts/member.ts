@@ -2,7 +2,6 @@ import { type Clock, systemClock } from '../../lib/clock.ts'
 import { deriveMemberKey } from '../../lib/cluster/member-key.ts'
 import { Membership } from '../../lib/cluster/membership.ts'
 import { IDLE_IN_TRANSACTION_MS } from '../../lib/cluster/timing.ts'
-import { hasWalls } from '../../lib/configs/check/sandbox.ts'
 import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
 import { LINK_VERSION } from '../../lib/links/frames.ts'
@@ -11,7 +10,7 @@ import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
 import { migrate, readMigrations } from '../../lib/store/migrate.ts'
-import { openPool, type Pool } from '../../lib/store/pool.ts'
+import type { Pool } from '../../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { ClusterFacts } from '../context.ts'
@@ -19,11 +18,17 @@ import type { Listener, ListenerHandlers } from '../listener.ts'
 import { type LoadedFunctions, loadFunctions } from '../loader.ts'
 import type { LoopWatch } from '../loop-watch.ts'
 import { FUNCTIONS } from '../manifest.generated.ts'
-import { readMemory, watchMemory } from '../memory-guard.ts'
 import { processMetrics, renderMetrics, writeMetrics } from '../metrics.ts'
 import { type MetricsListener, startMetricsListener } from '../metrics-listener.ts'
 import { type Owner, startOwner } from '../owner.ts'
-import { createProxyPolicy, type ProxyPolicy } from '../proxies.ts'
+import {
+  openConfiguredPool,
+  readProxyPolicy,
+  warnOfMissingWalls,
+  warnOfOpenDoor,
+  watchProcessMemory,
+} from '../process-parts.ts'
+import type { ProxyPolicy } from '../proxies.ts'
 import { startSchedules } from '../scheduler.ts'
 import { createApiHandlers } from '../server.ts'
 import type { ServiceOptions } from '../service.ts'
@@ -98,7 +103,7 @@ class Member implements RunningMember {
   #api: Listener | null = null
   #internal: Listener | null = null
   #opamp: FrontOpamp | null = null
-  #memory: ReturnType<typeof watchMemory> | null = null
+  #memory: ReturnType<typeof watchProcessMemory> | null = null
   #metrics: MetricsListener | null = null
   readonly #link: FrontLink
   #owning: Owning | null = null
@@ -111,16 +116,12 @@ class Member implements RunningMember {
     const { config, log } = options
     const clock = options.clock ?? systemClock
     const memberId = randomHex(8, systemRandom)
-    const pool = openPool({
-      dsn: config.databaseDsn,
-      maxOpen: config.databaseMaxOpen,
-      maxIdle: config.databaseMaxIdle,
-      idleTimeoutMs: config.databaseIdleTimeoutMs,
-      lifetimeMs: config.databaseLifetimeMs,
+    const pool = openConfiguredPool(config, {
       applicationName: sessionNameOf(memberId),
       idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
       reserved: 2,
-      ...{ clock, log },
+      clock,
+      log,
     })
     const key = deriveMemberKey(config.jwtSecret)
     const self: Self = { memberId, key, now: () => clock.now() }
@@ -143,9 +144,7 @@ class Member implements RunningMember {
       lookAgain: () => membership.refresh(),
       ...{ self, tls: cluster.tls, clock },
     })
-    const proxies = createProxyPolicy(config.trustedProxies, (entry) =>
-      log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
-    )
+    const proxies = readProxyPolicy(config, log)
     const room = new SocketRoom(config.socketLimits)
     this.#options = options
     this.#cluster = cluster
@@ -157,8 +156,22 @@ class Member implements RunningMember {
     this.#proxies = proxies
     this.#room = room
     this.#pipes = createBrowserPipes({ door, proxies, room, log })
-    this.#link = new FrontLink({
-      ...{ door, clock, timers: systemTimers, log },
+    this.#link = this.#openLink()
+    this.#lock = openProcessLock({
+      connect: () => pool.openReserved('control'),
+      ...{ clock, log },
+      onLost: () => options.onFatal('another process owns the fleet'),
+      mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
+    })
+  }
+
+  #openLink(): FrontLink {
+    const membership = this.#membership
+    return new FrontLink({
+      door: this.#door,
+      clock: this.#clock,
+      timers: systemTimers,
+      log: this.#options.log,
       agents: () => this.agents,
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
@@ -166,12 +179,6 @@ class Member implements RunningMember {
         membership.link(epoch)
         if (epoch !== null) this.#hasBeenLinked = true
       },
-    })
-    this.#lock = openProcessLock({
-      connect: () => pool.openReserved('control'),
-      ...{ clock, log },
-      onLost: () => options.onFatal('another process owns the fleet'),
-      mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
     })
   }
 
@@ -198,8 +205,7 @@ class Member implements RunningMember {
       isReady: () => this.#isReady(),
     })
     this.#api = listen(config.listenAddress, api)
-    if (config.opampSharedSecret === '')
-      log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
+    warnOfOpenDoor(config, log)
     this.#startAgents()
     this.#startWatching()
     // A database that is not there, or too old, is told at once, as it is to a process that is alone.
@@ -236,14 +242,7 @@ class Member implements RunningMember {
   #startWatching(): void {
     const { config, log } = this.#options
     const workers = () => [this.#opamp!.workers, ...Object.values(this.#owning?.owner.workers ?? {})]
-    this.#memory = watchMemory({
-      ...{ log, read: readMemory },
-      inWorkers: async () => {
-        const taken = await Promise.all(workers().map((pool) => pool.heapBytes()))
-        return taken.reduce((sum, bytes) => sum + bytes, 0)
-      },
-      cutQuiet: (sinceMs) => this.#opamp!.listener.cutQuiet(sinceMs),
-    })
+    this.#memory = watchProcessMemory(log, workers, (sinceMs) => this.#opamp!.listener.cutQuiet(sinceMs))
     if (config.metricsAddress !== '')
       this.#metrics = startMetricsListener(config.metricsAddress, this.#clock, (loop) => this.#measure(loop))
   }
@@ -277,8 +276,7 @@ class Member implements RunningMember {
     await this.#lock.acquire(this.#stopping.signal)
     await migrate(this.#lock.connection(), await readMigrations(files.migrations), { clock, log })
     await this.#membership.own(this.#lock.epoch, clock.now())
-    if (this.#options.config.runtimeValidation.isEnabled && !(await hasWalls()))
-      log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')
+    await warnOfMissingWalls(this.#options.config, log)
     const owner = await startOwner({
       cluster: () => this.#facts(),
       options: this.#options,

@@ -1,0 +1,58 @@
+import { hasWalls } from '../lib/configs/check/sandbox.ts'
+import type { Log } from '../lib/log.ts'
+import { openPool, type Pool, type PoolOptions } from '../lib/store/pool.ts'
+import type { WorkerPool } from '../lib/workers/pool.ts'
+import type { Config } from './config.ts'
+import { readMemory, watchMemory } from './memory-guard.ts'
+import { createProxyPolicy, type ProxyPolicy } from './proxies.ts'
+
+// What a process starts in the same way whether it is alone (`service.ts`) or one of several (`fronts/member.ts`).
+
+/** The sessions with the database, as many and as old as the settings let them be. */
+export function openConfiguredPool(
+  config: Config,
+  rest: Omit<PoolOptions, 'dsn' | 'maxOpen' | 'maxIdle' | 'idleTimeoutMs' | 'lifetimeMs'>,
+): Pool {
+  return openPool({
+    dsn: config.databaseDsn,
+    maxOpen: config.databaseMaxOpen,
+    maxIdle: config.databaseMaxIdle,
+    idleTimeoutMs: config.databaseIdleTimeoutMs,
+    lifetimeMs: config.databaseLifetimeMs,
+    ...rest,
+  })
+}
+
+/** Whose forwarding headers count; what is no address in the settings is told in the log. */
+export const readProxyPolicy = ({ trustedProxies }: Config, log: Log): ProxyPolicy =>
+  createProxyPolicy(trustedProxies, (entry) =>
+    log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
+  )
+
+/** Say in the log that agents need no credential, where they need none. */
+export function warnOfOpenDoor({ opampSharedSecret }: Config, log: Log): void {
+  if (opampSharedSecret === '')
+    log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
+}
+
+/** Say in the log that drafts are not tried in a collector, where that was asked for and this system cannot confine one. */
+export async function warnOfMissingWalls({ runtimeValidation }: Config, log: Log): Promise<void> {
+  if (runtimeValidation.isEnabled && !(await hasWalls()))
+    log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')
+}
+
+/** Cut agents that finish no message when memory runs short, not counting what worker threads take. */
+export const watchProcessMemory = (
+  log: Log,
+  workers: () => readonly Pick<WorkerPool<never, unknown>, 'heapBytes'>[],
+  cutQuiet: (sinceMs: number) => number,
+) =>
+  watchMemory({
+    log,
+    read: readMemory,
+    inWorkers: async () => {
+      const taken = await Promise.all(workers().map((pool) => pool.heapBytes()))
+      return taken.reduce((sum, bytes) => sum + bytes, 0)
+    },
+    cutQuiet,
+  })
