@@ -1,0 +1,119 @@
+import { useSignal } from '@preact/signals'
+import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { say } from '../i18n/define.ts'
+import { listStageSizes } from '../logic/stages.ts'
+import { environmentOf, nameOf } from '../logic/workloads.ts'
+import { bind, TextArea, TextField } from '../parts/controls.tsx'
+import { EditionLine } from '../parts/edition.tsx'
+import { FleetStandingNote } from '../parts/fleet-standing.tsx'
+import { FormDialog } from '../parts/form.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { navigate } from '../state/router.ts'
+import { can } from '../state/session.ts'
+import { Stages, useStages } from './push-stages.tsx'
+
+interface PushDialogProps {
+  workload: WorkloadRecord
+  approval: ApprovalRecord
+  isProduction: boolean
+  isBreakGlass: boolean
+  onClose: () => void
+  reload: () => void
+}
+
+/** What is filled in before a push, and why it cannot be pushed yet. */
+function usePushForm({ workload, isProduction, isBreakGlass }: PushDialogProps) {
+  const words = say(changeTexts)
+  const comment = useSignal('')
+  const typed = useSignal('')
+  const why = useSignal('')
+  const asksProduction = useSignal(isProduction)
+  const stages = useStages()
+  const name = nameOf(workload)
+  const isTyped = typed.value.trim() === name
+  const lacksComment = comment.value.trim() === ''
+  const findReason = () => {
+    if (isBreakGlass && (why.value.trim() === '' || lacksComment)) return words.breakGlassNeeds
+    if (asksProduction.value && lacksComment) return words.pushNeedsComment
+    if (asksProduction.value && !isTyped) return words.pushTyped(name)
+    return isBreakGlass ? null : stages.fault
+  }
+  const wantedStages = isBreakGlass ? null : stages.wanted
+  const request: ApprovalPushRequest = {
+    comment: comment.value.trim(),
+    prod_double_confirmed: asksProduction.value && isTyped,
+    ...(isBreakGlass ? { break_glass: true, break_glass_reason: why.value.trim() } : {}),
+    ...(wantedStages ? { stages: wantedStages } : {}),
+  }
+  return { comment, typed, why, asksProduction, stages, wantedStages, request, reason: findReason() }
+}
+
+/** Show the rollout of a push that was just made, or the push where it has none. */
+async function showPush(
+  workload: WorkloadRecord,
+  hash: string,
+  pushId: string | undefined,
+  isStaged: boolean,
+) {
+  const rollouts = isStaged ? await api.rollouts(workload.id) : null
+  const rollout = rollouts?.ok ? rollouts.value.find((one) => one.push_id === pushId) : undefined
+  if (rollout) return navigate(`/workloads/${workload.id}/rollouts/${rollout.id}`)
+  navigate(`/workloads/${workload.id}/pushes/${hash}${pushId ? `?push=${pushId}` : ''}`)
+}
+
+/** Ask what a push needs, more of it in production and where the glass is broken, and push. */
+export function PushDialog(props: PushDialogProps) {
+  const { workload, approval, isBreakGlass, onClose, reload } = props
+  const words = say(changeTexts)
+  const form = usePushForm(props)
+  const { stages, wantedStages, asksProduction } = form
+  const name = nameOf(workload)
+  const connected = workload.connected_instance_count
+  const push = async () => {
+    const result = await api.push(workload.id, approval.id, form.request)
+    if (!result.ok) {
+      if (result.code === 'production_double_confirmation_required') asksProduction.value = true
+      return toastFailure(result)
+    }
+    toast(words.pushed)
+    reload()
+    const { config_hash: hash, push_id: pushId } = result.value
+    await showPush(workload, hash ?? approval.draft_hash, pushId, wantedStages !== null)
+  }
+  return (
+    <FormDialog
+      title={isBreakGlass ? words.breakGlass : words.push}
+      send={isBreakGlass ? words.breakGlassGo : words.pushNow}
+      onSend={push}
+      onClose={onClose}
+      kind={isBreakGlass ? 'danger primary' : 'primary'}
+      reason={form.reason}
+      class={isBreakGlass ? 'stack pane alarm' : 'stack'}
+    >
+      <p>
+        {words.pushReach(
+          name,
+          approval.target_env || environmentOf(workload),
+          connected,
+          wantedStages && listStageSizes(wantedStages, connected),
+        )}
+      </p>
+      <FleetStandingNote workloadId={workload.id} isPush />
+      {isBreakGlass && (
+        <>
+          <p class="bad">{words.breakGlassLead}</p>
+          <TextArea label={words.breakGlassReason} {...bind(form.why)} />
+        </>
+      )}
+      <TextArea label={words.pushComment} {...bind(form.comment)} />
+      {!isBreakGlass && can('config_safety.canary_rollout') && <Stages of={stages} connected={connected} />}
+      {!isBreakGlass && <EditionLine parts={['canary_rollout']} />}
+      {asksProduction.value && (
+        <TextField label={words.pushTyped(name)} autoComplete="off" {...bind(form.typed)} />
+      )}
+    </FormDialog>
+  )
+}
