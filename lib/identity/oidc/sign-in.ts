@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
 import { toEmailKey } from '../../model/emails.ts'
 import { rolesWith } from '../../model/permissions.ts'
-import { noteApprovers } from '../../store/approval-votes.ts'
+import { noteAccountChange, noteApprovers } from '../../store/approval-votes.ts'
 import type { Db } from '../../store/db.ts'
 import {
   findExternalUser,
@@ -101,7 +101,9 @@ async function openSession(
       const { subject, displayName } = identity
       if (person.isNew)
         await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
-      if (groups !== null) await followClaims(tx, userId, groups)
+      const isRegrouped = groups !== null && (await followClaims(tx, userId, groups))
+      // Whoever says at the provider who somebody is shapes the account, as an administrator does here.
+      if (person.isNew || isRegrouped) await noteAccountChange(tx, userId, issuer, now)
       await noteApprovers(tx, rolesWith('config:approve'))
       await noteExternalLogin(tx, userId, displayName, now)
       const names = (await listUserGroups(tx, userId)).map((group) => group.name)
@@ -120,13 +122,13 @@ async function openSession(
   )
 }
 
-async function followClaims(tx: Db, userId: string, names: readonly string[]): Promise<void> {
-  const groups = await findGroups(tx, names)
-  await replaceUserGroups(
-    tx,
-    userId,
-    groups.map((group) => group.id),
-  )
+/** Whether the groups are others than before. */
+async function followClaims(tx: Db, userId: string, names: readonly string[]): Promise<boolean> {
+  const idsOf = (groups: readonly { id: string }[]) => groups.map((group) => group.id)
+  const before = new Set(idsOf(await listUserGroups(tx, userId)))
+  const after = idsOf(await findGroups(tx, names))
+  await replaceUserGroups(tx, userId, after)
+  return after.length !== before.size || after.some((id) => !before.has(id))
 }
 
 async function askForLink(

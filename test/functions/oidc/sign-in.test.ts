@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { OidcSettings } from '../../../lib/identity/oidc/settings.ts'
+import { listApproverStandings } from '../../../lib/store/approval-votes.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { LinkRequestRecord, Me, SignInRefusal, UserRecord } from '../../../lib/wire/identity.ts'
 import type { Config } from '../../../runtime/config.ts'
@@ -124,6 +125,35 @@ describe('somebody of the provider', () => {
     withMuster({}, async () => {
       for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/a\\..\\b', 'x'])
         expect((await signIn(openJar(), next)).landed).toBe('/')
+    }))
+
+  it('approves nothing that was asked for before the provider made the account, or regrouped it', () =>
+    withMuster(MAPPED, async () => {
+      const shaped = async (id: string, requestedAt: Date) =>
+        (await listApproverStandings(database.pool, [id], { authors: [], requestedAt }))[0]
+          ?.isShapedSinceRequest
+      const idOf = async () => (await me((await signIn()).token)).id
+      const before = new Date(Date.now() - 1_000)
+      const first = await idOf()
+      expect(await shaped(first, before)).toBe(true)
+      const later = () => new Date(Date.now() + 1_000)
+      expect(await shaped(first, later())).toBe(false)
+      // Whoever is removed and signs in again is another account: a new face for an old request.
+      await muster.call('DELETE', `/api/users/${first}`, { as: await muster.token() })
+      const asked = new Date()
+      const second = await idOf()
+      expect(second).not.toBe(first)
+      expect(await shaped(second, asked)).toBe(true)
+      const between = async (change: object) => {
+        await database.pool.execute(`update account_changes set changed_at = now() - interval '1 day'`)
+        const at = new Date(Date.now() - 1_000)
+        await provider.tell({ claims: { ...ADA, ...change } })
+        expect(await idOf()).toBe(second)
+        return shaped(second, at)
+      }
+      expect(await between({ email: 'ada.l@example.com' })).toBe(false)
+      expect(await between({ groups: ['otel-admins'] })).toBe(true)
+      expect(await between({ groups: ['otel-admins', 'x'] })).toBe(false)
     }))
 
   it('has no entry without a group that means something, loses what was open, and reads which groups came', () =>
