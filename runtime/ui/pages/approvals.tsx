@@ -120,9 +120,7 @@ export function ApprovalsPage() {
         {(all) => {
           const shown = all.filter((approval) => only === null || approval.workload_id === only)
           if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
-          return (
-            <Table isStacked label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
-          )
+          return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
         }}
       </Loaded>
     </>

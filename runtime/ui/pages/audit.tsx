@@ -142,6 +142,7 @@ function columnsOf(): TableColumn<AuditEventRecord>[] {
     { title: column.detail, look: 'text', cell: (event) => <Detail event={event} /> },
     {
       title: column.hash,
+      narrowTitle: column.hash,
       look: 'mono faint',
       cell: ({ event_hash: hash }) => <span title={hash}>{shortHash(hash)}</span>,
     },

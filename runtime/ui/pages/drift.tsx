@@ -96,13 +96,7 @@ function Overview({ drift }: { drift: DriftOverview }) {
       {shown.length === 0 ? (
         <p class="empty">{words.driftNone}</p>
       ) : (
-        <Table
-          isStacked
-          label={words.drift}
-          columns={columnsOf()}
-          rows={shown}
-          keyOf={(item) => item.workload_id}
-        />
+        <Table label={words.drift} columns={columnsOf()} rows={shown} keyOf={(item) => item.workload_id} />
       )}
     </div>
   )

@@ -194,13 +194,23 @@ function columnsOf(onOpen: (open: Open) => void, reload: () => void): TableColum
       ),
     },
     { title: column.groups, cell: (user) => <RoleOf user={user} reload={reload} /> },
-    { title: column.created, look: 'muted', cell: (user) => <Ago at={user.created_at} /> },
-    { title: column.login, look: 'muted', cell: (user) => <Ago at={user.last_login_at} /> },
+    {
+      title: column.created,
+      narrowTitle: column.created,
+      look: 'muted',
+      cell: (user) => <Ago at={user.created_at} />,
+    },
+    {
+      title: column.login,
+      narrowTitle: column.login,
+      look: 'muted',
+      cell: (user) => <Ago at={user.last_login_at} />,
+    },
     {
       title: say(commonTexts).actions,
       isTitleHidden: true,
       cell: (user) => (
-        <span class="actions" style={{ flexWrap: 'nowrap' }}>
+        <span class="actions row-actions">
           {user.has_password !== false && (
             <Action kind="plain" onClick={() => onOpen({ kind: 'reset', user })}>
               {words.reset}

@@ -33,11 +33,17 @@ function columnsOf(target: string | null): TableColumn<TemplateRecord>[] {
   const look = 'muted'
   return [
     { title: column.name, cell: (template) => <Name template={template} target={target} /> },
-    { title: column.category, look, cell: (template) => template.category ?? '–' },
-    { title: column.stack, look, cell: (template) => template.stack ?? '–' },
+    {
+      title: column.category,
+      narrowTitle: column.category,
+      look,
+      cell: (template) => template.category ?? '–',
+    },
+    { title: column.stack, narrowTitle: column.stack, look, cell: (template) => template.stack ?? '–' },
     { title: column.tags, look, cell: (template) => template.tags?.join(', ') ?? '' },
     {
       title: column.created,
+      narrowTitle: column.created,
       look,
       cell: (template) => (template.built_in ? '–' : <Ago at={template.created_at} />),
     },

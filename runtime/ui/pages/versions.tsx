@@ -44,6 +44,7 @@ function Matrix({ of }: { of: VersionIntelligence }) {
     <section>
       <h2>{words.matrix}</h2>
       <Sheet
+        isStacked
         label={words.matrix}
         head={
           <>
@@ -92,6 +93,7 @@ function Blocks({ of }: { of: VersionIntelligence }) {
         <p class="muted">{words.nothingBlocks}</p>
       ) : (
         <Sheet
+          isStacked
           label={words.blocks}
           head={
             <>
@@ -118,7 +120,9 @@ function Blocks({ of }: { of: VersionIntelligence }) {
                     </div>
                   ))}
                 </td>
-                <td class="mono muted">{shortHash(row.config.hash) || '–'}</td>
+                <td class="mono muted" data-label={words.column.config}>
+                  {shortHash(row.config.hash) || '–'}
+                </td>
               </tr>
             )}
           </Capped>
@@ -140,6 +144,7 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
     <section>
       <h2>{words.todo}</h2>
       <Sheet
+        isStacked
         label={words.todo}
         head={
           <>
@@ -163,8 +168,12 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
                 )}
               </td>
               <td class="text">{words.recommendation[row.action]}</td>
-              <td class="mono">{row.components?.join(', ') ?? '–'}</td>
-              <td class="mono muted">{shortHash(row.config_hash) || '–'}</td>
+              <td class="mono" data-label={words.column.component}>
+                {row.components?.join(', ') ?? '–'}
+              </td>
+              <td class="mono muted" data-label={words.column.config}>
+                {shortHash(row.config_hash) || '–'}
+              </td>
             </tr>
           )}
         </Capped>

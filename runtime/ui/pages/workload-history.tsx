@@ -250,7 +250,6 @@ export function HistoryTab({ workload, history }: TabProps) {
             <CompareTools workloadId={workload.id} chosen={chosen} />
             <EditionLine parts={['guided_rollback']} />
             <Table
-              isStacked
               label={say(workloadTexts).tabs.history}
               columns={columnsOf(rows, chosen, onOpen, history.reload)}
               rows={rows}

@@ -99,14 +99,22 @@ function Name({ instance, workload }: { instance: LiveInstance; workload: Worklo
 
 function columnsOf(workload: WorkloadRecord, order: Order): TableColumn<LiveInstance>[] {
   const { column } = say(workloadTexts)
-  const cells: Record<ColumnId, Pick<TableColumn<LiveInstance>, 'look' | 'cell'>> = {
+  const cells: Record<ColumnId, Pick<TableColumn<LiveInstance>, 'look' | 'narrowTitle' | 'cell'>> = {
     instance: { cell: (instance) => <Name instance={instance} workload={workload} /> },
-    version: { look: 'mono', cell: (instance) => instance.version ?? '–' },
+    version: { look: 'mono', narrowTitle: column.version, cell: (instance) => instance.version ?? '–' },
     health: { cell: (instance) => <HealthMark healthy={instance.healthy} /> },
     config: { cell: (instance) => <ConfigCell instance={instance} /> },
-    matches: { cell: (instance) => <MatchesCell instance={instance} /> },
-    connected: { look: 'muted', cell: (instance) => <Ago at={instance.connected_at} /> },
-    message: { look: 'muted', cell: (instance) => <Ago at={instance.last_message_at} /> },
+    matches: { narrowTitle: column.matches, cell: (instance) => <MatchesCell instance={instance} /> },
+    connected: {
+      look: 'muted',
+      narrowTitle: column.connected,
+      cell: (instance) => <Ago at={instance.connected_at} />,
+    },
+    message: {
+      look: 'muted',
+      narrowTitle: column.message,
+      cell: (instance) => <Ago at={instance.last_message_at} />,
+    },
     uid: { look: 'mono muted', cell: (instance) => instance.instance_uid },
   }
   return COLUMNS.map((id) => ({

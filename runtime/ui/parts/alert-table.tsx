@@ -159,7 +159,7 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
   const workload = asked.value ? workloads.get(asked.value.workload_id) : undefined
   return (
     <>
-      <Table isStacked label={words.title} columns={columns} rows={alerts} keyOf={({ id }) => id} />
+      <Table label={words.title} columns={columns} rows={alerts} keyOf={({ id }) => id} />
       {asked.value && (
         <ResolveDialog
           alert={asked.value}

@@ -99,7 +99,10 @@ export function Sheet({
   label: string
   head: ComponentChildren
   children: ComponentChildren
-  /** On a narrow page each row becomes a few lines instead of scrolling sideways. */
+  /**
+   * On a narrow page each row becomes a few lines instead of scrolling sideways. A cell that says nothing without its
+   * column's heading has it in `data-label`.
+   */
   isStacked?: boolean
 }) {
   return (

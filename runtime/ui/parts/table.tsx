@@ -7,6 +7,8 @@ export interface TableColumn<Row> {
   title: ComponentChildren
   /** The heading is said to screen readers and not shown. */
   isTitleHidden?: boolean
+  /** What stands before its cells on a narrow page, where there are no headings and the cell alone says too little. */
+  narrowTitle?: string
   /** How the rows are sorted by it, where they are. */
   sort?: 'ascending' | 'descending' | undefined
   /** The classes of its cells: `n` for numbers, `text` for what may wrap, `muted`, `mono`, `name`. */
@@ -14,20 +16,20 @@ export interface TableColumn<Row> {
   cell: (row: Row) => ComponentChildren
 }
 
-/** A table of modest length, from its columns and rows; a long one shows its first rows and how to see more. */
+/**
+ * A table of modest length, from its columns and rows; a long one shows its first rows and how to see more. On a narrow
+ * page each row becomes a few lines instead of scrolling sideways.
+ */
 export function Table<Row>({
   label,
   columns,
   rows,
   keyOf,
-  isStacked = false,
 }: {
   label: string
   columns: readonly TableColumn<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string | number
-  /** On a narrow page each row becomes a few lines instead of scrolling sideways. */
-  isStacked?: boolean
 }) {
   const head = columns.map(({ title, isTitleHidden, sort, look }, at) => (
     <th key={at} scope="col" class={look === 'n' ? 'n' : undefined} aria-sort={sort}>
@@ -35,12 +37,12 @@ export function Table<Row>({
     </th>
   ))
   return (
-    <Sheet isStacked={isStacked} label={label} head={head}>
+    <Sheet isStacked label={label} head={head}>
       <Capped rows={rows}>
         {(row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ look, cell }, at) => (
-              <td key={at} class={look}>
+            {columns.map(({ look, narrowTitle, cell }, at) => (
+              <td key={at} class={look} data-label={narrowTitle}>
                 {cell(row)}
               </td>
             ))}
