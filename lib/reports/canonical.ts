@@ -40,7 +40,7 @@ function record(names: string, shapes: Record<string, CanonicalShape> = {}): Can
   return { kind: 'record', fields }
 }
 
-const REQUEST_SCOPE = record('workload_ids? group_id? selector? since? until?')
+const REQUEST_SCOPE = record('workload_ids? group_id? selector? whole_fleet? since? until?')
 const INCLUDE = record(
   'workload_summary config_history current_config config_plan drift_findings version_intelligence alerts ' +
     'workload_events rollback_readiness audit_verification signed_audit_metadata',
@@ -51,9 +51,10 @@ const REQUEST = record('schema_version report_type scope include redaction', {
 })
 const ITEM = record('id resource resource_id observed_at? severity? summary facts content_hash? redacted')
 const SECTION = record('id title order items', { items: list(ITEM) })
-const PACK_SCOPE = record('workload_ids? workload_count? group_id? selector? since? until? requested_scope', {
-  requested_scope: REQUEST_SCOPE,
-})
+const PACK_SCOPE = record(
+  'workload_ids? workload_count? group_id? selector? whole_fleet? since? until? requested_scope',
+  { requested_scope: REQUEST_SCOPE },
+)
 const SIGNATURE = record('scheme key_id? signed_at payload_hash signature_b64? verifier?')
 const SIGNED_AUDIT = record(
   'status verifier verified_from? verified_until? head_hash? checked_at first_bad_sequence?',

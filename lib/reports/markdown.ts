@@ -42,6 +42,7 @@ function scopeLines({ scope }: EvidencePack): string {
   let text = '## Scope\n\n'
   if (scope.group_id !== undefined) text += `- group_id: ${codeSpan(scope.group_id)}\n`
   if (scope.selector !== undefined) text += `- selector: ${codeSpan(factText(scope.selector))}\n`
+  if (scope.whole_fleet) text += `- whole_fleet: ${codeSpan('true')}\n`
   text += `- workload_count: ${codeSpan(String(scope.workload_count ?? 0))}\n`
   text += `- since: ${scope.since === undefined ? 'the beginning' : codeSpan(scope.since)}\n`
   text += `- until: ${scope.until === undefined ? 'now' : codeSpan(scope.until)}\n`

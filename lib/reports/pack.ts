@@ -122,6 +122,7 @@ function resolveScope(request: NormalRequest, workloadIds: string[]): EvidencePa
     workload_count: workloadIds.length,
     ...(request.scope.group_id === undefined ? {} : { group_id: request.scope.group_id }),
     ...(request.scope.selector === undefined ? {} : { selector: request.scope.selector }),
+    ...(request.scope.whole_fleet ? { whole_fleet: true } : {}),
     ...(request.scope.since === undefined ? {} : { since: request.scope.since }),
     ...(request.scope.until === undefined ? {} : { until: request.scope.until }),
     requested_scope: request.scope,

@@ -80,6 +80,7 @@ class Writer implements Cursor {
 function describeScope({ scope }: EvidencePack): string {
   if (scope.group_id !== undefined) return `group ${scope.group_id}`
   if (scope.selector !== undefined) return `selector ${factText(scope.selector)}`
+  if (scope.whole_fleet) return 'the whole fleet'
   return 'workloads named one by one'
 }
 

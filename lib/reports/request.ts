@@ -7,6 +7,7 @@ export interface NormalScope {
   workload_ids?: string[]
   group_id?: string
   selector?: Record<string, string>
+  whole_fleet?: boolean
   since?: string
   until?: string
 }
@@ -82,8 +83,10 @@ function readTime(value: unknown, where: string): string | undefined {
   return time.toISOString()
 }
 
+const SCOPE_FIELDS = ['workload_ids', 'group_id', 'selector', 'whole_fleet', 'since', 'until']
+
 function readScope(value: unknown): { scope: NormalScope; kinds: number } {
-  const fields = readFields(value, 'scope', ['workload_ids', 'group_id', 'selector', 'since', 'until'])
+  const fields = readFields(value, 'scope', SCOPE_FIELDS)
   const scope: NormalScope = {}
   let kinds = 0
   if (fields['workload_ids'] !== undefined) {
@@ -110,6 +113,12 @@ function readScope(value: unknown): { scope: NormalScope; kinds: number } {
       kinds++
       scope.selector = Object.fromEntries(pairs)
     }
+  }
+  const isWhole = fields['whole_fleet'] ?? false
+  if (typeof isWhole !== 'boolean') throw new WrongForm('scope.whole_fleet: expected true or false')
+  if (isWhole) {
+    kinds++
+    scope.whole_fleet = true
   }
   const since = readTime(fields['since'], 'scope.since')
   const until = readTime(fields['until'], 'scope.until')
@@ -146,7 +155,10 @@ function readRequest(value: unknown): RequestOutcome {
     return refuse('unsupported-report-type', 'report_type: expected evidence_pack')
   if (redaction !== 'strict') return refuse('unsupported-redaction-mode', 'redaction: expected strict')
   if (kinds !== 1)
-    return refuse('invalid-scope', 'scope: exactly one of workload_ids, group_id, selector is required')
+    return refuse(
+      'invalid-scope',
+      'scope: exactly one of workload_ids, group_id, selector, whole_fleet is required',
+    )
   if (scope.since !== undefined && scope.until !== undefined && scope.since > scope.until)
     return refuse('invalid-time-range', 'scope: since is after until')
   return {

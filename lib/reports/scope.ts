@@ -19,7 +19,7 @@ export type ScopeOutcome =
 const GROUP_LABEL = 'group'
 const PAGE = 1_000
 
-/** Find the workloads of a scope. Ids named one by one may be archived; groups and selectors take live ones. */
+/** Find the workloads of a scope. Ids named one by one may be archived; groups, selectors and the fleet take live ones. */
 export async function resolveReportScope(db: Db, scope: NormalScope): Promise<ScopeOutcome> {
   const found = await findWorkloads(db, scope)
   if (scope.workload_ids !== undefined && found.length < scope.workload_ids.length)
@@ -32,7 +32,8 @@ export async function resolveReportScope(db: Db, scope: NormalScope): Promise<Sc
 
 function findWorkloads(db: Db, scope: NormalScope): Promise<ScopedWorkload[]> {
   if (scope.workload_ids !== undefined) return listWorkloadsByIds(db, scope.workload_ids)
-  if (scope.selector !== undefined) return findSelected(db, { match_labels: scope.selector })
+  if (scope.selector !== undefined) return findMembers(db, { match_labels: scope.selector })
+  if (scope.whole_fleet) return findMembers(db, null)
   return findGroup(db, scope.group_id ?? '')
 }
 
@@ -41,14 +42,15 @@ async function findGroup(db: Db, groupId: string): Promise<ScopedWorkload[]> {
   const group = await findPushGroup(db, groupId)
   return group === null
     ? listWorkloadsByTrustedLabel(db, GROUP_LABEL, groupId)
-    : findSelected(db, group.selector)
+    : findMembers(db, group.selector)
 }
 
-async function findSelected(db: Db, selector: Selector): Promise<ScopedWorkload[]> {
+/** The live workloads that a selector selects; all of them where there is none. */
+async function findMembers(db: Db, selector: Selector | null): Promise<ScopedWorkload[]> {
   const members: ScopedWorkload[] = []
   for (let after = ''; ; ) {
     const page = await listGroupableWorkloads(db, after, PAGE)
-    members.push(...page.filter((workload) => isSelected(workload, selector)))
+    members.push(...page.filter((workload) => selector === null || isSelected(workload, selector)))
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return members
     after = last.id

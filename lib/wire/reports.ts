@@ -24,11 +24,12 @@ export type ReportFormat = Infer<typeof ReportFormat>
 
 export const ReportScope = named(
   'ReportScope',
-  'Exactly one of `workload_ids`, `group_id` and `selector`; times are RFC 3339 with a zone.',
+  'Exactly one of `workload_ids`, `group_id`, `selector` and `whole_fleet`; times are RFC 3339 with a zone.',
   type({
     workload_ids: optional(array(string())),
     group_id: optional(string()),
     selector: optional(dictionary(string())),
+    whole_fleet: optional(boolean()),
     since: optional(string()),
     until: optional(string()),
   }),

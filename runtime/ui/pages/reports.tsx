@@ -43,8 +43,7 @@ function readRequest(): ReportExportRequest | string {
     if (!read.ok) return words.badLine(read.line)
     if (Object.keys(read.labels).length > 0) scope = { selector: read.labels }
   } else if (kind === 'fleet') {
-    const ids = [...workloads.values()].flatMap(({ id, archived_at: archived }) => (archived ? [] : [id]))
-    if (ids.length > 0) scope = { workload_ids: ids }
+    scope = { whole_fleet: true }
   } else {
     const ids = (wanted.get('ids') ?? '').split(',').filter((id) => id !== '')
     if (ids.length > 0) scope = { workload_ids: ids }

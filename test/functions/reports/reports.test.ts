@@ -211,6 +211,24 @@ describe(PREVIEW, () => {
     expect(await preview({ scope: { group_id: 'theirs' } })).toMatchObject({ status: 409 })
   })
 
+  it('covers the whole fleet without a list of ids, and repeats that it was asked for so', async () => {
+    const pack = packOf(await preview({ scope: { whole_fleet: true, since: START } }))
+    expect(pack.scope).toEqual({
+      workload_ids: ['wl-0001', 'wl-0002'],
+      workload_count: 2,
+      whole_fleet: true,
+      since: START,
+      requested_scope: { whole_fleet: true, since: START },
+    })
+    const answer = await invoke(ctx, `${EXPORT}?format=markdown`, {
+      as: operator.token,
+      body: { scope: { whole_fleet: true } },
+    })
+    expect(answer.text).toContain('- whole_fleet: `true`')
+    const text = (await preview({ scope: { whole_fleet: true } })).text
+    expect(verifyPack(text, null)).toMatchObject({ isIntact: true })
+  })
+
   it('gives the same inputs_hash for the same data, whatever was audited or the clock said between', async () => {
     const first = packOf(await preview({ scope: { workload_ids: ['wl-0001', 'wl-0002'] } }))
     ctx.clock.advance(5_000)
@@ -241,6 +259,9 @@ describe(PREVIEW, () => {
     ['another report type', { ...ALL, report_type: 'x' }, 400, 'unsupported_report_type'],
     ['no redaction', { ...ALL, redaction: 'none' }, 400, 'unsupported_redaction_mode'],
     ['no scope', { scope: {} }, 400, 'invalid_scope'],
+    ['a fleet that is not whole', { scope: { whole_fleet: false } }, 400, 'invalid_scope'],
+    ['the whole fleet and a part', { scope: { whole_fleet: true, group_id: 'a' } }, 400, 'invalid_scope'],
+    ['a fleet that is no yes or no', { scope: { whole_fleet: 'yes' } }, 400, 'invalid_json_body'],
     [
       'a period that ends before it begins',
       { scope: { group_id: 'a', since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' } },
