@@ -15,7 +15,8 @@ export interface Moment {
 
 interface Assigned {
   pushId: string
-  connectedAtMs: number
+  /** The later of its join and the first offer, on the wall clock. */
+  beganAtMs: number
   sinceMs: number
 }
 
@@ -35,13 +36,14 @@ export class AssignmentTimes {
   /** When the later of the instance's join and the first offer of its config was. */
   since(instance: Instance, assigned: FollowedPush, { nowMs, now }: Moment): number {
     const { pushId } = assigned.push
-    const connectedAtMs = instance.connectedAt.getTime()
+    const offeredAtMs = assigned.targets.get(instance.uid)?.offeredAt.getTime() ?? 0
+    const beganAtMs = Math.max(instance.connectedAt.getTime(), offeredAtMs)
     const known = this.#known.get(instance.uid)
-    const isSame = known?.pushId === pushId && known.connectedAtMs === connectedAtMs
-    const offeredAtMs = assigned.targets.get(instance.uid)?.offeredAt.getTime() ?? connectedAtMs
-    const elapsedMs = now.getTime() - Math.max(connectedAtMs, offeredAtMs)
+    // One that was offered it only since the last look has had it since then.
+    const isSame = known?.pushId === pushId && known.beganAtMs === beganAtMs
+    const elapsedMs = now.getTime() - beganAtMs
     const sinceMs = isSame ? known.sinceMs : Math.min(nowMs, Math.max(this.#lastLookMs, nowMs - elapsedMs))
-    this.#seen.set(instance.uid, { pushId, connectedAtMs, sinceMs })
+    this.#seen.set(instance.uid, { pushId, beganAtMs, sinceMs })
     return sinceMs
   }
 

@@ -34,5 +34,7 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [5549, 'an offer in doubt that was just being stored again, taken for stored and sent'],
   [4286, 'nothing of the fleet: an agent never said what it had done while it was not connected'],
   [5425, 'an offer that an agent which does not report never got again after its restart behind a gateway'],
+  [7454, 'such an offer behind a gateway again, by another course'],
+  [7398, 'drift that was counted from before the config was offered, and told too early'],
   [1905, 'nothing of the fleet: a config that was kept from the workload that its agent had left'],
 ]

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlertEngine, type AlertEngineParts } from '../../../lib/alerts/engine.ts'
 import { sweep } from '../../../lib/fleet/janitor.ts'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import { type Alert, listAlerts, resolveByOperator } from '../../../lib/store/alerts.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
@@ -38,6 +39,7 @@ const start = async () => {
 }
 
 const SUPERVISED = 0x1807
+const TAKES_NONE = SUPERVISED & ~AGENT_CAPABILITIES.acceptsRemoteConfig
 const uid = (n: number) => uidBytes(tests * 100 + n)
 
 /** An agent that describes itself and is known to the fleet. */
@@ -204,6 +206,28 @@ describe('config_drift', () => {
     clock.advance(1)
     expect(await run()).toEqual({ fired: 1, resolved: 0 })
     expect(await rules()).toEqual(['config_drift', 'push_failed'])
+  })
+
+  it('waits anew from the offer for one that took no configs when its workload was pushed to', async () => {
+    const { clock } = await start()
+    const { run } = engineOf()
+    const first = await join(1)
+    const second = await join(2, '0.149.0', { remoteConfigStatus: {}, capabilities: TAKES_NONE })
+    const { pushId } = await server.push(only().id, CONFIG)
+    tell(first, 1, 1, statusOf(sha256Hex(CONFIG), 1))
+    await eventually('it is applied', () => only().newestPush?.status === 'applied')
+    await run()
+    clock.advance(600_000)
+    tell(second, 2, 1, {})
+    await eventually('it is offered the config', () => only().active!.targets.size === 2)
+    expect(only().active!.push.pushId).toBe(pushId)
+    tell(second, 2, 2, statusOf(sha256Hex(CONFIG), 3))
+    const failed = () => [...only().instances].some(({ report }) => report?.status === 'failed')
+    await eventually('it has failed there', failed)
+    clock.advance(59_999)
+    expect(await run()).toEqual({ fired: 0, resolved: 0 })
+    clock.advance(1)
+    expect(await run()).toEqual({ fired: 1, resolved: 0 })
   })
 
   it('is not fooled by a wall clock that jumps', async () => {
