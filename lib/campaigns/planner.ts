@@ -74,7 +74,7 @@ export class CampaignPlanner {
     for (const { workload, isExcluded } of members) {
       const judgement = isExcluded ? excluded(workload) : await this.#judgePatiently(judge, workload)
       const groupKey = isPushed(judgement) ? await groups.keyOf(judgement) : null
-      planned.push({ workload, workloadId: workload.id, judgement, groupKey })
+      planned.push({ workload, workloadId: workload.id, judgement: withoutText(judgement), groupKey })
       if (++progress.done % TURN === 0) {
         await nextTurn()
         if (progress.done % (TURN * 25) === 0) this.#changed(campaign.id)
@@ -112,6 +112,12 @@ export class CampaignPlanner {
   }
 }
 
+/** The text is rendered again when its turn comes: thousands of them are never kept at one time. */
+const withoutText = (judgement: Judgement): Judgement => ({
+  ...judgement,
+  result: judgement.result && { hash: judgement.result.hash, text: '' },
+})
+
 const isPushed = ({ verdict }: Judgement): boolean => verdict === 'changes' || verdict === 'offline'
 
 const excluded = ({ activeHash }: Workload): Judgement => ({
@@ -125,7 +131,11 @@ function toTargets(
   waves: readonly CampaignWave[],
 ): StoredCampaignTarget[] {
   const ordered = orderTargets(campaign.id, planned)
-  const pushed = ordered.filter(({ judgement }) => isPushed(judgement))
+  // Those that are there come first: a wave of workloads that are away would try nothing out.
+  const pushed = [
+    ...ordered.filter(({ judgement }) => judgement.verdict === 'changes'),
+    ...ordered.filter(({ judgement }) => judgement.verdict === 'offline'),
+  ]
   const found = assignWaves(pushed, waves, ({ workload }, selector) =>
     isSelected(toSelectable(workload), selector),
   )
