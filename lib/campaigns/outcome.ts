@@ -28,15 +28,14 @@ export async function endOfPush(
   const { rollout } = workload
   if (rollout?.followed.push.pushId === pushId && rollout.stored.status === 'halted') return HALTED
   const followed = followedPushes(workload).find(({ push }) => push.pushId === pushId)
-  if (followed !== undefined) return endOf(followed.push, false)
-  const stored = await findPush(parts.db, pushId)
-  return stored === null ? { state: 'no_answer' } : endOf(stored, true)
+  // One that nobody follows may be open as well: where the answer to its commit is lost, it is followed in a moment.
+  const push = followed?.push ?? (await findPush(parts.db, pushId))
+  return push === null ? { state: 'no_answer' } : endOf(push)
 }
 
-function endOf({ status, phase, error }: Push, isOver: boolean): PushEnd | null {
+function endOf({ status, phase, error }: Push): PushEnd | null {
   if (status === 'applied') return { state: 'applied' }
   if (status === 'failed')
     return { state: 'failed', cause: error?.cause ?? 'unknown', title: error?.title ?? '' }
-  if (phase === 'aborted') return { state: 'overtaken' }
-  return isOver || phase === 'superseded' ? { state: 'overtaken' } : null
+  return phase === 'aborted' || phase === 'superseded' ? { state: 'overtaken' } : null
 }

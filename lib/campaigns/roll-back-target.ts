@@ -1,3 +1,4 @@
+import type { Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../store/campaign-targets.ts'
 import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
@@ -21,18 +22,20 @@ export async function rollBackTarget(
   target: StoredCampaignTarget,
 ): Promise<BackOutcome> {
   const workload = parts.fleet.workload(target.workloadId)
-  if (workload === null || workload.activeHash !== target.resultHash) return { kind: 'moved_on' }
-  if (workload.isFrozen || followedPushes(workload).some(({ push }) => push.status === 'pending'))
-    return { kind: 'busy' }
+  if (workload === null) return { kind: 'moved_on' }
+  if (workload.isFrozen) return { kind: 'busy' }
+  if (!runsResult(workload, target)) return { kind: 'moved_on' }
+  if (isBusyElsewhere(workload, target)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
   if (base === null) return { kind: 'no_way_back' }
-  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
+  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'busy' | 'campaign-stopped' }>(
     {
       ...{ workloadId: workload.id, hash: base.hash, body: base.body, used: base.components },
       ...{ kind: 'rollback', actor: closerOf(campaign), approvalId: null, rollbackTargetKind: 'hash' },
     },
     async (tx, { pushId }) => {
-      if (workload.activeHash !== target.resultHash) return { ok: false, code: 'moved-on' }
+      if (!runsResult(workload, target)) return { ok: false, code: 'moved-on' }
+      if (isBusyElsewhere(workload, target)) return { ok: false, code: 'busy' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
       if (stands?.status !== 'rolling_back' || !(await markTargetRollingBack(tx, back)))
@@ -46,8 +49,19 @@ export async function rollBackTarget(
   )
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
   if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
+  if (pushed.code === 'busy') return { kind: 'busy' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
+
+/** Everybody there should run it, or some do by a rollout of the campaign that did not come to its end. */
+const runsResult = (
+  { activeHash, rollout }: Workload,
+  { resultHash, pushId }: StoredCampaignTarget,
+): boolean => activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
+
+/** Something that is not of the campaign has not ended there. */
+const isBusyElsewhere = (workload: Workload, { pushId }: StoredCampaignTarget): boolean =>
+  followedPushes(workload).some(({ push }) => push.status === 'pending' && push.pushId !== pushId)
 
 /** Whoever rolls the campaign back pushes what was there before. */
 const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({

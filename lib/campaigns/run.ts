@@ -1,3 +1,4 @@
+import { timeOfUuidv7 } from '../ids.ts'
 import { countCampaignTargets, listCampaignTargets } from '../store/campaign-targets.ts'
 import type { StateCounts } from './limits.ts'
 import type { CampaignParts } from './parts.ts'
@@ -9,6 +10,8 @@ export interface InFlight {
   instances: number
   /** It gives a target its former config back. */
   isBack: boolean
+  /** The workload was not well when it was started: what it is like then says nothing of the campaign. */
+  wasDegraded: boolean
 }
 
 /** What a process keeps of a campaign that is at work; all of it can be read again from the database. */
@@ -20,7 +23,9 @@ export interface CampaignRun {
   offline: Set<string>
   /** Since when a workload is busy with something else; monotonic. */
   busy: Map<string, { sinceMs: number; nextLookMs: number }>
-  /** Whether a commit was in doubt, so that all of this is to be read again. */
+  /** Targets that run no more what the campaign brought, and stay as they ended when it is rolled back. */
+  leftAlone: Set<string>
+  /** Whether a commit was in doubt, so that what the database knows is to be read again. */
   isStale: boolean
   nextApproverLookMs: number
   nextOfflineLookMs: number
@@ -28,8 +33,12 @@ export interface CampaignRun {
 
 const ROWS_MAX = 100_000
 
-/** Read what is kept of a campaign. */
-export async function loadRun({ db, clock }: CampaignParts, campaignId: string): Promise<CampaignRun> {
+/** Read what is kept of a campaign; who is busy since when is known of a former reading only. */
+export async function loadRun(
+  { db, clock }: CampaignParts,
+  campaignId: string,
+  former: CampaignRun | undefined,
+): Promise<CampaignRun> {
   const nowMs = clock.monotonicMs()
   const read = (states: Parameters<typeof listCampaignTargets>[2]['states'] & {}) =>
     listCampaignTargets(db, campaignId, { states }, { after: null, limit: ROWS_MAX })
@@ -38,19 +47,20 @@ export async function loadRun({ db, clock }: CampaignParts, campaignId: string):
   const offline = await read(['offline'])
   return {
     inFlight: new Map(
-      open.map((target) => [
-        target.workloadId,
-        {
-          pushId: (target.state === 'rolling_back' ? target.rollbackPushId : target.pushId)!,
-          startedMs: nowMs - Math.max(0, clock.now().getTime() - (target.startedAt?.getTime() ?? 0)),
-          instances: target.instanceCount,
-          isBack: target.state === 'rolling_back',
-        },
-      ]),
+      open.map((target) => {
+        const isBack = target.state === 'rolling_back'
+        const pushId = (isBack ? target.rollbackPushId : target.pushId)!
+        // One that is taken back was started long before.
+        const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
+        const { wasDegraded } = target
+        const instances = Math.max(1, target.instanceCount)
+        return [target.workloadId, { pushId, startedMs: nowMs - ageMs, instances, isBack, wasDegraded }]
+      }),
     ),
     watched: new Set(applied.flatMap(({ workloadId, wasDegraded }) => (wasDegraded ? [] : workloadId))),
     offline: new Set(offline.map(({ workloadId }) => workloadId)),
-    busy: new Map(),
+    busy: former?.busy ?? new Map(),
+    leftAlone: new Set(),
     isStale: false,
     nextApproverLookMs: 0,
     nextOfflineLookMs: 0,

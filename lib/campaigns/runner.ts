@@ -4,6 +4,7 @@ import {
   endCampaignTargets,
   listCampaignTargets,
   listFailureCauses,
+  MAY_RUN_RESULT,
   type StoredCampaignTarget,
 } from '../store/campaign-targets.ts'
 import {
@@ -15,12 +16,13 @@ import {
   removeForgottenDrafts,
   type StoredCampaign,
 } from '../store/campaigns.ts'
-import type { CampaignHalt, CampaignStatus } from '../wire/campaigns.ts'
+import { DatabaseUnavailable } from '../store/db.ts'
+import type { CampaignHalt, CampaignStatus, CampaignTargetState } from '../wire/campaigns.ts'
 import { CampaignJudge } from './judge.ts'
 import { findPassedLimit, type StateCounts } from './limits.ts'
 import { endOfPush } from './outcome.ts'
 import { type CampaignParts, hashPolicy } from './parts.ts'
-import { rollBackTarget } from './roll-back-target.ts'
+import { type BackOutcome, rollBackTarget } from './roll-back-target.ts'
 import { type CampaignRun, countRun, loadRun } from './run.ts'
 import { startTargets } from './start-targets.ts'
 import { isInWindow } from './windows.ts'
@@ -84,9 +86,8 @@ export class CampaignRunner {
     }
   }
 
-  /** When they are looked at next, unless something moves: never by itself where there is none. */
+  /** When they are looked at next, unless something moves: seldom where there is none, but who decided may not know it. */
   #nextLook(campaigns: readonly StoredCampaign[]): number {
-    if (campaigns.length === 0) return Number.POSITIVE_INFINITY
     const isQuiet = campaigns.every(({ status }) => status === 'done')
     return isQuiet ? this.#parts.clock.monotonicMs() + QUIET_LOOK_MS : 0
   }
@@ -107,7 +108,7 @@ export class CampaignRunner {
   async #step(campaign: StoredCampaign): Promise<boolean> {
     let run = this.#runs.get(campaign.id)
     if (run === undefined || run.isStale) {
-      run = await loadRun(this.#parts, campaign.id)
+      run = await loadRun(this.#parts, campaign.id, run)
       this.#runs.set(campaign.id, run)
     }
     const hasSettled = await this.#settle(campaign, run)
@@ -128,7 +129,7 @@ export class CampaignRunner {
       case 'rolling_back':
         return this.#goBack(campaign, run, counts.all)
       case 'done':
-        return this.#catchUp(campaign, run)
+        return this.#stayDone(campaign, run)
       default:
         // Paused, halted, aborted: what was started comes to its end, and nothing else is.
         return false
@@ -155,7 +156,8 @@ export class CampaignRunner {
       await endCampaignTargets(tx, campaign.id, ['started'], forward, clock.now())
       await endCampaignTargets(tx, campaign.id, ['rolling_back'], back, clock.now())
     })
-    for (const { workloadId, state } of forward) if (state === 'applied') run.watched.add(workloadId)
+    for (const { workloadId, state } of forward)
+      if (state === 'applied' && !run.inFlight.get(workloadId)!.wasDegraded) run.watched.add(workloadId)
     for (const { workloadId } of [...forward, ...back]) run.inFlight.delete(workloadId)
     return true
   }
@@ -176,20 +178,35 @@ export class CampaignRunner {
     return this.#startSome(campaign, run)
   }
 
+  /** Catch up with who was away, as long as what was approved holds. */
+  async #stayDone(campaign: StoredCampaign, run: CampaignRun): Promise<boolean> {
+    if (run.offline.size === 0) return false
+    const halt = await this.#findLapse(campaign, run)
+    if (halt === null) return this.#catchUp(campaign, run)
+    return this.#move(campaign, ['done'], { status: 'halted', halt, endedAt: null }, 'campaign.halt')
+  }
+
+  /** What the approval stands on and does not hold any more. */
+  async #findLapse(campaign: StoredCampaign, run: CampaignRun): Promise<CampaignHalt | null> {
+    const { clock, config } = this.#parts
+    const none = { value: 1, limit: 0, wave: campaign.wave, workload_ids: [] }
+    if (campaign.policyHash !== hashPolicy(config.policy)) return { gate: 'policy_changed', ...none }
+    if (clock.monotonicMs() < run.nextApproverLookMs) return null
+    for (const { byId } of campaign.approvals)
+      if (!(await this.#parts.mayApprove(byId))) return { gate: 'approver_gone', ...none }
+    run.nextApproverLookMs = clock.monotonicMs() + APPROVER_LOOK_MS
+    return null
+  }
+
   /** Why it may not go on; null when it may. */
   async #findHalt(
     campaign: StoredCampaign,
     run: CampaignRun,
     counts: StateCounts,
   ): Promise<CampaignHalt | null> {
-    const { clock, config, fleet, db } = this.#parts
-    const none = { value: 1, limit: 0, wave: campaign.wave, workload_ids: [] }
-    if (campaign.policyHash !== hashPolicy(config.policy)) return { gate: 'policy_changed', ...none }
-    if (clock.monotonicMs() >= run.nextApproverLookMs) {
-      run.nextApproverLookMs = clock.monotonicMs() + APPROVER_LOOK_MS
-      for (const { byId } of campaign.approvals)
-        if (!(await this.#parts.mayApprove(byId))) return { gate: 'approver_gone', ...none }
-    }
+    const { fleet, db } = this.#parts
+    const lapsed = await this.#findLapse(campaign, run)
+    if (lapsed !== null) return lapsed
     const unhealthy = [...run.watched].filter((id) => fleet.workload(id)?.status === 'degraded')
     const { rules, raised, wave, plan } = campaign
     const passed = findPassedLimit({
@@ -243,13 +260,13 @@ export class CampaignRunner {
     const listed = await listCampaignTargets(
       this.#parts.db,
       campaign.id,
-      { states: ['waiting'] },
+      { states: ['waiting'], upToWave: campaign.wave },
       { after: null, limit: BATCH + run.busy.size },
     )
     const chosen: StoredCampaignTarget[] = []
     for (const target of listed) {
       if (room <= 0 || chosen.length === BATCH) break
-      if (target.wave! > campaign.wave || nowMs < (run.busy.get(target.workloadId)?.nextLookMs ?? 0)) continue
+      if (nowMs < (run.busy.get(target.workloadId)?.nextLookMs ?? 0)) continue
       chosen.push(target)
       room -= Math.max(1, target.instanceCount)
     }
@@ -263,7 +280,7 @@ export class CampaignRunner {
     run.nextOfflineLookMs = clock.monotonicMs() + OFFLINE_LOOK_MS
     const startedAt = campaign.startedAt?.getTime() ?? 0
     if (clock.now().getTime() - startedAt > campaign.rules.catchUpSeconds * 1_000) {
-      await endAllCampaignTargets(db, campaign.id, ['offline'], 'expired', clock.now())
+      await this.#endAll(campaign, ['offline'], 'expired')
       run.offline.clear()
       return true
     }
@@ -303,9 +320,9 @@ export class CampaignRunner {
       if (outcome.kind !== 'busy') run.busy.delete(workloadId)
       if (outcome.kind === 'started') {
         startedCount++
-        const { pushId } = outcome
+        const { pushId, wasDegraded } = outcome
         const instances = Math.max(1, instanceCount)
-        run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, isBack: false })
+        run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, isBack: false, wasDegraded })
         run.offline.delete(workloadId)
       } else if (outcome.kind === 'skipped') {
         ends.push({ workloadId, state: 'skipped', reason: outcome.reason })
@@ -319,8 +336,7 @@ export class CampaignRunner {
         else run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
       } else if (outcome.kind !== 'offline') run.isStale = true
     }
-    const { db, clock } = this.#parts
-    await endCampaignTargets(db, campaign.id, ['waiting', 'offline'], ends, clock.now())
+    await this.#end(campaign, ['waiting', 'offline'], ends)
     return startedCount + ends.length > 0
   }
 
@@ -329,11 +345,18 @@ export class CampaignRunner {
     const { db, clock } = this.#parts
     const toCancel = (counts.waiting ?? 0) + (counts.offline ?? 0)
     if (toCancel > 0) {
-      await endAllCampaignTargets(db, campaign.id, ['waiting', 'offline'], 'cancelled', clock.now())
+      await this.#endAll(campaign, ['waiting', 'offline'], 'cancelled')
       run.offline.clear()
       return true
     }
-    const isOver = (counts.applied ?? 0) + (counts.started ?? 0) + (counts.rolling_back ?? 0) === 0
+    const listed = await listCampaignTargets(
+      db,
+      campaign.id,
+      { states: MAY_RUN_RESULT },
+      { after: null, limit: BATCH + run.busy.size + run.leftAlone.size },
+    )
+    const left = listed.filter(({ workloadId }) => !run.leftAlone.has(workloadId))
+    const isOver = left.length + (counts.started ?? 0) + (counts.rolling_back ?? 0) === 0
     if (isOver)
       return this.#move(
         campaign,
@@ -343,15 +366,9 @@ export class CampaignRunner {
       )
     let room = campaign.rules.maxInFlight
     for (const { instances } of run.inFlight.values()) room -= instances
-    if (room <= 0 || clock.monotonicMs() < run.nextOfflineLookMs) return false
-    const rows = await listCampaignTargets(
-      db,
-      campaign.id,
-      { states: ['applied'] },
-      { after: null, limit: BATCH + run.busy.size },
-    )
+    if (room <= 0) return false
     const nowMs = clock.monotonicMs()
-    const chosen = rows.filter(({ workloadId }) => nowMs >= (run.busy.get(workloadId)?.nextLookMs ?? 0))
+    const chosen = left.filter(({ workloadId }) => nowMs >= (run.busy.get(workloadId)?.nextLookMs ?? 0))
     return this.#takeBack(campaign, run, chosen.slice(0, Math.min(BATCH, room)))
   }
 
@@ -360,20 +377,23 @@ export class CampaignRunner {
     run: CampaignRun,
     targets: readonly StoredCampaignTarget[],
   ): Promise<boolean> {
-    const { db, clock } = this.#parts
+    const { clock } = this.#parts
     const ends: CampaignTargetEnd[] = []
     let startedCount = 0
     const isGivenUp =
       clock.now().getTime() - campaign.updatedAt.getTime() > campaign.rules.catchUpSeconds * 1_000
     await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
       const { workloadId, instanceCount } = target
-      const outcome = await rollBackTarget(this.#parts, campaign, target)
+      const outcome = await this.#takeOneBack(campaign, target)
       const nowMs = clock.monotonicMs()
       if (outcome.kind === 'started') {
         startedCount++
         const instances = Math.max(1, instanceCount)
-        run.inFlight.set(workloadId, { pushId: outcome.pushId, startedMs: nowMs, instances, isBack: true })
-      } else if (outcome.kind === 'moved_on' || outcome.kind === 'no_way_back')
+        const { pushId } = outcome
+        const wasDegraded = false
+        run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, isBack: true, wasDegraded })
+      } else if (outcome.kind === 'moved_on' && target.state !== 'applied') run.leftAlone.add(workloadId)
+      else if (outcome.kind === 'moved_on' || outcome.kind === 'no_way_back')
         ends.push({ workloadId, state: outcome.kind })
       else if (outcome.kind === 'refused') run.isStale = true
       else if (isGivenUp) ends.push({ workloadId, state: 'rollback_failed', cause: outcome.kind, title: '' })
@@ -382,8 +402,44 @@ export class CampaignRunner {
         run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
       }
     })
-    await endCampaignTargets(db, campaign.id, ['applied'], ends, clock.now())
+    await this.#end(campaign, MAY_RUN_RESULT, ends)
     return startedCount + ends.length > 0
+  }
+
+  /** One that breaks of itself is asked again, as if it were busy, and keeps no other from its turn. */
+  async #takeOneBack(campaign: StoredCampaign, target: StoredCampaignTarget): Promise<BackOutcome> {
+    try {
+      return await rollBackTarget(this.#parts, campaign, target)
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
+      const about = { err: error, campaign: campaign.id, workload: target.workloadId }
+      this.#parts.log.warn(about, 'a target of a campaign could not be taken back')
+      return { kind: 'busy' }
+    }
+  }
+
+  /** Write how targets ended. A transaction of its own, so that a process that was taken over from writes nothing. */
+  async #end(
+    campaign: StoredCampaign,
+    from: readonly CampaignTargetState[],
+    ends: readonly CampaignTargetEnd[],
+  ): Promise<void> {
+    const { db, clock } = this.#parts
+    if (ends.length > 0)
+      await db.transaction('campaign.settle', (tx) =>
+        endCampaignTargets(tx, campaign.id, from, ends, clock.now()),
+      )
+  }
+
+  async #endAll(
+    campaign: StoredCampaign,
+    from: readonly CampaignTargetState[],
+    state: CampaignTargetState,
+  ): Promise<void> {
+    const { db, clock } = this.#parts
+    await db.transaction('campaign.settle', (tx) =>
+      endAllCampaignTargets(tx, campaign.id, from, state, clock.now()),
+    )
   }
 
   /** Move a campaign on, with a record of it where somebody would ask later. */

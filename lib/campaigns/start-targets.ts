@@ -1,8 +1,10 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
+import { isProduction } from '../model/production.ts'
 import { markTargetsStarted, type StoredCampaignTarget } from '../store/campaign-targets.ts'
 import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
+import { DatabaseUnavailable } from '../store/db.ts'
 import type { Push } from '../store/pushes.ts'
 import type { StagePlan } from '../store/rollouts.ts'
 import type { CampaignReason } from '../wire/campaigns.ts'
@@ -12,10 +14,10 @@ import { isInScope } from './scope.ts'
 
 /** What came of a target's turn. */
 export type StartOutcome =
-  | { kind: 'started'; pushId: string }
+  | { kind: 'started'; pushId: string; wasDegraded: boolean }
   /** Nobody is there to take it. */
   | { kind: 'offline' }
-  /** Something else is under way there, or nobody had time to look. */
+  /** Something else is under way there, nobody had time to look, or what was looked at changed meanwhile. */
   | { kind: 'busy' }
   /** What was approved is not what would be done now. */
   | { kind: 'skipped'; reason: CampaignReason }
@@ -28,6 +30,8 @@ interface Ready {
   workload: Workload
   judgement: Judgement
   result: NonNullable<Judgement['result']>
+  /** As the push was written. */
+  wasDegraded: boolean
 }
 
 /** Targets with more instances go in stages of their own. */
@@ -37,7 +41,7 @@ const STAGES: readonly StagePlan[] = [
   { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
 ]
 
-type Refused = { ok: false; code: 'campaign-stopped' | 'base-moved' }
+type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' | 'stage-empty' }
 
 /**
  * Start targets, if everything still is as it was approved: together in one transaction, and each alone where they
@@ -53,22 +57,49 @@ export async function startTargets(
   const together: Ready[] = []
   const alone: Ready[] = []
   for (const target of targets) {
-    const looked = await lookAt(parts, campaign, target, judge)
+    const look = () => lookAt(parts, campaign, target, judge)
+    const looked = (await unlessBroken(parts, campaign, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
     else (looked.workload.live.count > STAGED_ABOVE ? alone : together).push(looked)
   }
   if (together.length > 0) {
-    const pushed = await pushAll(parts, campaign, together)
-    if (pushed.ok) {
+    const pushed = await unlessBroken(parts, campaign, null, () => pushAll(parts, campaign, together))
+    if (pushed === null) alone.push(...together)
+    else if (pushed.ok) {
       const pushIds = new Map(pushed.pushes.map(({ workloadId, pushId }) => [workloadId, pushId]))
-      for (const { target } of together)
-        outcomes.set(target, { kind: 'started', pushId: pushIds.get(target.workloadId)! })
+      for (const { target, wasDegraded } of together)
+        outcomes.set(target, { kind: 'started', pushId: pushIds.get(target.workloadId)!, wasDegraded })
     } else if (pushed.code === 'audit-unavailable' || pushed.code === 'campaign-stopped')
       for (const { target } of together) outcomes.set(target, { kind: 'refused' })
     else alone.push(...together)
   }
-  for (const ready of alone) outcomes.set(ready.target, await pushOne(parts, campaign, ready))
+  for (const ready of alone)
+    outcomes.set(
+      ready.target,
+      (await unlessBroken(parts, campaign, ready.target, () => pushOne(parts, campaign, ready))) ?? BUSY,
+    )
   return outcomes
+}
+
+const BUSY: StartOutcome = { kind: 'busy' }
+
+/** Do something to targets; null where it breaks of itself, and would break again: the others have their turn all the same. */
+async function unlessBroken<T>(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  target: StoredCampaignTarget | null,
+  work: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error
+    parts.log.warn(
+      { err: error, campaign: campaign.id, ...(target === null ? {} : { workload: target.workloadId }) },
+      'targets of a campaign could not be started',
+    )
+    return null
+  }
 }
 
 /** What is known before anything is locked. */
@@ -92,12 +123,34 @@ async function lookAt(
   if (reason !== null) return { kind: 'skipped', reason }
   return judgement.verdict === 'offline'
     ? { kind: 'offline' }
-    : { target, workload, judgement, result: judgement.result! }
+    : { target, workload, judgement, result: judgement.result!, wasDegraded: false }
 }
 
 /** A push or a rollout of somebody else has not ended yet. */
-const isBusy = (workload: Workload): boolean =>
-  workload.isFrozen || followedPushes(workload).some(({ push }) => push.status === 'pending')
+const isBusy = (workload: Workload): boolean => workload.isFrozen || hasOpenPush(workload)
+
+const hasOpenPush = (workload: Workload): boolean =>
+  followedPushes(workload).some(({ push }) => push.status === 'pending')
+
+/** Whether a workload that was judged before it was locked is another one now; then it is looked at again. */
+function hasChanged(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  { workload, target, judgement, result }: Ready,
+): boolean {
+  const { labels, trustedLabels, quarantinedHashes, quarantinedInstances } = workload
+  const isQuarantined = quarantinedHashes.has(result.hash) || quarantinedInstances.has(result.hash)
+  return (
+    workload.activeHash !== judgement.baseHash ||
+    hasOpenPush(workload) ||
+    workload.archivedAt !== null ||
+    !workload.acceptsRemoteConfig ||
+    parts.reservationOf(workload) !== null ||
+    isInScope(workload, campaign.scope) !== 'selected' ||
+    (isQuarantined && !campaign.rules.retryQuarantined) ||
+    (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
+  )
+}
 
 /** Why what would be done now is not what was approved; null when it is. */
 function refusalOf(
@@ -130,12 +183,14 @@ async function pushOne(parts: CampaignParts, campaign: StoredCampaign, ready: Re
     { ...requestOf(ready), actor: starterOf(campaign), stages },
     (tx, push) => noteStarted(parts, tx, campaign, [ready], [push]),
   )
-  if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
+  if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId, wasDegraded: ready.wasDegraded }
   switch (pushed.code) {
     case 'workload-not-found':
       return { kind: 'skipped', reason: 'workload_gone' }
-    case 'base-moved':
-      return { kind: 'skipped', reason: 'base_moved' }
+    case 'changed-meanwhile':
+      return BUSY
+    case 'stage-empty':
+      return { kind: 'skipped', reason: 'nobody_reports' }
     case 'workload-not-connected':
       return { kind: 'offline' }
     default:
@@ -163,17 +218,16 @@ async function noteStarted(
   pushes: readonly Push[],
 ): Promise<{ ok: true } | Refused> {
   // They were judged before the workloads were locked: what runs there may have changed meanwhile.
-  if (all.some(({ workload, judgement }) => workload.activeHash !== judgement.baseHash))
-    return { ok: false, code: 'base-moved' }
+  if (all.some((ready) => hasChanged(parts, campaign, ready))) return { ok: false, code: 'changed-meanwhile' }
   const stands = await shareCampaign(tx, campaign.id)
   const isCatchingUp = stands?.status === 'done' && all.every(({ target }) => target.state === 'offline')
   if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
   const pushOf = new Map(pushes.map((push) => [push.workloadId, push]))
-  const started = all.map(({ workload }) => ({
-    workloadId: workload.id,
-    pushId: pushOf.get(workload.id)!.pushId,
-    wasDegraded: workload.status === 'degraded',
-  }))
+  const started = all.map((ready) => {
+    const { id, status } = ready.workload
+    ready.wasDegraded = status === 'degraded'
+    return { workloadId: id, pushId: pushOf.get(id)!.pushId, wasDegraded: ready.wasDegraded }
+  })
   if (!(await markTargetsStarted(tx, campaign.id, started, parts.clock.now())))
     return { ok: false, code: 'campaign-stopped' }
   for (const { workloadId, pushId, hash } of pushes)

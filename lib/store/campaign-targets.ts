@@ -90,6 +90,8 @@ export interface CampaignTargetFilter {
   states?: readonly CampaignTargetState[]
   verdicts?: readonly CampaignVerdict[]
   wave?: number
+  /** In this wave or an earlier one. */
+  upToWave?: number
   groupKey?: string
 }
 
@@ -104,7 +106,7 @@ export async function listCampaignTargets(
     `select ${COLUMNS} from campaign_targets
      where campaign_id = $1 and ($2::text[] is null or state = any($2)) and ($3::text[] is null or verdict = any($3))
        and ($4::int is null or wave = $4) and ($5::text is null or group_key = $5)
-       and ($6::int is null or position > $6)
+       and ($6::int is null or position > $6) and ($8::int is null or wave <= $8)
      order by position limit $7`,
     [
       campaignId,
@@ -114,6 +116,7 @@ export async function listCampaignTargets(
       filter.groupKey ?? null,
       after,
       limit,
+      filter.upToWave ?? null,
     ],
   )
 }
@@ -158,15 +161,18 @@ export async function markTargetsStarted(
   return touched === started.length
 }
 
-/** Note, in the transaction of its push, that a target is taken back; false when it is not one that applied. */
+/** States of targets that may run what the campaign brought: by what they said, or although they have not said so. */
+export const MAY_RUN_RESULT = ['applied', 'no_answer', 'overtaken', 'failed'] as const
+
+/** Note, in the transaction of its push, that a target is taken back; false when that is done, or there is nothing to take. */
 export async function markTargetRollingBack(
   tx: Db,
   back: { campaignId: string; workloadId: string; pushId: string },
 ): Promise<boolean> {
   const touched = await tx.execute(
     `update campaign_targets set state = 'rolling_back', rollback_push_id = $3, ended_at = null
-     where campaign_id = $1 and workload_id = $2 and state = 'applied' and rollback_push_id is null`,
-    [back.campaignId, back.workloadId, back.pushId],
+     where campaign_id = $1 and workload_id = $2 and state = any($4::text[]) and rollback_push_id is null`,
+    [back.campaignId, back.workloadId, back.pushId, MAY_RUN_RESULT],
   )
   return touched === 1
 }

@@ -238,6 +238,7 @@ export const CAMPAIGN_REASONS = [
   'held',
   'invalid',
   'kept_in_git',
+  'nobody_reports',
   'not_selected',
   'not_under_fleet_config',
   'patch_does_not_fit',

@@ -1,0 +1,323 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Campaigns } from '../../../lib/campaigns/campaigns.ts'
+import { orderTargets } from '../../../lib/campaigns/waves.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
+import { CommitInDoubt } from '../../../lib/store/db.ts'
+import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// What happens between two steps of a campaign, and what a step leaves to the next one.
+
+const database = await useTestDatabase()
+let db: FaultyDatabase
+/** Done once inside the next transaction of this name, before its first statement. */
+let atBegin: { name: string; act(): Promise<void> } | null
+let ctx: FleetTestContext
+let campaigns: Campaigns
+let editor: SignedIn
+let approver: SignedIn
+let agents: FakeAgent[]
+
+const FIRST = configHash(configYaml(1))
+const SECOND = configHash(configYaml(2))
+const HOSTS = ['vm-1', 'vm-2', 'vm-3', 'vm-4']
+const SICK = {
+  ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
+  ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+}
+
+beforeEach(async () => {
+  await database.pool.execute('delete from campaigns')
+  await database.pool.execute('delete from workloads')
+  atBegin = null
+  const faulty = faultyDatabase(database.pool)
+  db = {
+    ...faulty,
+    transaction: (name, work) =>
+      faulty.transaction(name, async (tx) => {
+        const todo = atBegin?.name === name ? atBegin : null
+        if (todo !== null) atBegin = null
+        await todo?.act()
+        return work(tx)
+      }),
+  }
+  ctx = await createFleetContext(database, { edition: createCompleteEdition(), db })
+  campaigns = ctx.campaigns
+  editor = await signIn(ctx, { groups: ['editor'] })
+  approver = await signIn(ctx, { groups: ['editor'] })
+  agents = HOSTS.map((host) => fakeAgent(ctx.fleet, { host }))
+  await ctx.advance(300)
+  for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+  for (const agent of agents) agent.apply()
+  await ctx.advance(300)
+})
+afterEach(() => ctx.close())
+
+const call = (method: string, path: string, body?: unknown) =>
+  invoke(ctx, `${method} /api/campaigns${path}`, { as: editor.token, body })
+const record = async (id: string) => (await call('GET', `/${id}`)).json as CampaignRecord
+const targets = async (id: string) => (await call('GET', `/${id}/targets?limit=500`)).json as CampaignTarget[]
+const targetOf = async (id: string, { workloadId }: FakeAgent) =>
+  (await targets(id)).find(({ workload_id }) => workload_id === workloadId)!
+const runs = () => agents.map((agent) => agent.offered().at(-1))
+const applyAll = (hash = SECOND) => {
+  for (const agent of agents) if (agent.offered().at(-1) === hash) agent.apply()
+}
+
+/** Let the campaigns do what is due, and everything that follows. */
+async function work(ms = 0): Promise<void> {
+  if (ms > 0) await ctx.advance(ms)
+  await campaigns.work(new AbortController().signal)
+  await ctx.advance(300)
+}
+
+/** Whoever comes next knows of the campaigns what the database knows. */
+const startAgain = () => {
+  campaigns = new Campaigns(ctx.campaigns.parts)
+}
+
+const vms = {
+  selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] },
+}
+
+async function plan(id: string): Promise<CampaignRecord> {
+  expect((await call('POST', `/${id}/plan`)).status).toBe(202)
+  while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+  return record(id)
+}
+
+const asked = (more: object) => ({
+  ...{ name: 'Two', change: { kind: 'text', yaml: configYaml(2) }, scope: vms, waves: [{}] },
+  ...more,
+})
+
+async function approve(id: string): Promise<void> {
+  const { plan_hash } = await plan(id)
+  expect((await call('POST', `/${id}/request`, { plan_hash })).status).toBe(200)
+  const body = { comment: 'yes', plan_hash }
+  const { status } = await invoke(ctx, `POST /api/campaigns/${id}/approve`, { as: approver.token, body })
+  expect(status).toBe(200)
+}
+
+async function approved(more: object = {}): Promise<string> {
+  const { status, json } = await call('POST', '', asked(more))
+  expect(status).toBe(201)
+  const { id } = json as CampaignRecord
+  await approve(id)
+  return id
+}
+
+async function start(more: object = {}): Promise<string> {
+  const id = await approved(more)
+  expect((await call('POST', `/${id}/start`)).status).toBe(200)
+  return id
+}
+
+const leave = (agent: FakeAgent) => {
+  agent.goodbye()
+  agent.lose()
+}
+
+describe('waves', () => {
+  it('are found however late in the order their members come', async () => {
+    for (let n = 5; n <= 56; n++) agents.push(fakeAgent(ctx.fleet, { host: `vm-${n}` }))
+    await ctx.advance(300)
+    const takeover = { change: { kind: 'text', yaml: configYaml(2), takeover: true } }
+    const { json } = await call('POST', '', asked(takeover))
+    const { id } = json as CampaignRecord
+    const last = orderTargets(id, agents).at(-1)!
+    const host = `vm-${agents.indexOf(last) + 1}`
+    const first = {
+      selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: [host] }] },
+    }
+    await call('PUT', `/${id}`, asked({ ...takeover, waves: [first, {}] }))
+    await approve(id)
+    await call('POST', `/${id}/start`)
+    await work()
+    expect(last.offered().at(-1)).toBe(SECOND)
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
+  })
+
+  it('begin with workloads that are there: who is away tries nothing out', async () => {
+    const { json } = await call('POST', '', asked({ waves: [{ count: 1 }, {}] }))
+    const { id } = json as CampaignRecord
+    const ordered = orderTargets(id, agents)
+    for (const agent of ordered.slice(0, 3)) leave(agent)
+    await ctx.advance(200_000)
+    await approve(id)
+    expect((await targetOf(id, ordered[3]!)).wave).toBe(0)
+    expect((await record(id)).plan!.waves.map(({ instance_count }) => instance_count)).toEqual([1, 0])
+  })
+})
+
+describe('a target', () => {
+  it('is not taken for overtaken while the answer to its push is lost', async () => {
+    const id = await start()
+    db.loseAnswer('campaign.push')
+    await campaigns.work(new AbortController().signal)
+    expect(db.pending()).toEqual([])
+    await campaigns.work(new AbortController().signal)
+    expect((await record(id)).counts).toEqual({ started: 4 })
+    await work(3_000)
+    expect(runs()).toEqual(HOSTS.map(() => SECOND))
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'done', counts: { applied: 4 } })
+  })
+
+  it('that is put on hold while its turn is being taken is left alone', async () => {
+    const id = await start({ limits: { silent: 4 } })
+    const admin = await signIn(ctx)
+    const held = agents[1]!
+    atBegin = {
+      name: 'campaign.push',
+      async act() {
+        const body = { reason: 'mine' }
+        const answer = await invoke(ctx, `POST /api/workloads/${held.workloadId}/hold`, {
+          as: admin.token,
+          body,
+        })
+        expect(answer.status).toBe(200)
+      },
+    }
+    await work()
+    await work(3_000)
+    expect(held.offered()).toEqual([FIRST])
+    expect(await targetOf(id, held)).toMatchObject({ state: 'skipped', reason: 'held' })
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(3)
+  })
+
+  it('that was not well before is not what the campaign made unwell', async () => {
+    agents[0]!.say({ health: SICK })
+    await ctx.advance(120_000)
+    expect(ctx.fleet.workload(agents[0]!.workloadId)!.status).toBe('degraded')
+    const id = await start({ waves: [{ count: 4, dwell_seconds: 600 }, {}] })
+    await work()
+    applyAll()
+    await work(120_000)
+    await work(300)
+    expect(ctx.fleet.workload(agents[0]!.workloadId)!.status).toBe('degraded')
+    expect((await record(id)).status).not.toBe('halted')
+  })
+
+  it('that cannot be written keeps no other from its turn', async () => {
+    const id = await start({ limits: { silent: 4 } })
+    const poisoned = agents[2]!
+    await database.pool.execute(`create function refuse_this() returns trigger language plpgsql as $$ begin
+      if new.workload_id = '${poisoned.workloadId}' then raise exception 'not this one'; end if; return new; end $$`)
+    await database.pool.execute(
+      'create trigger poison before insert on pushes for each row execute function refuse_this()',
+    )
+    try {
+      for (let n = 0; n < 3; n++) await work(300)
+      expect(runs().filter((hash) => hash === SECOND)).toHaveLength(3)
+      applyAll()
+      await work(11 * 60_000)
+      await work(11 * 60_000)
+      expect(await targetOf(id, poisoned)).toMatchObject({ state: 'skipped' })
+      expect((await record(id)).status).toBe('done')
+    } finally {
+      await database.pool.execute('drop trigger poison on pushes')
+      await database.pool.execute('drop function refuse_this')
+    }
+  })
+
+  it('of many instances of which none can report has an end', async () => {
+    const mute = AGENT_CAPABILITIES.reportsStatus | AGENT_CAPABILITIES.acceptsRemoteConfig
+    for (let n = 0; n < 21; n++) fakeAgent(ctx.fleet, { host: 'big', pod: `pod-${n}`, capabilities: mute })
+    await ctx.advance(300)
+    const scope = {
+      selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['big'] }] },
+    }
+    const id = await start({
+      scope,
+      limits: { silent: 1 },
+      change: { kind: 'text', yaml: configYaml(2), takeover: true },
+    })
+    for (let n = 0; n < 4; n++) await work(11 * 60_000)
+    expect((await record(id)).status).toBe('done')
+  })
+
+  it('that comes back is not started when whoever approved may not any more', async () => {
+    leave(agents[1]!)
+    await ctx.advance(200_000)
+    const id = await start()
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'done', counts: { applied: 3, offline: 1 } })
+    await database.pool.execute('delete from user_groups where user_id = $1', [approver.userId])
+    agents[1] = fakeAgent(ctx.fleet, { host: 'vm-2', uid: agents[1]!.uid })
+    for (let n = 0; n < 3; n++) await work(6_000)
+    expect(agents[1].offered()).not.toContain(SECOND)
+    expect(await record(id)).toMatchObject({ status: 'halted', halt: { gate: 'approver_gone' } })
+  })
+})
+
+describe('a start', () => {
+  it('of which the answer is lost is looked at all the same', async () => {
+    const id = await approved()
+    await work()
+    db.loseAnswer('campaign.decide')
+    await expect(call('POST', `/${id}/start`)).rejects.toThrow(CommitInDoubt)
+    for (let n = 0; n < 3; n++) await work(6_000)
+    expect(runs()).toEqual(HOSTS.map(() => SECOND))
+  })
+})
+
+describe('a roll-back', () => {
+  it('takes the config back from who had not said yet that it runs it', async () => {
+    const id = await start({ limits: { silent: 4 } })
+    await work()
+    for (const agent of agents.slice(1)) agent.apply()
+    await work(11 * 60_000)
+    await work(300)
+    expect((await record(id)).counts).toEqual({ applied: 3, no_answer: 1 })
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await work()
+    expect(runs()).toEqual(HOSTS.map(() => FIRST))
+    for (const agent of agents) agent.apply()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 4 } })
+  })
+
+  it('waits for who is being taken back as long as for who was started, whoever runs it', async () => {
+    const id = await start()
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    await work(60 * 60_000)
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await work()
+    expect((await record(id)).counts).toEqual({ rolling_back: 4 })
+    startAgain()
+    await work()
+    expect((await record(id)).counts).toEqual({ rolling_back: 4 })
+    for (const agent of agents) agent.apply()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 4 } })
+  })
+
+  it('does not take a target for moved on while the answer to its push is lost', async () => {
+    const id = await start()
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    db.loseAnswer('rollback')
+    await campaigns.work(new AbortController().signal)
+    await campaigns.work(new AbortController().signal)
+    expect((await record(id)).counts?.['moved_on']).toBeUndefined()
+    await work(3_000)
+    await work(3_000)
+    for (const agent of agents) if (agent.offered().at(-1) === FIRST) agent.apply()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 4 } })
+  })
+})
