@@ -115,7 +115,7 @@ export class CampaignPlanner {
 /** The text is rendered again when its turn comes: thousands of them are never kept at one time. */
 const withoutText = (judgement: Judgement): Judgement => ({
   ...judgement,
-  result: judgement.result && { hash: judgement.result.hash, text: '' },
+  result: judgement.result && { ...judgement.result, text: '' },
 })
 
 const isPushed = ({ verdict }: Judgement): boolean => verdict === 'changes' || verdict === 'offline'

@@ -132,6 +132,16 @@ const isBusy = (workload: Workload): boolean => workload.isFrozen || hasOpenPush
 const hasOpenPush = (workload: Workload): boolean =>
   followedPushes(workload).some(({ push }) => push.status === 'pending')
 
+/** Whether it is under the fleet config that the campaign carries a version of, or under none where it carries none. */
+function hasItsFleetConfig(
+  { fleetConfigs }: CampaignParts,
+  { change }: StoredCampaign,
+  workload: Workload,
+): boolean {
+  const wanted = change.kind === 'version' ? change.fleet_config_id : null
+  return fleetConfigs.membershipOf(workload).configId === wanted
+}
+
 /** Whether a workload that was judged before it was locked is another one now; then it is looked at again. */
 function hasChanged(
   parts: CampaignParts,
@@ -146,7 +156,8 @@ function hasChanged(
     workload.archivedAt !== null ||
     !workload.acceptsRemoteConfig ||
     parts.reservationOf(workload) !== null ||
-    isInScope(workload, campaign.scope) !== 'selected' ||
+    isInScope(parts, workload, campaign) !== 'selected' ||
+    !hasItsFleetConfig(parts, campaign, workload) ||
     (isQuarantined && !campaign.rules.retryQuarantined) ||
     (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
   )
