@@ -254,6 +254,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/campaigns/planner.ts CampaignPlanner.#underWay': perCampaign,
   'lib/campaigns/run.ts CampaignRun.busy': perCampaign,
   'lib/campaigns/run.ts CampaignRun.inFlight': perCampaign,
+  'lib/campaigns/run.ts CampaignRun.leftAlone': perCampaign,
   'lib/campaigns/run.ts CampaignRun.offline': perCampaign,
   'lib/campaigns/run.ts CampaignRun.watched': perCampaign,
   'lib/campaigns/runner.ts CampaignRunner.#runs': perCampaign,
