@@ -53,6 +53,8 @@ export interface SocketRoute {
    * same time count each other; null when there is room.
    */
   refuseForRoom(state: unknown): HandshakeRefusal | null
+  /** An admitted handshake whose peer went away before its socket opened; nothing else is heard of it. */
+  abandoned?(state: unknown): void
   open(socket: Socket, state: unknown): void
   message(socket: Socket, state: unknown, data: Uint8Array, isBinary: boolean): void
   drain(socket: Socket, state: unknown): void

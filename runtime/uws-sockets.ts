@@ -120,7 +120,7 @@ function upgrade(
       state,
     )
   const settle = (verdict: HandshakeVerdict<unknown>) => {
-    if (state.isAborted) return
+    if (state.isAborted) return void (verdict.accept && route.abandoned?.(verdict.state))
     if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
     const full = route.refuseForRoom(verdict.state)
     if (full !== null) return refuse(full.status, full.body, full.headers)
@@ -135,7 +135,7 @@ function upgrade(
       response.upgrade({ entry }, key, protocol, '', context)
     })
     const { handle } = entry
-    if (handle === null || handle.isClosed()) return
+    if (handle === null || handle.isClosed()) return route.abandoned?.(verdict.state)
     entry.isOpen = true
     route.open(handle, entry.state)
   }

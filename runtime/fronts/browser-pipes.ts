@@ -146,6 +146,7 @@ export function createBrowserPipes(parts: {
         of(state).close()
         return NO_ROOM
       },
+      abandoned: (state) => of(state).close(),
       open(socket, state) {
         room.opened(of(state).address)
         pipes.add(of(state))

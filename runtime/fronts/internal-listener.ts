@@ -83,6 +83,7 @@ function passedBrowsers(owned: () => ListenerHandlers | null): SocketRoute {
       return verdict.accept ? { accept: true, state: { route, own: verdict.state } satisfies State } : verdict
     },
     refuseForRoom: (state) => of(state).route.refuseForRoom(of(state).own),
+    abandoned: (state) => of(state).route.abandoned?.(of(state).own),
     open: (socket, state) => of(state).route.open(socket, of(state).own),
     message: (socket, state, data, isBinary) =>
       of(state).route.message(socket, of(state).own, data, isBinary),

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -120,6 +120,30 @@ describe('a process that does not own', () => {
 })
 
 describe('a browser', () => {
+  it('that goes away before it is let in leaves nothing open behind it', async () => {
+    const { owner, front, token } = await startTwo()
+    const { port } = new URL(front.url)
+    const lines = ['GET /ws HTTP/1.1', 'Host: a', 'Upgrade: websocket', 'Connection: Upgrade']
+    const key = ['Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13']
+    const handshake = [...lines, ...key, `Authorization: Bearer ${token}`, '', ''].join('\r\n')
+    const { hub } = owner.member.owner()!.ctx
+    let joined = 0
+    const add = hub.add.bind(hub)
+    hub.add = (...parts) => {
+      joined++
+      add(...parts)
+    }
+    for (let n = 0; n < 20; n++) connect(Number(port), '127.0.0.1').end(handshake)
+    await eventually(
+      () => joined,
+      (count) => count === 20,
+    )
+    await eventually(
+      () => hub.stats.clients,
+      (clients) => clients === 0,
+    )
+  })
+
   it('keeps its socket when the owner changes, is told to fetch again, and hears the new one', async () => {
     const { owner, front, token } = await startTwo()
     const { socket, frames, closed } = await openBrowser(front, token)
