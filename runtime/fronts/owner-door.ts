@@ -158,8 +158,9 @@ export class OwnerDoor {
         const delivers = () => {
           isDelivered = true
         }
-        if (!socket.connecting) delivers()
-        else socket.once(this.#parts.tls === null ? 'connect' : 'secureConnect', delivers)
+        // One that is used again would keep a listener for each request that it ever carried.
+        if (!socket.connecting) return delivers()
+        socket.once(this.#parts.tls === null ? 'connect' : 'secureConnect', delivers)
         // A host that has vanished neither takes nor refuses.
         const connecting = setTimeout(() => isDelivered || outgoing.destroy(), CONNECT_MS)
         socket.once('connect', () => clearTimeout(connecting))

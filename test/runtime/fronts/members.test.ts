@@ -97,6 +97,18 @@ describe('a process that does not own', () => {
     )
   })
 
+  it('keeps nothing of a request on the connection that carried it', async () => {
+    const { front, token } = await startTwo()
+    const warnings: string[] = []
+    const note = ({ name }: Error) => void warnings.push(name)
+    process.on('warning', note)
+    cleanups.push(() => process.off('warning', note))
+    for (let n = 0; n < 30; n++)
+      expect((await front.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(warnings).toEqual([])
+  })
+
   it('has no other member believed: one with another secret, or none, is sent away', async () => {
     const { owner } = await startTwo()
     const asked = await fetch(`http://${owner.internalAddress}/api/openapi.json`)
