@@ -7,10 +7,28 @@ export const OUTPUT_OPTION: Option = {
   ...{ choices: ['table', 'json'], says: 'for people or for programs' },
 }
 
+/**
+ * What a service said, fit for a terminal and a pipeline's log: without secrets, in one line, moving no cursor, and
+ * no command to whatever reads the log. An agent may call itself anything.
+ */
+export const toLine = (text: string): string =>
+  redactSecrets(text)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+    .replace(/^( *):(?=:)/, '$1: ')
+    .replaceAll('##[', '## [')
+
+/** Print one line. */
+export const printLine = (io: ClientIo, text: string): void => io.out(`${toLine(text)}\n`)
+
+/** What JSON lets stand in a text and a terminal obeys. */
+const OBEYED = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
+const escapeUnits = (text: string): string =>
+  text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** Print a value for programs; texts pass the redactor, since what is printed ends up in the logs of pipelines. */
 export function printJson(io: ClientIo, value: unknown): void {
   const clean = (_: string, part: unknown) => (typeof part === 'string' ? redactSecrets(part) : part)
-  io.out(`${JSON.stringify(value, clean, 2)}\n`)
+  io.out(`${JSON.stringify(value, clean, 2).replaceAll(OBEYED, escapeUnits)}\n`)
 }
 
 const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged'])
@@ -22,7 +40,7 @@ export function printTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
-  const clean = rows.map((row) => row.map((cell) => redactSecrets(cell).replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')))
+  const clean = rows.map((row) => row.map(toLine))
   const widths = head.map((title, column) =>
     Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)),
   )

@@ -3,7 +3,7 @@ import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printTable } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printLine, printTable } from '../output.ts'
 import { findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
 /** `muster diff`: what a file would change in meaning. */
@@ -41,7 +41,7 @@ async function readConfigFile(file: string): Promise<string> {
 
 function print(io: ClientIo, { summary, human_summary: lines }: ConfigDiff): void {
   const changed = lines.filter(({ kind }) => kind !== 'unchanged')
-  io.out(`${summary.headline}\n`)
+  printLine(io, summary.headline)
   if (changed.length === 0) return
   const rows = changed.map(({ kind, risk, text, before, after }) => [
     kind,

@@ -1,6 +1,7 @@
 import type { Me } from '../../../lib/wire/identity.ts'
 import type { ClientCommandSpec } from '../command.ts'
 import { EXIT, WrongArguments } from '../exit-codes.ts'
+import { printLine } from '../output.ts'
 import { chooseUrl, openApiWith, URL_OPTION } from '../server/api.ts'
 import { credentialsFile, readCredentials, writeCredentials } from '../server/credentials.ts'
 
@@ -20,7 +21,7 @@ that only you can read. A pipeline sets MUSTER_URL and MUSTER_TOKEN instead and 
     const { email } = await openApiWith(url, token, io).get<Me>('/api/me')
     const { tokens } = await readCredentials(io.env)
     await writeCredentials(io.env, { current: url, tokens: { ...tokens, [url]: token } })
-    io.out(`Signed in to ${url} as ${email}; the token is in ${credentialsFile(io.env)}.\n`)
+    printLine(io, `Signed in to ${url} as ${email}; the token is in ${credentialsFile(io.env)}.`)
     return EXIT.done
   },
 }

@@ -1,7 +1,7 @@
 import type { DefaultRollbackAccepted, RollbackAccepted } from '../../../lib/wire/rollback.ts'
 import type { ClientCommandSpec } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printLine, shortHash } from '../output.ts'
 import { findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
 /** `muster rollback`: push an earlier config again. */
@@ -23,7 +23,7 @@ export const rollback: ClientCommandSpec = {
       `/api/workloads/${id}/${path}`,
     )
     if (args.text('output') === 'json') printJson(io, accepted)
-    else io.out(`${name} goes back to ${shortHash(accepted.config_hash)} (push ${accepted.push_id}).\n`)
+    else printLine(io, `${name} goes back to ${shortHash(accepted.config_hash)} (push ${accepted.push_id}).`)
     return EXIT.done
   },
 }

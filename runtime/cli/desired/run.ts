@@ -1,11 +1,10 @@
-import { redactSecrets } from '../../../lib/redact/redact.ts'
 import type { DesiredResult, ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printLine, printTable, shortHash } from '../output.ts'
 import { type Api, openApi, URL_OPTION } from '../server/api.ts'
 import { readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
@@ -136,7 +135,7 @@ function print(io: ClientIo, steps: readonly Step[], others: number): void {
   ])
   printTable(io, ['WORKLOAD', 'ACTION', 'ACTIVE', 'WANTED', 'ABOUT'], rows)
   for (const { workload, changes = [] } of steps)
-    for (const change of changes) io.out(`${redactSecrets(`${workload}: ${change}`)}\n`)
+    for (const change of changes) printLine(io, `${workload}: ${change}`)
   for (const { action, reason } of steps) if (action === 'refused') io.error(`${reason}\n`)
   if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
   if (steps.some(({ action }) => action === 'leftover'))

@@ -1,8 +1,8 @@
-import { redactSecrets } from '../../../lib/redact/redact.ts'
 import type { ErrorBody } from '../../../lib/wire/errors.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
+import { toLine } from '../output.ts'
 import { readCredentials } from './credentials.ts'
 import { type Answer, openHttp, readServiceUrl } from './http.ts'
 
@@ -82,7 +82,7 @@ function refusal(answer: Answer, url: string): CommandFailure {
     ...(answer.status === 401 ? ['sign in: muster login, or set MUSTER_TOKEN'] : []),
   ]
   return new CommandFailure(
-    redactSecrets(lines.join('\n  ')),
+    lines.map(toLine).join('\n  '),
     isRefusal(answer.status, body) ? EXIT.refused : EXIT.error,
   )
 }

@@ -1,0 +1,47 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runClient } from '../../../runtime/cli/client.ts'
+
+// What an agent calls itself reaches the terminals and the logs of people and pipelines.
+const HOSTILE = 'edge\u001b]0;owned\u0007\u009b2J\n::error::from an agent\u202e'
+const CONTROL = /[\p{Cc}\p{Cf}]/u
+const server = createServer((incoming, outgoing) => {
+  const path = incoming.url ?? ''
+  const [status, body] = path.startsWith('/api/workloads/w1/config/desired')
+    ? [409, { error: HOSTILE, code: 'managed_elsewhere' }]
+    : path.startsWith('/api/workloads/w1/configs/')
+      ? [200, { content: 'a: 1' }]
+      : path === '/api/configs/diff'
+        ? [200, { summary: { headline: HOSTILE }, human_summary: [] }]
+        : path.startsWith('/api/workloads')
+          ? [200, [{ id: 'w1', display_name: 'w1', active_config_hash: 'h', alert: HOSTILE }]]
+          : [403, { error: HOSTILE, code: 'forbidden' }]
+  outgoing.writeHead(status as number).end(JSON.stringify(body))
+})
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve())))
+afterAll(() => server.close())
+
+async function run(...args: string[]): Promise<string> {
+  let said = ''
+  const say = (text: string) => {
+    said += text
+  }
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const env = { MUSTER_URL: url, MUSTER_TOKEN: 'mst_x' }
+  await runClient(args, { env, out: say, error: say, readInput: async () => 'a: 2', isTerminal: true })
+  return said
+}
+
+describe('what a service says', () => {
+  it.each([[['diff', 'w1', '-']], [['get', 'alerts']], [['get', 'workloads', '-o', 'json']]])(
+    'moves no cursor and begins no line, in %s',
+    async (args) => {
+      const said = await run(...args)
+      expect(said).toContain('edge')
+      const lines = said.split('\n')
+      expect(lines.filter((line) => CONTROL.test(line))).toEqual([])
+      expect(lines.filter((line) => line.startsWith('::'))).toEqual([])
+    },
+  )
+})
