@@ -5,7 +5,7 @@ import { runSeed } from './run-seed.ts'
 import type { Flaw } from './service/sim-service.ts'
 import type { Trouble } from './troubles.ts'
 
-const SEEDS_MAX = 40
+const SEEDS_MAX = 120
 const rules = vi.hoisted(() => ({ resolveNothing: false }))
 
 vi.mock('../../lib/alerts/rules.ts', async (importOriginal) => {
