@@ -11,7 +11,7 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: textBody({ bytesMax: 32_768, mediaType: 'application/x-www-form-urlencoded' }),
+  body: textBody({ bytesMax: 8_192, mediaType: 'application/x-www-form-urlencoded' }),
   replies: [{ status: 200, description: 'They have ended.' }],
   errors: ['logout-token-invalid', 'not-found', 'provider-away'],
   async handle({ body }, ctx) {
