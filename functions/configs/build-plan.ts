@@ -1,3 +1,4 @@
+import { fillMasked } from '../../lib/configs/effective/fill-masked.ts'
 import { planPush } from '../../lib/configs/plan.ts'
 import { policyForWorkload } from '../../lib/configs/policy/policy.ts'
 import type { ConfigPlan } from '../../lib/wire/plan.ts'
@@ -23,7 +24,8 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
   )
   if (!judged.ok) return judged
   // Before the first push of ours, what runs is only known by what the instances say.
-  const base = current ?? (await ctx.configTargets.reportedConfig(workloadId))?.text ?? null
+  const reported = current === null ? await ctx.configTargets.reportedConfig(workloadId) : null
+  const base = current ?? (reported === null ? null : fillMasked(reported.text, draft))
   const compared =
     base === null
       ? null

@@ -89,8 +89,12 @@ function isHeld(asked: ConfigValue | undefined, reported: ConfigValue | undefine
   // Null stands for defaults, which are filled in.
   if (asked === undefined || asked === null) return true
   if (typeof asked === 'string' && asked.includes('${')) return true
-  return typeof reported === 'string' && (reported.includes(MASK) || REDACTED.test(reported))
+  return isMasked(reported)
 }
+
+/** Whether a reported value is what a collector, or this service, shows in place of a secret. */
+export const isMasked = (reported: unknown): boolean =>
+  typeof reported === 'string' && (reported.includes(MASK) || REDACTED.test(reported))
 
 function isSameScalar(asked: ConfigValue | undefined, reported: ConfigValue | undefined): boolean {
   if (asked === reported) return true

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import { fillMasked } from '../../../lib/configs/effective/fill-masked.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -34,6 +35,10 @@ interface Base {
   /** What the draft starts from. */
   start: string
 }
+
+/** What a draft is compared with: what the instances hide is taken for what the draft says. */
+const beforeOf = (base: Base, draft: string) =>
+  base.isReported ? fillMasked(base.running, draft) : base.running
 
 /** The active config, and what the address says to start from. */
 async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<Result<Base>> {
@@ -224,7 +229,11 @@ function DraftPane({
         </Action>
       </div>
       {isComparing ? (
-        <CompareView before={base.running} after={draft.text.value} label={words.compare} />
+        <CompareView
+          before={beforeOf(base, draft.text.value)}
+          after={draft.text.value}
+          label={words.compare}
+        />
       ) : (
         <CodeEditor
           text={draft.text.value}
@@ -272,7 +281,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
         <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary
           workloadId={workload.id}
-          before={base.running}
+          before={beforeOf(base, rested)}
           after={rested}
           isReported={base.isReported}
           isInvalid={validation.data !== null && !validation.data.valid}

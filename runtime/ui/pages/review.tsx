@@ -1,3 +1,4 @@
+import { fillMasked } from '../../../lib/configs/effective/fill-masked.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -31,7 +32,8 @@ function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   )
   const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
   return {
-    text: base.data?.content ?? reported.data?.content ?? '',
+    // What the instances hide is taken for what the draft says.
+    text: base.data?.content ?? fillMasked(reported.data?.content ?? '', approval.draft_yaml),
     isKnown: hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base),
     isReported: hash === '' && reported.data !== null,
   }
