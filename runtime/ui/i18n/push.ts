@@ -6,6 +6,7 @@ const n = formatNumber
 export const pushTexts = defineTexts({
   en: {
     title: (hash: string) => `Push ${hash}`,
+    backTo: (hash: string) => `Back to ${hash}`,
     by: (who: string) => `by ${who}`,
     auto: 'the automatic rollback',
     waiting: 'waiting',
@@ -49,6 +50,7 @@ export const pushTexts = defineTexts({
   },
   fr: {
     title: (hash: string) => `Poussée ${hash}`,
+    backTo: (hash: string) => `Retour à ${hash}`,
     by: (who: string) => `par ${who}`,
     auto: 'le retour automatique',
     waiting: 'en attente',

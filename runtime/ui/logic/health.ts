@@ -30,6 +30,9 @@ export function listComponents(failing: ReadonlyMap<string, number>): string[] {
   return [...new Set(sorted.map(([key]) => key.slice(key.indexOf(' ') + 1).replace(':', ' ')))]
 }
 
+/** Where a config has a component that is named so: `exporter otlphttp/eu` is `exporters.otlphttp/eu`. */
+export const pathOfComponent = (component: string): string => component.replace(' ', 's.')
+
 /** The component that most of these instances complain of, as one of them reports it; null when none says why. */
 export function findComplaint(trees: readonly HealthNode[]): HealthNode | null {
   const complaints = new Map<string, { node: HealthNode; count: number }>()

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -22,6 +23,7 @@ import { api } from '../state/endpoints.ts'
 import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { StageBar } from './rollout.tsx'
 
 const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
 
@@ -153,18 +155,29 @@ function Targets({
 const namesOf = (targets: readonly ConvergenceTarget[]) =>
   new Map(targets.flatMap((row) => (row.pod_name ? [[row.instance_uid, row.pod_name] as const] : [])))
 
-/** What was asked for and said, and where the difference is to be seen. */
-function Request({ push, history }: { push: RevisionRecord; history: readonly RevisionRecord[] }) {
-  const words = say(pushTexts)
-  const { workload_id: id, approval_id: approvalId } = push
+/** The request that a push carries out, for those who may see requests. */
+function useRequest(workloadId: string, push: RevisionRecord | null): ApprovalRecord | null {
+  const approvalId = push?.approval_id
   const isShown = approvalId !== undefined && can('config_safety.approvals') && may('workload:push_config')
   const request = useResource(isShown ? `approval:${approvalId}` : null, (abort) =>
-    api.approval(id, approvalId ?? '', abort),
+    api.approval(workloadId, approvalId ?? '', abort),
   )
+  return request.data
+}
+
+interface RequestProps {
+  push: RevisionRecord
+  history: readonly RevisionRecord[]
+  asked: ApprovalRecord | null
+}
+
+/** What was asked for and said, and where the difference is to be seen. */
+function Request({ push, history, asked }: RequestProps) {
+  const words = say(pushTexts)
+  const { workload_id: id } = push
   const before = history.find(
     (row) => row.seq < push.seq && row.config_hash !== push.config_hash && row.status === 'applied',
   )
-  const asked = request.data
   const comment = asked?.break_glass_reason ?? asked?.push_comment
   if (asked === null && before === undefined) return null
   return (
@@ -189,20 +202,36 @@ function Request({ push, history }: { push: RevisionRecord; history: readonly Re
   )
 }
 
+/** The stages of a push that goes out in stages. */
+function InStages({ push, connected }: { push: RevisionRecord; connected: number }) {
+  const { workload_id: id, rollout_id: rolloutId } = push
+  const rollout = useResource(
+    can('config_safety.canary_rollout') ? `rollout:${rolloutId}` : null,
+    (abort) => api.rollout(id, rolloutId ?? '', abort),
+    touchesWorkload(id),
+  )
+  return rollout.data && <StageBar of={rollout.data} instanceCount={connected} />
+}
+
 function Body({
   of,
   push,
   history,
+  asked,
+  connected,
 }: {
   of: Convergence
+  connected: number
   push: RevisionRecord | null
   history: readonly RevisionRecord[]
+  asked: ApprovalRecord | null
 }) {
   const words = say(pushTexts)
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} />
-      {push && <Request push={push} history={history} />}
+      {push && <Request push={push} history={history} asked={asked} />}
+      {push?.rollout_id && <InStages push={push} connected={connected} />}
       <ConvergenceBar of={of} />
       <Causes groups={push?.error_groups} workloadId={of.workload_id} names={namesOf(of.targets)} />
       <section hidden={of.stragglers.length === 0 && (of.failed_count > 0 || isOpen(of))}>
@@ -237,20 +266,30 @@ function Body({
   )
 }
 
+/** What a push changes, in the words of whoever asked for it; else what it is. */
+function titleOf(hash: string, push: RevisionRecord | null, asked: ApprovalRecord | null): string {
+  const words = say(pushTexts)
+  const said = asked?.request_comment.split('\n')[0]?.trim()
+  if (said) return said
+  return push?.failed_config_hash ? words.backTo(shortHash(hash)) : words.title(shortHash(hash))
+}
+
 function Title({
   workload,
   hash,
   push,
+  asked,
 }: {
   workload: WorkloadRecord
   hash: string
   push: RevisionRecord | null
+  asked: ApprovalRecord | null
 }) {
   const words = say(pushTexts)
   const who = push?.pushed_by === 'auto-rollback' ? words.auto : (push?.pushed_by ?? '')
   return (
     <Head
-      title={words.title(shortHash(hash))}
+      title={titleOf(hash, push, asked)}
       beside={
         <>
           {push && <PushMark state={push.phase} />}
@@ -259,7 +298,7 @@ function Title({
             {push && (
               <>
                 {' · '}
-                {words.by(who)} · <Ago at={push.submitted_at} />
+                <span class="mono">{shortHash(hash)}</span> · {words.by(who)} · <Ago at={push.submitted_at} />
                 {push.excluded_count ? ` · ${words.excluded(push.excluded_count)}` : ''}
               </>
             )}
@@ -299,13 +338,22 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   }, [isRunning, hash, pushId])
   const push =
     history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
+  const asked = useRequest(id, push)
   return (
     <Loaded of={workload}>
       {(data) => (
         <>
-          <Title workload={data} hash={hash} push={push} />
+          <Title workload={data} hash={hash} push={push} asked={asked} />
           <Loaded of={convergence}>
-            {(of) => <Body of={of} push={push} history={history.data ?? []} />}
+            {(of) => (
+              <Body
+                of={of}
+                push={push}
+                history={history.data ?? []}
+                asked={asked}
+                connected={data.connected_instance_count}
+              />
+            )}
           </Loaded>
         </>
       )}

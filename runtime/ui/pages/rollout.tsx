@@ -184,7 +184,8 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   )
 }
 
-function StageBar({ of, instanceCount }: { of: RolloutRecord; instanceCount: number }) {
+/** The stages as parts of one bar, each with its state and whom it reaches. */
+export function StageBar({ of, instanceCount }: { of: RolloutRecord; instanceCount: number }) {
   const words = say(rolloutTexts)
   const shares = listStageShares(of, instanceCount)
   const total = shares.at(-1)?.size ?? 0

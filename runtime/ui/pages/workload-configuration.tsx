@@ -47,7 +47,11 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
                 </ActionLink>
               )}
             </div>
-            <CodeView text={data.content ?? ''} label={words.wanted} />
+            <CodeView
+              text={data.content ?? ''}
+              label={words.wanted}
+              meant={query.value.get('at') ?? undefined}
+            />
           </div>
         </div>
       )}
@@ -104,7 +108,11 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
             </span>
             <span class="muted grow">{words.runningHint}</span>
           </div>
-          <CodeView text={text} label={words.running} />
+          <CodeView
+            text={text}
+            label={words.running}
+            meant={workload.active_config_hash ? undefined : (query.value.get('at') ?? undefined)}
+          />
         </div>
       ) : (
         <p class="muted">{words.noRunning}</p>

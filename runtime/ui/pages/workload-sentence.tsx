@@ -7,7 +7,7 @@ import { formatAgo, formatList } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
-import { listComponents } from '../logic/health.ts'
+import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { isStall } from '../logic/rollouts.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
@@ -120,6 +120,17 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
   }
 }
 
+/** The lines of the config that set up what most unhealthy instances complain of. */
+function ToLines({ id, failing }: { id: string; failing: TabProps['failing'] }) {
+  const [component] = listComponents(failing)
+  if (component === undefined || !may('config:read_content')) return null
+  return (
+    <ActionLink href={`/workloads/${id}/configuration?at=${encodeURIComponent(pathOfComponent(component))}`}>
+      {say(workloadTexts).see.lines}
+    </ActionLink>
+  )
+}
+
 /** One sentence that says what is wrong and what to do next. */
 export function WorkloadSentence({ workload, topology, history, failing, complaint }: TabProps) {
   const push = workload.current_config_push
@@ -137,6 +148,7 @@ export function WorkloadSentence({ workload, topology, history, failing, complai
       <p>
         <b>{what}</b> {next}
       </p>
+      {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
     </div>
   )

@@ -18,6 +18,8 @@ export interface EditorProps {
   marks?: readonly CodeMark[]
   /** Component kind to type names, offered while typing. */
   components?: Readonly<Record<string, readonly string[]>> | undefined
+  /** The config path whose lines are meant: they are marked and brought into sight. */
+  meant?: string | undefined
 }
 
 export interface CompareProps {
@@ -32,6 +34,6 @@ export const CodeEditor = lazy<EditorProps>(async () => (await import('./editor.
 export const CompareView = lazy<CompareProps>(async () => (await import('./editor-merge.tsx')).Merge)
 
 /** A text to read, with folding and search. */
-export function CodeView({ text, label }: { text: string; label: string }) {
-  return <CodeEditor text={text} label={label} />
+export function CodeView({ text, label, meant }: Pick<EditorProps, 'text' | 'label' | 'meant'>) {
+  return <CodeEditor text={text} label={label} meant={meant} />
 }

@@ -1,12 +1,12 @@
 import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
-import { EditorState } from '@codemirror/state'
-import { EditorView } from '@codemirror/view'
+import { EditorState, StateEffect } from '@codemirror/state'
+import { Decoration, EditorView } from '@codemirror/view'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { language, say } from '../i18n/define.ts'
 import { suggest } from '../logic/completion.ts'
-import { lineOfPath } from '../logic/yaml-lines.ts'
+import { lineOfPath, linesOfPath } from '../logic/yaml-lines.ts'
 import type { CodeMark, EditorProps } from './code.tsx'
 import { baseExtensions } from './editor-setup.ts'
 
@@ -44,8 +44,24 @@ function toDiagnostics(state: EditorState, marks: readonly CodeMark[]): Diagnost
     .sort((a, b) => a.from - b.from)
 }
 
+const MEANT = Decoration.line({ class: 'cm-meant' })
+
+/** Mark the lines of a config path, and bring them into sight. */
+function showMeant(view: EditorView, path: string): void {
+  const { doc } = view.state
+  const { first, lines } = linesOfPath(doc.toString(), path)
+  const marked = lines.flatMap((_, at) => (first + at <= doc.lines ? [doc.line(first + at).from] : []))
+  const decorations = Decoration.set(marked.map((from) => MEANT.range(from)))
+  view.dispatch({
+    effects: [
+      StateEffect.appendConfig.of(EditorView.decorations.of(decorations)),
+      EditorView.scrollIntoView(marked[0] ?? 0, { y: 'center' }),
+    ],
+  })
+}
+
 /** CodeMirror with YAML; without `onText` it is only read. */
-export function Editor({ text, label, onText, revision = 0, marks, components }: EditorProps) {
+export function Editor({ text, label, onText, revision = 0, marks, components, meant }: EditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const onTextRef = useRef(onText)
@@ -73,11 +89,12 @@ export function Editor({ text, label, onText, revision = 0, marks, components }:
       }),
     })
     view.current = created
+    if (meant && !isEditable) showMeant(created, meant)
     return () => {
       created.destroy()
       view.current = null
     }
-  }, [label, isEditable, language.value])
+  }, [label, isEditable, language.value, meant])
   // A text that is typed comes back here late; taking it then would fight with the one who types.
   const wanted = isEditable ? revision : text
   useEffect(() => {

@@ -47,6 +47,16 @@ describe('the sentence about an unhealthy workload', () => {
     const sentence = page.locator('main .say')
     await sentence.getByText('1 of 3 instances is unhealthy: exporter otlphttp/eu.').waitFor()
     await sentence.getByText(`“${REFUSED}”, first`).waitFor()
+    await sentence.getByRole('link', { name: 'See its lines in the config' }).click()
+    await page.waitForURL(/configuration\?at=exporters\.otlphttp%2Feu$/)
+    const meant = page.locator('.cm-meant')
+    await expect
+      .poll(() => meant.allTextContents())
+      .toEqual(['  otlphttp/eu:', '    endpoint: https://telemetry.example.com:4318'])
+    await expect
+      .poll(() => meant.first().evaluate((line) => line.getBoundingClientRect().y < innerHeight))
+      .toBe(true)
+    expect(await findBarriers(page)).toEqual([])
     await page.goto(`/workloads/${id}/health`)
     await page.locator('.tree').getByText('exporter:otlphttp/eu').waitFor()
     expect(await page.locator('.tree').getByText(REFUSED).count()).toBe(1)
@@ -116,6 +126,7 @@ describe('a push', () => {
     await dialog.getByRole('button', { name: 'Push now' }).click()
     await page.getByText('after the freeze').waitFor()
     await page.getByRole('link', { name: 'Shorter batches' }).waitFor()
+    await page.getByRole('heading', { name: 'Shorter batches', level: 1 }).waitFor()
     await page.getByText('requested by admin@example.com, approved by admin@example.com').waitFor()
     // Nobody has answered yet: nothing says that nobody is left behind.
     await page.getByText('0 applied · 0 failed').waitFor()
