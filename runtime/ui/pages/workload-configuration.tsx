@@ -15,6 +15,9 @@ import { can, may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
+/** The part of the config that the address leads to. */
+const meantPath = (isHere = true) => (isHere ? (query.value.get('at') ?? undefined) : undefined)
+
 function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
   const words = say(historyTexts)
   const hash = workload.active_config_hash ?? ''
@@ -47,11 +50,7 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
                 </ActionLink>
               )}
             </div>
-            <CodeView
-              text={data.content ?? ''}
-              label={words.wanted}
-              meant={query.value.get('at') ?? undefined}
-            />
+            <CodeView text={data.content ?? ''} label={words.wanted} meant={meantPath()} />
           </div>
         </div>
       )}
@@ -108,11 +107,7 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
             </span>
             <span class="muted grow">{words.runningHint}</span>
           </div>
-          <CodeView
-            text={text}
-            label={words.running}
-            meant={workload.active_config_hash ? undefined : (query.value.get('at') ?? undefined)}
-          />
+          <CodeView text={text} label={words.running} meant={meantPath(!workload.active_config_hash)} />
         </div>
       ) : (
         <p class="muted">{words.noRunning}</p>
