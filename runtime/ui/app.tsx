@@ -32,6 +32,13 @@ const ROUTES: readonly (readonly [string, Page])[] = [
   ['/campaigns', lazy(async () => (await import('./pages/campaigns.tsx')).CampaignsPage)],
   ['/campaigns/new', lazy(async () => (await import('./pages/campaign-new.tsx')).NewCampaignPage)],
   ['/campaigns/:id', lazy(async () => (await import('./pages/campaign.tsx')).CampaignPage)],
+  ['/fleet-configs', lazy(async () => (await import('./pages/fleet-configs.tsx')).FleetConfigsPage)],
+  ['/fleet-configs/new', lazy(async () => (await import('./pages/fleet-config-new.tsx')).NewFleetConfigPage)],
+  [
+    '/fleet-configs/:id/new-version',
+    lazy(async () => (await import('./pages/fleet-config-version-new.tsx')).NewFleetConfigVersionPage),
+  ],
+  ['/fleet-configs/:id', lazy(async () => (await import('./pages/fleet-config.tsx')).FleetConfigPage)],
   ['/alerts', lazy(async () => (await import('./pages/alerts.tsx')).AlertsPage)],
   ['/versions', lazy(async () => (await import('./pages/versions.tsx')).VersionsPage)],
   ['/drift', lazy(async () => (await import('./pages/drift.tsx')).DriftPage)],

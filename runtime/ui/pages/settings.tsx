@@ -35,6 +35,10 @@ const SECTIONS = {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-processes.tsx')).ProcessesSection),
   },
+  freeze: {
+    needs: 'settings:manage',
+    section: lazy(async () => (await import('./settings-freeze.tsx')).FreezeSection),
+  },
   system: {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-system.tsx')).SystemSection),

@@ -37,6 +37,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
       },
     can('config_safety.campaigns') &&
       may('workload:push_config') && { href: '/campaigns', text: nav.campaigns },
+    can('config_safety.campaigns') && { href: '/fleet-configs', text: nav.fleetConfigs },
     { href: '/alerts', text: nav.alerts, count: counts.alerts ?? 0 },
     can('config_safety.version_intelligence') && { href: '/versions', text: nav.versions },
     can('config_safety.drift_dashboard') && { href: '/drift', text: nav.drift },

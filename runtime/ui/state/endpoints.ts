@@ -18,7 +18,18 @@ import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
-import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
+import type {
+  FleetConfigComparison,
+  FleetConfigRecord,
+  FleetConfigRequest,
+  FleetConfigVersion,
+  FleetConfigVersionRequest,
+  FleetConfigWorkload,
+  FleetStanding,
+  FreezeRecord,
+  FreezeRequest,
+  RenderedVersion,
+} from '../../../lib/wire/fleet-configs.ts'
 import type {
   ApiTokenCreated,
   ApiTokenRecord,
@@ -63,6 +74,7 @@ import { call, download, LONG_LIMIT_MS } from './api.ts'
 
 const e = encodeURIComponent
 const w = (id: string) => `/api/workloads/${e(id)}`
+const f = (id: string) => `/api/fleet-configs/${e(id)}`
 type Signal = AbortSignal | undefined
 
 /** Every call of the public API that the pages make, typed by the bodies the functions answer. */
@@ -178,6 +190,34 @@ export const api = {
       signal,
       query: { limit: 1000, ...query },
     }),
+
+  fleetConfigs: (signal?: Signal) =>
+    call<FleetConfigRecord[]>('GET', '/api/fleet-configs', { signal, query: { limit: 1000 } }),
+  fleetConfig: (id: string, signal?: Signal) => call<FleetConfigRecord>('GET', f(id), { signal }),
+  createFleetConfig: (request: FleetConfigRequest) =>
+    call<FleetConfigRecord>('POST', '/api/fleet-configs', { json: request }),
+  fleetConfigVersions: (id: string, signal?: Signal) =>
+    call<FleetConfigVersion[]>('GET', `${f(id)}/versions`, { signal, query: { limit: 1000 } }),
+  fleetConfigVersion: (id: string, number: number, signal?: Signal) =>
+    call<FleetConfigVersion>('GET', `${f(id)}/versions/${number}`, { signal }),
+  addFleetConfigVersion: (id: string, request: FleetConfigVersionRequest) =>
+    call<FleetConfigVersion>('POST', `${f(id)}/versions`, { json: request }),
+  compareFleetConfigVersions: (id: string, number: number, other: number, signal?: Signal) =>
+    call<FleetConfigComparison>('GET', `${f(id)}/versions/${number}/compare`, {
+      signal,
+      query: { with: String(other) },
+    }),
+  renderFleetConfigVersion: (id: string, number: number, workload: string, signal?: Signal) =>
+    call<RenderedVersion>('GET', `${f(id)}/versions/${number}/render`, {
+      signal,
+      query: { workload_id: workload },
+    }),
+  /** One page of those under it; `address` is that of the next one. */
+  fleetConfigWorkloads: (id: string, address: string | null, signal?: Signal) =>
+    call<FleetConfigWorkload[]>('GET', address ?? `${f(id)}/workloads?limit=200`, { signal }),
+  freeze: (signal?: Signal) => call<FreezeRecord>('GET', '/api/freeze', { signal }),
+  setFreeze: (request: FreezeRequest) => call<FreezeRecord>('PUT', '/api/freeze', { json: request }),
+
   templates: (signal?: Signal) => call<TemplateRecord[]>('GET', '/api/configs', { signal }),
   template: (id: string, signal?: Signal) => call<TemplateRecord>('GET', `/api/configs/${e(id)}`, { signal }),
   createTemplate: (request: TemplateCreateRequest) =>

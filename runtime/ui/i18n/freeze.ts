@@ -1,0 +1,46 @@
+import { defineTexts, plural } from './define.ts'
+import { formatNumber } from './format.ts'
+
+export const freezeTexts = defineTexts({
+  en: {
+    title: 'Freeze',
+    lead: 'A freeze keeps campaigns from workloads until a time. A push there needs the glass broken; automatic rollbacks go on.',
+    none: 'Nothing is frozen.',
+    what: 'What is frozen',
+    all: 'the whole fleet',
+    until: 'Until',
+    why: 'Why',
+    by: 'Set by',
+    count: 'Now about',
+    workloads: (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`,
+    selectorHint: 'Empty for the whole fleet.',
+    set: 'Freeze',
+    replace: 'Replace the freeze',
+    done: 'Frozen.',
+    lift: 'Lift the freeze',
+    liftAsk: 'From then on campaigns go on where they stopped, and pushes need no broken glass.',
+    lifted: 'The freeze is lifted.',
+    needs: 'A reason and a time that is still to come are needed.',
+  },
+  fr: {
+    title: 'Gel',
+    lead: 'Un gel tient les campagnes loin des workloads jusqu’à une heure. Y pousser exige de briser la glace ; les retours automatiques continuent.',
+    none: 'Rien n’est gelé.',
+    what: 'Ce qui est gelé',
+    all: 'tout le parc',
+    until: 'Jusqu’au',
+    why: 'Pourquoi',
+    by: 'Posé par',
+    count: 'Concerne maintenant',
+    workloads: (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`,
+    selectorHint: 'Vide pour tout le parc.',
+    set: 'Geler',
+    replace: 'Remplacer le gel',
+    done: 'Gelé.',
+    lift: 'Lever le gel',
+    liftAsk:
+      'Dès lors, les campagnes reprennent où elles en étaient, et pousser n’exige plus de briser la glace.',
+    lifted: 'Le gel est levé.',
+    needs: 'Il faut une raison et une heure à venir.',
+  },
+})

@@ -1,0 +1,77 @@
+import type { FleetConfigWorkload } from '../../../lib/wire/fleet-configs.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
+import { formatList } from '../i18n/format.ts'
+import { Action } from '../parts/controls.tsx'
+import { FailureNotice, Waiting } from '../parts/failure.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
+import { api } from '../state/endpoints.ts'
+import { usePages } from '../state/use-pages.ts'
+
+function listColumns(): TableColumn<FleetConfigWorkload>[] {
+  const words = say(fleetConfigTexts)
+  return [
+    {
+      title: words.column.workload,
+      look: 'text',
+      cell: ({ workload_id, display_name, rivals }) => (
+        <>
+          <a class="name" href={`/workloads/${workload_id}`}>
+            {display_name}
+          </a>
+          {rivals.length > 0 && <span class="sub">{words.rivals(formatList(rivals))}</span>}
+        </>
+      ),
+    },
+    {
+      title: words.runs,
+      cell: ({ version }) =>
+        version === undefined ? <span class="faint">{words.runsUnknown}</span> : words.version(version),
+    },
+    {
+      title: words.column.hold,
+      look: 'text',
+      cell: ({ hold }) =>
+        hold === undefined ? (
+          <span class="faint">–</span>
+        ) : (
+          <>
+            {words.heldBy(hold.held_by, hold.reason)}
+            {hold.overdue && <b class="warn"> · {words.overdue}</b>}
+          </>
+        ),
+    },
+  ]
+}
+
+/** The workloads under a fleet config, with the version that each should run and why some are left alone. */
+export function UnderConfig({ id }: { id: string }) {
+  const words = say(fleetConfigTexts)
+  const { rows, failure, isLoading, hasOlder, older, reload } = usePages<FleetConfigWorkload>(
+    `fleet-config-workloads:${id}`,
+    {
+      idOf: ({ workload_id }) => workload_id,
+      load: (address, abort) => api.fleetConfigWorkloads(id, address, abort),
+      touches: ({ type }) => type === 'workload_config_status' || type === 'campaign_update',
+    },
+  )
+  return (
+    <section class="stack" aria-label={words.under}>
+      <h2>{words.under}</h2>
+      <p class="muted">{words.runsHint}</p>
+      {failure !== null && <FailureNotice failure={failure} retry={reload} />}
+      {rows.length === 0 && isLoading && <Waiting />}
+      {rows.length === 0 && !isLoading && failure === null && <p class="empty">{words.nobody}</p>}
+      {rows.length > 0 && (
+        <Table
+          label={words.under}
+          columns={listColumns()}
+          rows={rows}
+          keyOf={({ workload_id }) => workload_id}
+        />
+      )}
+      {hasOlder && <Action onClick={older}>{say(commonTexts).more}</Action>}
+    </section>
+  )
+}

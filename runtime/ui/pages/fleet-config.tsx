@@ -1,0 +1,137 @@
+import { useSignal } from '@preact/signals'
+import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
+import { say } from '../i18n/define.ts'
+import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
+import { Action, ActionLink, Checkbox, unless } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Head } from '../parts/page.tsx'
+import { Ago } from '../parts/state.tsx'
+import { Table } from '../parts/table.tsx'
+import { toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { navigate, query } from '../state/router.ts'
+import { may } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+import { VersionView } from './fleet-config-version.tsx'
+import { UnderConfig } from './fleet-config-workloads.tsx'
+import { SelectorChips } from './fleet-configs.tsx'
+
+/** Makes a campaign that carries one version to all workloads under the fleet config, and goes to it. */
+function Carry({ of, number }: { of: FleetConfigRecord; number: number }) {
+  const words = say(fleetConfigTexts)
+  const takeover = useSignal(false)
+  const isBusy = useSignal(false)
+  const carry = async () => {
+    if (isBusy.value) return
+    isBusy.value = true
+    const made = await api.createCampaign({
+      name: words.carryName(of.name.slice(0, 100), number),
+      description: '',
+      change: { kind: 'version', fleet_config_id: of.id, number, takeover: takeover.value },
+      scope: {},
+    })
+    isBusy.value = false
+    if (!made.ok) return toastFailure(made)
+    const planned = await api.planCampaign(made.value.id)
+    if (!planned.ok) toastFailure(planned)
+    navigate(`/campaigns/${made.value.id}`)
+  }
+  return (
+    <div class="pane stack">
+      <p>{words.underCount(of.workload_count)}</p>
+      <Checkbox
+        value={takeover.value}
+        onValue={(isOn) => {
+          takeover.value = isOn
+        }}
+      >
+        {words.takeover}
+      </Checkbox>
+      <div class="actions">
+        <Action
+          kind="primary"
+          reason={unless('workload:push_config') ?? (of.workload_count === 0 ? words.nobody : null)}
+          onClick={() => void carry()}
+        >
+          {words.carry(number)}
+        </Action>
+      </div>
+      <p class="muted">{words.carryHint}</p>
+    </div>
+  )
+}
+
+function Versions({ id, versions }: { id: string; versions: readonly FleetConfigVersion[] }) {
+  const words = say(fleetConfigTexts)
+  const { column } = words
+  return (
+    <Table
+      label={words.versions}
+      rows={versions}
+      keyOf={({ number }) => number}
+      columns={[
+        {
+          title: column.version,
+          cell: ({ number }) => (
+            <a class="name" href={`/fleet-configs/${id}?version=${number}`}>
+              {words.version(number)}
+            </a>
+          ),
+        },
+        { title: column.author, cell: ({ author }) => author },
+        { title: column.created, look: 'muted', cell: ({ created_at }) => <Ago at={created_at} /> },
+        { title: column.comment, look: 'text', cell: ({ comment }) => comment },
+      ]}
+    />
+  )
+}
+
+function FleetConfig({ of }: { of: FleetConfigRecord }) {
+  const words = say(fleetConfigTexts)
+  const isRead = may('config:read_content')
+  const versions = useResource(
+    isRead && of.newest_version > 0 ? `fleet-config-versions:${of.id}:${of.newest_version}` : null,
+    (abort) => api.fleetConfigVersions(of.id, abort),
+  )
+  const asked = Number(query.value.get('version') ?? '')
+  const number = Number.isInteger(asked) && asked > 0 ? asked : of.newest_version
+  return (
+    <>
+      <Head title={of.name}>
+        <ActionLink href="/fleet-configs">← {words.title}</ActionLink>
+        <ActionLink href={`/fleet-configs/${of.id}/new-version`} reason={unless('config:create')}>
+          {words.newVersion}
+        </ActionLink>
+      </Head>
+      {of.description && <p class="muted">{of.description}</p>}
+      <SelectorChips of={of.selector} />
+      <div class="stack" style={{ marginTop: '24px' }}>
+        {!isRead && <p class="empty">{words.hidden}</p>}
+        {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
+        {of.newest_version > 0 && <Carry of={of} number={number} />}
+        {isRead && of.newest_version > 0 && (
+          <Loaded of={versions}>
+            {(all) => (
+              <>
+                <Versions id={of.id} versions={all} />
+                <VersionView key={number} id={of.id} number={number} versions={all} />
+              </>
+            )}
+          </Loaded>
+        )}
+        <UnderConfig id={of.id} />
+      </div>
+    </>
+  )
+}
+
+/** One fleet config: its versions, and whoever is under it. */
+export function FleetConfigPage({ params }: { params: Record<string, string> }) {
+  const id = params['id'] ?? ''
+  const config = useResource(
+    `fleet-config:${id}`,
+    (abort) => api.fleetConfig(id, abort),
+    (frame) => frame.type === 'campaign_update',
+  )
+  return <Loaded of={config}>{(data) => <FleetConfig of={data} />}</Loaded>
+}

@@ -1,0 +1,99 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import type { Service } from '../support/service.ts'
+import { findBarriers, launchBrowser, pasteInto, signIn, type Visit, visit } from './support/browser.ts'
+import { connect } from './support/fleet.ts'
+import { GATEWAY, GATEWAY_FASTER, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+let service: Service
+let browser: Browser
+let seen: Visit
+let page: Page
+let agents: SimulatedAgent[] = []
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+})
+afterAll(async () => {
+  await browser?.close()
+  await Promise.all(agents.map((agent) => agent.stop()))
+  await service?.stop()
+})
+
+const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
+const decide = async (name: string, comment = '') => {
+  await page.getByRole('button', { name, exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  if (comment !== '') await dialog.getByLabel('Comment').fill(comment)
+  await dialog.getByRole('button', { name, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+/** Write the next version on its page; the fleet config's page shows it when this is over. */
+async function writeVersion(number: number, yaml: string, comment: string): Promise<void> {
+  await page.getByRole('link', { name: 'New version' }).click()
+  await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), yaml)
+  if (number === 1) {
+    await page.getByRole('button', { name: 'Add a variable' }).click()
+    await page.getByLabel('Name of variable 1').fill('timeout')
+    await page.getByLabel('Type of variable 1').selectOption('duration')
+    await page.getByLabel('Default of variable 1').fill('3s')
+  } else expect(await page.getByLabel('Name of variable 1').inputValue()).toBe('timeout')
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByLabel('Comment').fill(comment)
+  await page.getByRole('button', { name: 'Save version' }).click()
+  await page.getByRole('heading', { name: `Version ${number}`, level: 2 }).waitFor()
+}
+
+test('a fleet config is created, gets versions, and one of them is carried to all under it', async () => {
+  agents = Array.from({ length: 3 }, (_, at) =>
+    connect(service, `rim-${at}`, `rim-${at}-pod`, {
+      behaviour: { kind: 'apply', delayMs: 100 },
+      capabilities: SECRETIVE,
+    }),
+  )
+  for (let at = 0; at < 3; at++) await pushAndSettle(service, await workloadId(service, `rim-${at}`), GATEWAY)
+  await page.goto('/fleet-configs')
+  await page.getByRole('link', { name: 'New fleet config' }).click()
+  await page.getByLabel('Name').fill('Rim')
+  await page.getByLabel('Conditions on labels, one a line').fill('identity/name=rim-*')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { name: 'Rim', level: 1 }).waitFor()
+  const placeholder = `timeout: \${muster:timeout}`
+  await writeVersion(1, GATEWAY.replace('timeout: 5s', placeholder), 'the first')
+  await writeVersion(2, GATEWAY_FASTER, 'a shorter wait')
+  await page.getByLabel('Compare with').selectOption('1')
+  await page.locator('pre.diff').getByText('+    timeout: 2s').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await page.getByRole('button', { name: 'Carry version 2 to all of them' }).click()
+  await page.getByRole('heading', { name: 'Rim: version 2', level: 1 }).waitFor()
+  await says('Workloads that change')
+  // The same campaign without the minute for which each wave is watched.
+  const id = new URL(page.url()).pathname.split('/').at(-1)!
+  const { name, description, change, scope } = (await service.api.get(`/api/campaigns/${id}`)) as Record<
+    string,
+    unknown
+  >
+  const edited = await service.api.call('PUT', `/api/campaigns/${id}`, {
+    name,
+    description,
+    change,
+    scope,
+    waves: [{ percentage: 100 }],
+  })
+  expect(edited.status).toBe(200)
+  await service.api.post(`/api/campaigns/${id}/plan`, {}, 202)
+  await page.reload()
+  await says('Workloads that change')
+  await decide('Ask for approval')
+  await decide('Approve', 'looked at all three')
+  await decide('Start')
+  await says('Done.')
+  for (const { collector } of agents) expect(collector.storage.remoteConfig).toBe(GATEWAY_FASTER)
+})
