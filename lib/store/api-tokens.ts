@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** A token as its holder sees it; the token itself is not kept. */
@@ -24,8 +25,16 @@ export interface ApiTokenRow extends ApiToken {
   roles: string[]
 }
 
-const COLUMNS = `t.id, t.user_id as "userId", t.name, t.permissions, t.created_at as "createdAt",
-  t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt"`
+const TOKEN = {
+  id: 'id',
+  userId: 'user_id',
+  name: 'name',
+  permissions: 'permissions',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+}
+const COLUMNS = columns<keyof ApiToken>({ ...TOKEN, lastUsedAt: 'last_used_at' }).select('t')
+const NEW_TOKEN = columns<keyof typeof TOKEN | 'hash'>({ ...TOKEN, hash: 'hash' })
 
 /** Add a token. */
 export async function insertApiToken(
@@ -33,9 +42,8 @@ export async function insertApiToken(
   token: Omit<ApiToken, 'lastUsedAt'> & { hash: string },
 ): Promise<void> {
   await tx.execute(
-    `insert into api_tokens (id, user_id, name, hash, permissions, created_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [token.id, token.userId, token.name, token.hash, token.permissions, token.createdAt, token.expiresAt],
+    `insert into api_tokens (${NEW_TOKEN.names}) values (${NEW_TOKEN.places})`,
+    NEW_TOKEN.valuesOf(token),
   )
 }
 

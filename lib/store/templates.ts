@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Page } from './cursor.ts'
 import type { Db } from './db.ts'
 
@@ -28,38 +29,25 @@ export interface TemplateFilter {
   stack?: string | undefined
 }
 
-interface SummaryRow {
-  id: string
-  name: string
-  kind: Template['kind']
-  status: Template['status']
-  category: string
-  stack: string
-  tags: string[]
-  source_type: Template['sourceType']
-  created_by: string
-  created_at: Date
+const SUMMARY = {
+  id: 'id',
+  name: 'name',
+  kind: 'kind',
+  status: 'status',
+  category: 'category',
+  stack: 'stack',
+  tags: 'tags',
+  sourceType: 'source_type',
+  createdBy: 'created_by',
+  createdAt: 'created_at',
 }
-
-const COLUMNS = 'id, name, kind, status, category, stack, tags, source_type, created_by, created_at'
-
-const toSummary = (row: SummaryRow): TemplateSummary => ({
-  id: row.id,
-  name: row.name,
-  kind: row.kind,
-  status: row.status,
-  category: row.category,
-  stack: row.stack,
-  tags: row.tags,
-  sourceType: row.source_type,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-})
+const COLUMNS = columns<keyof TemplateSummary>(SUMMARY).select()
+const TEMPLATE = columns<keyof Template>({ ...SUMMARY, content: 'content' })
 
 /** Templates, newest first; the page's key is created_at in milliseconds and the id. */
 export async function listTemplates(db: Db, filter: TemplateFilter, page: Page): Promise<TemplateSummary[]> {
   const [createdAtMs, id] = page.after ?? [null, null]
-  const rows = await db.query<SummaryRow>(
+  return db.query<TemplateSummary>(
     `select ${COLUMNS} from templates
      where ($1::text is null or lower(kind) = lower($1))
        and ($2::text is null or lower(category) = lower($2))
@@ -75,7 +63,6 @@ export async function listTemplates(db: Db, filter: TemplateFilter, page: Page):
       page.limit,
     ],
   )
-  return rows.map(toSummary)
 }
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
@@ -88,30 +75,17 @@ export function isTemplateId(text: string): boolean {
 /** One template; null when there is none, or when the id has another form. */
 export async function findTemplate(db: Db, id: string): Promise<Template | null> {
   if (!isTemplateId(id)) return null
-  const rows = await db.query<SummaryRow & { content: string }>(
-    `select ${COLUMNS}, content from templates where id = $1::uuid`,
-    [id],
-  )
-  return rows[0] === undefined ? null : { ...toSummary(rows[0]), content: rows[0].content }
+  const rows = await db.query<Template>(`select ${TEMPLATE.select()} from templates where id = $1::uuid`, [
+    id,
+  ])
+  return rows[0] ?? null
 }
 
 /** Store a new template. */
 export async function insertTemplate(tx: Db, template: Template): Promise<void> {
   await tx.execute(
-    `insert into templates (id, name, content, kind, status, category, stack, tags, source_type, created_by, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11)`,
-    [
-      template.id,
-      template.name,
-      template.content,
-      template.kind,
-      template.status,
-      template.category,
-      template.stack,
-      JSON.stringify(template.tags),
-      template.sourceType,
-      template.createdBy,
-      template.createdAt,
-    ],
+    `insert into templates (${TEMPLATE.names}) values (${TEMPLATE.places})`,
+    // Tags are JSON here, not a list of PostgreSQL.
+    TEMPLATE.valuesOf({ ...template, tags: JSON.stringify(template.tags) }),
   )
 }

@@ -1,4 +1,5 @@
 import type { AvailableComponents } from '../model/components.ts'
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
 
@@ -35,74 +36,47 @@ export interface StoredWorkload {
   createdAt: Date
 }
 
-interface Row {
-  id: string
-  fingerprint_source: StoredWorkload['fingerprintSource']
-  fingerprint_keys: Record<string, string>
-  display_name: string
-  type: StoredWorkload['type']
-  version: string
-  status: StoredWorkload['status']
-  last_seen_at: Date
-  labels: Record<string, string>
-  trusted_labels: Record<string, string>
-  accepts_remote_config: boolean
-  remote_config_status: StoredWorkload['remoteConfigStatus']
-  available_components: StoredWorkload['availableComponents']
-  active_config_hash: string | null
-  active_push_id: string | null
-  rollout_push_id: string | null
-  generation: number
-  push_seq: number
-  disconnected_at: Date | null
-  archived_at: Date | null
-  created_at: Date
-}
-
-const COLUMNS = `id, fingerprint_source, fingerprint_keys, display_name, type, version, status, last_seen_at,
-  labels, trusted_labels, accepts_remote_config, remote_config_status, available_components,
-  active_config_hash, active_push_id, rollout_push_id, generation, push_seq, disconnected_at, archived_at, created_at`
-
-const toWorkload = (row: Row): StoredWorkload => ({
-  id: row.id,
-  fingerprintSource: row.fingerprint_source,
-  fingerprintKeys: row.fingerprint_keys,
-  displayName: row.display_name,
-  type: row.type,
-  version: row.version,
-  status: row.status,
-  lastSeenAt: row.last_seen_at,
-  labels: row.labels,
-  trustedLabels: row.trusted_labels,
-  acceptsRemoteConfig: row.accepts_remote_config,
-  remoteConfigStatus: row.remote_config_status,
-  availableComponents: row.available_components,
-  activeHash: row.active_config_hash,
-  activePushId: row.active_push_id,
-  rolloutPushId: row.rollout_push_id,
-  generation: row.generation,
-  pushSeq: row.push_seq,
-  disconnectedAt: row.disconnected_at,
-  archivedAt: row.archived_at,
-  createdAt: row.created_at,
-})
+const COLUMNS = columns<keyof StoredWorkload>({
+  id: 'id',
+  fingerprintSource: 'fingerprint_source',
+  fingerprintKeys: 'fingerprint_keys',
+  displayName: 'display_name',
+  type: 'type',
+  version: 'version',
+  status: 'status',
+  lastSeenAt: 'last_seen_at',
+  labels: 'labels',
+  trustedLabels: 'trusted_labels',
+  acceptsRemoteConfig: 'accepts_remote_config',
+  remoteConfigStatus: 'remote_config_status',
+  availableComponents: 'available_components',
+  activeHash: 'active_config_hash',
+  activePushId: 'active_push_id',
+  rolloutPushId: 'rollout_push_id',
+  generation: 'generation',
+  pushSeq: 'push_seq',
+  disconnectedAt: 'disconnected_at',
+  archivedAt: 'archived_at',
+  createdAt: 'created_at',
+}).select()
 
 /** Every workload, archived ones included. */
 export async function listWorkloads(db: Db): Promise<StoredWorkload[]> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from workloads order by id`)
-  return rows.map(toWorkload)
+  return db.query<StoredWorkload>(`select ${COLUMNS} from workloads order by id`)
 }
 
 /** One workload; null when there is none. */
 export async function findWorkload(db: Db, id: string): Promise<StoredWorkload | null> {
-  const rows = await db.query<Row>(`select ${COLUMNS} from workloads where id = $1`, [id])
-  return rows[0] === undefined ? null : toWorkload(rows[0])
+  const rows = await db.query<StoredWorkload>(`select ${COLUMNS} from workloads where id = $1`, [id])
+  return rows[0] ?? null
 }
 
 /** One workload, locked until the transaction ends. */
 export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload | null> {
-  const rows = await tx.query<Row>(`select ${COLUMNS} from workloads where id = $1 for update`, [id])
-  return rows[0] === undefined ? null : toWorkload(rows[0])
+  const rows = await tx.query<StoredWorkload>(`select ${COLUMNS} from workloads where id = $1 for update`, [
+    id,
+  ])
+  return rows[0] ?? null
 }
 
 /**
