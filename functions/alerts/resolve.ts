@@ -1,3 +1,4 @@
+import { isStorable } from '../../lib/model/storable.ts'
 import { findAlert, resolveByOperator } from '../../lib/store/alerts.ts'
 import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -11,8 +12,7 @@ const REASON_LENGTH_MAX = 500
 /** The reason without the blanks around it; null for what the database cannot keep, or what is too long. */
 function readReason(given: string): string | null {
   const reason = given.trim()
-  const isStorable = !reason.includes('\0') && !/\p{Surrogate}/u.test(reason)
-  return isStorable && reason.length <= REASON_LENGTH_MAX ? reason : null
+  return isStorable(reason) && reason.length <= REASON_LENGTH_MAX ? reason : null
 }
 
 const RESOLVED: AlertResolved = { status: 'resolved' }

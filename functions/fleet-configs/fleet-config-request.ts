@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
+import { isStorableLine } from '../../lib/model/storable.ts'
 import {
   FLEET_CONFIG_RULES,
   readSelector,
@@ -10,7 +11,6 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 const NAME_LENGTH_MAX = 128
 const DESCRIPTION_LENGTH_MAX = 1_024
 const PRIORITY_MAX = 1_000_000
-const UNSTORABLE = /[\0-\u001f\u007f]|\p{Surrogate}/u
 
 const OWN_ERRORS = [
   'description-too-long',
@@ -43,7 +43,7 @@ export function readFleetConfig(
   if (description.length > DESCRIPTION_LENGTH_MAX)
     return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
   for (const [field, text] of Object.entries({ name, description }))
-    if (UNSTORABLE.test(text)) return refuse('text-not-storable', { field })
+    if (!isStorableLine(text)) return refuse('text-not-storable', { field })
   if (Math.abs(body.priority) > PRIORITY_MAX) return refuse('priority-invalid', { max: PRIORITY_MAX })
   const read = readSelector(body.selector, FLEET_CONFIG_RULES)
   return read.ok

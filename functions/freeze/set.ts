@@ -1,4 +1,5 @@
 import { readUntil } from '../../lib/fleet-configs/holds.ts'
+import { isStorable } from '../../lib/model/storable.ts'
 import { FLEET_CONFIG_RULES, readSelector, SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { type Freeze, storeFreeze } from '../../lib/store/freeze.ts'
 import { FreezeRecord, FreezeRequest } from '../../lib/wire/fleet-configs.ts'
@@ -8,7 +9,6 @@ import { json, problem } from '../../runtime/reply.ts'
 import { toFreezeRecord } from './freeze-record.ts'
 
 const REASON_LENGTH_MAX = 1_024
-const UNSTORABLE = /\0|\p{Surrogate}/u
 const FREEZE_MAX_MS = 365 * 86_400_000
 
 /** Freeze workloads, or lift the freeze. Automatic rollbacks go on; a push there needs the glass broken. */
@@ -29,7 +29,7 @@ export default defineHttp({
       const until = readUntil(body.until, now, FREEZE_MAX_MS)
       if (until === null) return problem('until-invalid')
       const reason = body.reason.trim()
-      if (reason === '' || reason.length > REASON_LENGTH_MAX || UNSTORABLE.test(reason))
+      if (reason === '' || reason.length > REASON_LENGTH_MAX || !isStorable(reason))
         return problem('reason-invalid', { max: REASON_LENGTH_MAX })
       const read = body.selector === undefined ? null : readSelector(body.selector, FLEET_CONFIG_RULES)
       if (read !== null && !read.ok) return problem(read.code, read.details)

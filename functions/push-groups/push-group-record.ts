@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
+import { isStorableLine } from '../../lib/model/storable.ts'
 import {
   PUSH_GROUP_RULES,
   readSelector,
@@ -12,7 +13,6 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 const ID = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const NAME_LENGTH_MAX = 128
 const DESCRIPTION_LENGTH_MAX = 1_024
-const UNSTORABLE = /[\0-\u001f\u007f]|\p{Surrogate}/u
 
 /** `Production EU` as an id: `production-eu`. */
 const slugOf = (name: string): string =>
@@ -48,7 +48,7 @@ export function readPushGroup(body: {
   if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
   if (description.length > DESCRIPTION_LENGTH_MAX)
     return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
-  if (UNSTORABLE.test(name) || UNSTORABLE.test(description)) return refuse('push-group-text-invalid')
+  if (!isStorableLine(name) || !isStorableLine(description)) return refuse('push-group-text-invalid')
   if (!ID.test(id)) return refuse('push-group-id-invalid')
   const read = readSelector(body.selector, PUSH_GROUP_RULES)
   return read.ok ? { ok: true, group: { id, name, description, selector: read.selector } } : read

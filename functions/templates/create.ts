@@ -1,14 +1,12 @@
 import { uuidv7 } from '../../lib/ids.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
+import { isStorable } from '../../lib/model/storable.ts'
 import { insertTemplate, type Template } from '../../lib/store/templates.ts'
 import { TemplateCreateRequest, TemplateRecord } from '../../lib/wire/templates.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
 import { toTemplateRecord } from './template-record.ts'
-
-/** What the database cannot hold: U+0000 and halves of surrogate pairs. */
-const UNSTORABLE = /\0|\p{Surrogate}/u
 
 const trimTags = (tags: readonly string[]): string[] => [
   ...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== '')),
@@ -28,7 +26,7 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     if (body.name === '' || body.content === '') return problem('name-and-content-required')
     const texts = [body.name, body.content, body.category, body.stack, ...body.tags]
-    if (texts.some((text) => UNSTORABLE.test(text))) return problem('template-text-invalid')
+    if (!texts.every(isStorable)) return problem('template-text-invalid')
     const now = ctx.clock.now()
     const isDraft = body.kind === 'draft'
     const template: Template = {

@@ -1,5 +1,6 @@
 import { configHash } from '../model/config-hash.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorableJson } from '../model/storable.ts'
 import {
   FLEET_CONFIG_RULES,
   FREE_SELECTOR_RULES,
@@ -52,7 +53,6 @@ const WINDOWS_MAX = 14
 const IN_FLIGHT = { standard: 500, max: 10_000 }
 const CATCH_UP_DAYS = { standard: 7, max: 30 }
 const DAY_SECONDS = 86_400
-const UNSTORABLE = /\0|\p{Surrogate}/u
 
 const isCount = (value: number, most: number, least = 0): boolean =>
   Number.isInteger(value) && value >= least && value <= most
@@ -70,7 +70,8 @@ export function readCampaign(
   if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
   if (description.length > DESCRIPTION_LENGTH_MAX)
     return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
-  if (UNSTORABLE.test(name) || UNSTORABLE.test(description)) return refuse('campaign-text-invalid')
+  // Most of it is kept as JSON: one place looks through all of it.
+  if (!isStorableJson(sent)) return refuse('campaign-text-invalid')
   const change = readChange(sent.change as CampaignChange)
   if (!change.ok) return change
   const scope = readScope(sent.scope as CampaignScope, change.value.kind === 'version')
@@ -101,7 +102,6 @@ function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<Campaig
   if (text.trim() === '') return refuse('campaign-change-invalid', { reason: 'yaml is empty' })
   if (text.length > CONFIG_LENGTH_MAX)
     return refuse('campaign-change-invalid', { reason: `yaml exceeds ${CONFIG_LENGTH_MAX} characters` })
-  if (UNSTORABLE.test(text)) return refuse('campaign-text-invalid')
   const takeover = sent.takeover === true ? { takeover: true } : {}
   return { ok: true, value: { kind: 'text', yaml: text, hash: configHash(text), ...takeover } }
 }
@@ -115,7 +115,6 @@ function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<Campa
     return refuse('campaign-change-invalid', { reason: 'the patch changes nothing' })
   if (text.length > PATCH_LENGTH_MAX)
     return refuse('campaign-change-invalid', { reason: `the patch exceeds ${PATCH_LENGTH_MAX} characters` })
-  if (UNSTORABLE.test(text) || text.includes('\\u0000')) return refuse('campaign-text-invalid')
   const isOneSided = ({ add, remove: taken }: NonNullable<typeof pipeline>[number]) =>
     (add === undefined) !== (taken === undefined)
   if (!(pipeline ?? []).every(isOneSided))

@@ -11,6 +11,7 @@ import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorable } from '../model/storable.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { ValidationErrorWire } from '../wire/errors.ts'
 
@@ -49,9 +50,6 @@ export type TextRefusal = Refusal<'comment-required' | 'text-not-storable' | 'te
 export type DraftRefusal =
   | { ok: false; code: 'configuration-invalid'; validationErrors: ValidationErrorWire[] }
   | { ok: false; code: 'server-busy' }
-
-/** PostgreSQL keeps no U+0000 and no half of a surrogate pair; neither belongs in a draft or a comment. */
-const isStorable = (text: string): boolean => !text.includes('\0') && !/\p{Surrogate}/u.test(text)
 
 /**
  * Longest comment, in UTF-16 units: it stays for ever, in every later evidence pack. Longer ones belong into a

@@ -7,6 +7,7 @@ import {
 } from '../configs/render/variables.ts'
 import { configHash } from '../model/config-hash.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorable } from '../model/storable.ts'
 import { classifyKey } from '../selectors/keys.ts'
 import { type LabelRefusal, refuseSelector, type SelectorRefusal } from '../selectors/read-selector.ts'
 import type { StoredValueTable, StoredVariable, StoredVersion } from '../store/fleet-configs.ts'
@@ -33,7 +34,6 @@ const SAMPLES: Readonly<Record<StoredVariable['type'], string>> = {
 }
 const COMMENT_LENGTH_MAX = 4_000
 const TABLE_ROWS_MAX = 1_000
-const UNSTORABLE = /\0|\p{Surrogate}/u
 
 /** Check a version before it is stored, for good; its hash where it can be. */
 export async function readVersion(
@@ -41,13 +41,13 @@ export async function readVersion(
   configs: Pick<ConfigEngine, 'render'>,
 ): Promise<{ ok: true; hash: string } | VersionRefusal> {
   const { body, variables, valueTable, comment } = draft
-  if (comment.length > COMMENT_LENGTH_MAX || UNSTORABLE.test(comment))
+  if (comment.length > COMMENT_LENGTH_MAX || !isStorable(comment))
     return refuse('version-comment-invalid', { max: COMMENT_LENGTH_MAX })
   const declared = variables.map(toDeclared)
   const fault =
     describeDeclarationFault(declared) ?? describeLabels(variables) ?? describeTable(declared, valueTable)
   if (fault !== null) return refuse('version-variables-invalid', { reason: fault })
-  if (UNSTORABLE.test(body))
+  if (!isStorable(body))
     return refuse('version-text-invalid', { reason: 'the text holds characters that cannot be stored' })
   // Patterns are not known to fit any sample, so they are left out of this.
   const sampled = declared.map((variable) => ({ ...variable, pattern: null }))
@@ -98,7 +98,7 @@ function describeTable(
   const rows = Object.entries(table.rows)
   if (rows.length > TABLE_ROWS_MAX) return `the table of values has more than ${TABLE_ROWS_MAX} rows`
   for (const [key, row] of rows) {
-    if (key === '' || key.length > VALUE_LENGTH_MAX || UNSTORABLE.test(key))
+    if (key === '' || key.length > VALUE_LENGTH_MAX || !isStorable(key))
       return 'the table of values has a bad row'
     for (const [name, value] of Object.entries(row)) {
       const variable = variables.find((one) => one.name === name)

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorableLine } from '../model/storable.ts'
 import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { Selector, SelectorExpression } from '../wire/selectors.ts'
 import { classifyKey, IDENTITY_KEYS, IDENTITY_PREFIX, type KeyClass } from './keys.ts'
@@ -25,7 +26,6 @@ export const FLEET_CONFIG_RULES: SelectorRules = { classes: ['trusted', 'identit
 
 const ENTRIES_MAX = 50
 const TEXT_LENGTH_MAX = 256
-const UNSTORABLE = /[\0-\u001f\u007f]|\p{Surrogate}/u
 
 /** Why labels, or the texts of a selector, cannot be kept. */
 export const LABEL_ERRORS = [
@@ -56,7 +56,7 @@ export type SelectorRefusal = Refusal<(typeof SELECTOR_ERRORS)[number]>
 function refuseText(field: string, text: string): LabelRefusal | null {
   if (text.trim() === '') return refuse('labels-have-empty-text', { field })
   if (text.length > TEXT_LENGTH_MAX) return refuse('labels-have-long-text', { field, max: TEXT_LENGTH_MAX })
-  return UNSTORABLE.test(text) ? refuse('labels-have-control-characters', { field }) : null
+  return isStorableLine(text) ? null : refuse('labels-have-control-characters', { field })
 }
 
 /** Refuse labels that cannot be kept; null when they can. Keys carry no prefix. */

@@ -98,6 +98,35 @@ const applyAll = () => {
   for (const agent of agents) if (agent.offered().at(-1) === SECOND) agent.apply()
 }
 
+describe('a draft', () => {
+  const HALF = '\ud800'
+
+  it.each([
+    ['an id with a null character', { scope: { workload_ids: ['a\0'] } }],
+    ['an excluded id with half a character', { scope: { ...scope(), exclude_ids: [HALF] } }],
+    [
+      'a fleet config with a null character',
+      { change: { kind: 'version', fleet_config_id: '\0', number: 1 } },
+    ],
+    [
+      'a patch with half a character',
+      { change: { kind: 'patch', patch: { merge: { extensions: { a: HALF } } } } },
+    ],
+    ['a patch with such a key', { change: { kind: 'patch', patch: { merge: { [`a\0`]: {} } } } }],
+  ])('of %s is refused: the database could not hold it', async (_, more) => {
+    const body = { name: 'Two', change: { kind: 'text', yaml: configYaml(2) }, scope: scope(), ...more }
+    expect(await call('POST', '', body)).toMatchObject({
+      status: 400,
+      json: { code: 'campaign_text_invalid' },
+    })
+  })
+
+  it('may speak of a null character where it only names one', async () => {
+    const patch = { merge: { extensions: { zpages: { note: '\\u0000' } } } }
+    await draft({ change: { kind: 'patch', patch } })
+  })
+})
+
 describe('a plan', () => {
   it('says what would be done with each workload, in waves, and changes nothing', async () => {
     const bare = fakeAgent(ctx.fleet, { host: 'vm-bare' })
