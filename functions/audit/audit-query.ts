@@ -1,5 +1,6 @@
 import { optional, string, type } from 'superstruct'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
+import { readTime } from '../../lib/model/times.ts'
 import type { AuditFilter, AuditRecord } from '../../lib/store/audit.ts'
 import type { AuditEventRecord } from '../../lib/wire/audit.ts'
 
@@ -31,13 +32,8 @@ type Query = { [name in keyof typeof auditQuery]?: string | undefined }
 /** More than there are kinds of. */
 const ACTIONS_MAX = 100
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
-
-function readTime(value: string | undefined): Date | null | undefined {
-  if (value === undefined || value === '') return undefined
-  const time = RFC_3339.test(value) ? new Date(value.toUpperCase()) : null
-  return time !== null && Number.isNaN(time.getTime()) ? null : time
-}
+const readBound = (value: string | undefined): Date | null | undefined =>
+  value === undefined || value === '' ? undefined : readTime(value)
 
 /** What a filter can be refused for. */
 export const FILTER_ERRORS = ['invalid-time', 'too-many-actions'] as const
@@ -45,9 +41,9 @@ type AuditQueryRefusal = Refusal<(typeof FILTER_ERRORS)[number]>
 
 /** The filter that a query asks for; an empty parameter is absent. */
 export function readFilter(query: Query): { ok: true; filter: AuditFilter } | AuditQueryRefusal {
-  const from = readTime(query.from)
+  const from = readBound(query.from)
   if (from === null) return refuse('invalid-time', { parameter: 'from' })
-  const to = readTime(query.to)
+  const to = readBound(query.to)
   if (to === null) return refuse('invalid-time', { parameter: 'to' })
   const given = (value: string | undefined) => value || undefined
   const actions = given(query.actions)?.split(',')

@@ -1,5 +1,6 @@
 import { pattern, string } from 'superstruct'
 import type { RevokeOutcome, TokenOutcome } from '../../lib/identity/token-administration.ts'
+import { readTime } from '../../lib/model/times.ts'
 import type { ApiToken } from '../../lib/store/api-tokens.ts'
 import type { ApiTokenRecord, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -20,14 +21,11 @@ export function toTokenRecord(token: ApiToken): ApiTokenRecord {
   }
 }
 
-/** RFC 3339 with its zone; whatever else a `Date` would read means another time elsewhere. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
-
 /** A token that is asked for, as the body holds it. */
 export const readTokenRequest = ({ name, permissions, expires_at: at }: Required<ApiTokenRequest>) => ({
   name,
   permissions,
-  expiresAt: new Date(TIME.test(at) ? at : Number.NaN),
+  expiresAt: readTime(at) ?? new Date(Number.NaN),
 })
 
 /** What a token can be refused for. */

@@ -1,5 +1,6 @@
 import { array, optional, string, type } from 'superstruct'
 import { toEventRecord } from '../../lib/fleet/views/event.ts'
+import { readTime } from '../../lib/model/times.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { listEvents } from '../../lib/store/workload-events.ts'
 import { WorkloadEventRecord } from '../../lib/wire/events.ts'
@@ -11,19 +12,11 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 const ORDER = 'workload_events.occurred_at'
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 500
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i
 
 /** As the contract has it: anything but 1 to 500 stands for 100. */
 function readEventLimit(text: string | undefined): number {
   const number = text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : 0
   return number >= 1 && number <= LIMIT_MAX ? number : LIMIT_DEFAULT
-}
-
-/** A time as sent; null for what is none. */
-function readSince(text: string | undefined): Date | null {
-  if (text === undefined || !TIME.test(text)) return null
-  const time = new Date(text)
-  return Number.isNaN(time.getTime()) ? null : time
 }
 
 /** The lifecycle log of a workload, newest first. */
@@ -45,7 +38,7 @@ export default defineHttp({
     // Whoever sees a workload come sees its event as well.
     const db = await ctx.db.upToDate()
     const rows = await listEvents(db, params.id, {
-      since: readSince(query.since),
+      since: query.since === undefined ? null : readTime(query.since),
       before:
         after === null ? null : { occurredAt: new Date(Number(after[0])), id: Math.trunc(Number(after[1])) },
       limit: limit + 1,

@@ -3,6 +3,8 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorable } from '../model/storable.ts'
+import { readTime } from '../model/times.ts'
 import { deleteHold, type StoredHold, storeHold } from '../store/holds.ts'
 import type { FleetConfigs } from './fleet-configs.ts'
 
@@ -20,15 +22,13 @@ export const HOLD_MS = 7 * DAY_MS
 const HOLD_MAX_MS = 365 * DAY_MS
 /** Longest reason, in UTF-16 units. */
 export const HOLD_REASON_LENGTH_MAX = 1_024
-const UNSTORABLE = /\0|\p{Surrogate}/u
 
 export type HoldRefusal = Refusal<'reason-invalid' | 'until-invalid' | 'workload-not-found'> | AuditFailure
 
 /** A time that somebody gave for the end of something; null when it is none, is over, or too far away. */
 export function readUntil(text: string, now: Date, mostMs: number): Date | null {
-  const until = new Date(text)
-  const isTime = /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(until.getTime())
-  return isTime && until > now && until.getTime() - now.getTime() <= mostMs ? until : null
+  const until = readTime(text)
+  return until !== null && until > now && until.getTime() - now.getTime() <= mostMs ? until : null
 }
 
 type HoldOutcome = { ok: true; hold: StoredHold } | HoldRefusal
@@ -40,7 +40,7 @@ export async function holdWorkload(
 ): Promise<HoldOutcome> {
   const { workloadId, actor } = wanted
   const reason = wanted.reason.trim()
-  if (reason === '' || reason.length > HOLD_REASON_LENGTH_MAX || UNSTORABLE.test(reason))
+  if (reason === '' || reason.length > HOLD_REASON_LENGTH_MAX || !isStorable(reason))
     return refuse('reason-invalid', { max: HOLD_REASON_LENGTH_MAX })
   const now = parts.clock.now()
   const dueAt =

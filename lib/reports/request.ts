@@ -1,3 +1,4 @@
+import { readTime } from '../model/times.ts'
 import type { ReportInclude } from '../wire/reports.ts'
 import { REPORT_INCLUDES } from '../wire/values.ts'
 import { compareUtf8 } from './canonical.ts'
@@ -65,21 +66,11 @@ function readText(value: unknown, where: string): string {
 const readOptionalText = (value: unknown, where: string) =>
   value === undefined ? undefined : readText(value, where)
 
-const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
-
-/** An RFC 3339 time with a zone, in UTC and cut to milliseconds. */
-function readTime(value: unknown, where: string): string | undefined {
+/** A time in UTC. */
+function readMoment(value: unknown, where: string): string | undefined {
   if (value === undefined) return undefined
-  const match = RFC_3339.exec(readText(value, where))
-  if (!match) throw new WrongForm(`${where}: expected an RFC 3339 time with a zone`)
-  const [, year, month, day, hour, minute, second, fraction = '.0', zone] = match
-  const ms = Date.parse(
-    `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${zone!.toUpperCase()}`,
-  )
-  const isDay = Number(day) <= new Date(Date.UTC(2000 + (Number(year) % 400), Number(month), 0)).getUTCDate()
-  const time = new Date(ms)
-  if (Number.isNaN(ms) || !isDay || time.getUTCFullYear() < 1 || time.getUTCFullYear() > 9999)
-    throw new WrongForm(`${where}: expected an RFC 3339 time with a zone`)
+  const time = readTime(readText(value, where))
+  if (time === null) throw new WrongForm(`${where}: expected an RFC 3339 time with a zone`)
   return time.toISOString()
 }
 
@@ -120,8 +111,8 @@ function readScope(value: unknown): { scope: NormalScope; kinds: number } {
     kinds++
     scope.whole_fleet = true
   }
-  const since = readTime(fields['since'], 'scope.since')
-  const until = readTime(fields['until'], 'scope.until')
+  const since = readMoment(fields['since'], 'scope.since')
+  const until = readMoment(fields['until'], 'scope.until')
   if (since !== undefined) scope.since = since
   if (until !== undefined) scope.until = until
   return { scope, kinds }

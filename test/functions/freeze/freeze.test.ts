@@ -72,6 +72,9 @@ it('a freeze is about those that it selects, or about all, and is lifted', async
   for (const body of [
     { reason: 'x', until: hence(-1) },
     { reason: 'x', until: 'tomorrow' },
+    // Without a zone it would be another time on another server.
+    { reason: 'x', until: hence(HOUR).replace('Z', '') },
+    { reason: 'x', until: '2026-09-31T00:00:00Z' },
     { reason: ' ', until: hence(HOUR) },
     { reason: 'x', until: hence(HOUR), selector: { types: ['collector'] } },
   ])
