@@ -8,6 +8,7 @@ import {
   SELECTOR_ERRORS,
   tidySelector,
 } from '../../lib/selectors/read-selector.ts'
+import { toSelectable } from '../../lib/selectors/selector.ts'
 import { findPushGroup } from '../../lib/store/push-groups.ts'
 import { findTemplate } from '../../lib/store/templates.ts'
 import { PushPreview, PushPreviewRequest } from '../../lib/wire/pushes.ts'
@@ -46,7 +47,7 @@ export default defineHttp({
     if (checked !== null && !checked.ok) return problem(checked.code)
     const workloads = [...ctx.fleet.state.workloads.values()]
       .filter((workload) => workload.archivedAt === null)
-      .map((one) => ({ ...one, availableComponents: one.availableComponents?.components ?? null }))
+      .map((workload) => ({ ...workload, ...toSelectable(workload) }))
     const preview = previewPush(workloads, {
       groupId: group?.id ?? null,
       selector: group?.selector ?? tidySelector(body.selector ?? {}),

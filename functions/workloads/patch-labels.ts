@@ -1,4 +1,3 @@
-import { toSelectable } from '../../lib/fleet-configs/fleet-configs.ts'
 import {
   FREE_SELECTOR_RULES,
   LABEL_ERRORS,
@@ -7,7 +6,7 @@ import {
   refuseLabels,
   SELECTOR_ERRORS,
 } from '../../lib/selectors/read-selector.ts'
-import { isSelected } from '../../lib/selectors/selector.ts'
+import { isSelected, toSelectable } from '../../lib/selectors/selector.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import { LabelsPatch, LabelsPatched } from '../../lib/wire/labels-patch.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'

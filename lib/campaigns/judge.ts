@@ -8,6 +8,7 @@ import { toDeclared } from '../fleet-configs/read-version.ts'
 import { resolveValues } from '../fleet-configs/values.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
+import { toSelectable } from '../selectors/selector.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import { findContent } from '../store/config-contents.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
@@ -15,7 +16,7 @@ import { listManagedConfigs } from '../store/managed-configs.ts'
 import { listWorkloadVariables } from '../store/workload-variables.ts'
 import type { CampaignChange, CampaignPatch, CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
 import { environmentOf } from '../wire/labels.ts'
-import { type CampaignParts, toSelectable } from './parts.ts'
+import type { CampaignParts } from './parts.ts'
 
 /** What a campaign would do with one workload, as both stand now. */
 export interface Judgement {

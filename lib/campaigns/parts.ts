@@ -2,7 +2,6 @@ import type { ApprovalParts } from '../changes/approval-parts.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import type { Log } from '../log.ts'
 import { configHash } from '../model/config-hash.ts'
-import type { SelectableWorkload } from '../selectors/selector.ts'
 
 /** What campaigns work with. */
 export interface CampaignParts extends ApprovalParts {
@@ -12,12 +11,6 @@ export interface CampaignParts extends ApprovalParts {
   /** Why campaigns leave a workload alone now; null when they do not. */
   reservationOf(workload: Workload): 'held' | 'frozen' | null
 }
-
-/** A workload as selectors look at it. */
-export const toSelectable = (workload: Workload): SelectableWorkload => ({
-  ...workload,
-  availableComponents: workload.availableComponents?.components ?? null,
-})
 
 /** The policy of the server, as one hash: a plan that was judged by another one is not started any further. */
 export const hashPolicy = (policy: CampaignParts['config']['policy']): string =>

@@ -1,8 +1,8 @@
 import type { Workload } from '../fleet/state/model.ts'
-import { isSelected } from '../selectors/selector.ts'
+import { isSelected, toSelectable } from '../selectors/selector.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { CampaignScope } from '../wire/campaigns.ts'
-import { type CampaignParts, toSelectable } from './parts.ts'
+import type { CampaignParts } from './parts.ts'
 
 /** Whether a campaign means a workload, and whether it leaves it out by name. */
 export function isInScope(

@@ -2,7 +2,7 @@ import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
+import { isSelected, toSelectable } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
 import {
   listFleetConfigs,
@@ -28,15 +28,6 @@ export interface FleetConfigsParts {
 export const FLEET_CONFIGS_MAX = 500
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 200
-
-/** A workload as selectors see it. */
-export function toSelectable(workload: Workload): SelectableWorkload {
-  const { type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig } = workload
-  return {
-    ...{ type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig },
-    availableComponents: workload.availableComponents?.components ?? null,
-  }
-}
 
 /**
  * Which workload is under which fleet config, which ones campaigns leave alone, and where changes are frozen. Small

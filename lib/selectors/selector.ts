@@ -16,6 +16,20 @@ export interface SelectableWorkload {
   availableComponents: Readonly<Record<string, readonly string[]>> | null
 }
 
+/** A workload as the fleet holds it: its components come with their hash. */
+type HeldWorkload = Omit<SelectableWorkload, 'availableComponents'> & {
+  availableComponents: { components: SelectableWorkload['availableComponents'] } | null
+}
+
+/** A workload of the fleet as selectors see it. */
+export function toSelectable(workload: HeldWorkload): SelectableWorkload {
+  const { type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig } = workload
+  return {
+    ...{ type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig },
+    availableComponents: workload.availableComponents?.components ?? null,
+  }
+}
+
 /** The value of a key; absent when it is not set, or empty. */
 const valueIn = (labels: Readonly<Record<string, string>>, name: string): string | undefined =>
   (Object.hasOwn(labels, name) && labels[name]) || undefined
