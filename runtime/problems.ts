@@ -245,7 +245,6 @@ export const PROBLEMS = {
   'selector-values-missing': { status: 400, error: 'selector has {operator} without values for "{key}"' },
   'selector-values-unexpected': { status: 400, error: 'selector has values for {operator} of "{key}"' },
   'server-busy': { status: 503, error: 'server is busy' },
-  'server-stopping': { status: 503, error: 'server is stopping' },
   'service-account-name-invalid': {
     status: 400,
     error: 'name must be lower-case letters, digits, ".", "_" and "-", 63 at most',

@@ -218,6 +218,14 @@ describe('a change', () => {
     expect(hits).toHaveLength(3)
   })
 
+  test('is refused with codes that something answers', async () => {
+    const { PROBLEMS } = await import('../runtime/problems.ts')
+    const isSaid = (code: string) =>
+      code === 'forbidden' ||
+      apartFrom('runtime/problems.ts', 'runtime/ui/').some(({ text }) => text.includes(`'${code}'`))
+    expect(Object.keys(PROBLEMS).filter((code) => !isSaid(code))).toEqual([])
+  })
+
   test('is an act: transactions of their own are for what nobody does', () => {
     const unasked = [
       // What agents said, the offers that follow from it, what the rules make of the fleet, and what is too old.
@@ -362,6 +370,19 @@ describe('what is written', () => {
     expect(findCode(source, /^\s*(export )?(declare )?(const )?enum \w+ \{/)).toEqual([])
     expect(find(source, /@ts-(ignore|nocheck)/)).toEqual([])
     expect(findCode(source, /^export \* from/)).toEqual([])
+  })
+
+  test('nothing is exported that nobody uses, not even its own file', () => {
+    const words = new Map<string, number>()
+    for (const { text } of source)
+      for (const word of text.match(/[\w$]+/g) ?? []) words.set(word, (words.get(word) ?? 0) + 1)
+    const unused = ['lib/', 'functions/', 'runtime/'].flatMap(inRoom).flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) ([\w$]+)/gm)]
+        .map((match) => match[1]!)
+        .filter((name) => words.get(name) === 1)
+        .map((name) => `${path}: ${name}`),
+    )
+    expect(unused).toEqual([])
   })
 
   test('every exported function opens with a sentence that says what it is for', () => {

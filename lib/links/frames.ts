@@ -6,8 +6,7 @@ import type { ServerMessage } from '../opamp/report.ts'
 export const LINK_VERSION = 1
 /** Ownership is not split: there is one cell, and every message says of which it is. */
 export const CELL = 0
-/** Bytes of one batch; a report is at most 512 KiB, and batches are closed a good deal earlier. */
-export const BATCH_BYTES_MAX = 4 * 1_048_576
+/** Bytes of one agent's report on a link. */
 export const REPORT_BYTES_MAX = 524_288
 
 /**

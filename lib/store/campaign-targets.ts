@@ -121,15 +121,6 @@ export async function listCampaignTargets(
   )
 }
 
-/** One target, by what was pushed to it. */
-export async function findTargetOfPush(db: Db, pushId: string): Promise<StoredCampaignTarget | null> {
-  const rows = await db.query<StoredCampaignTarget>(
-    `select ${COLUMNS} from campaign_targets where push_id = $1 or rollback_push_id = $1`,
-    [pushId],
-  )
-  return rows[0] ?? null
-}
-
 /** A target whose turn has come. */
 export interface StartedTarget {
   workloadId: string

@@ -168,7 +168,6 @@ export const problemTexts = defineTexts({
     selector_values_missing: '{operator} of {key} needs values.',
     selector_values_unexpected: '{operator} of {key} takes no values.',
     server_busy: 'The server is busy. Try again in a moment.',
-    server_stopping: 'The server is stopping. Try again in a moment.',
     service_account_name_invalid:
       'The name must be lower-case letters, digits, “.”, “_” and “-”, 63 at most.',
     service_account_not_found: 'This service account does not exist, or no longer.',
@@ -400,7 +399,6 @@ export const problemTexts = defineTexts({
     selector_values_missing: '{operator} de {key} a besoin de valeurs.',
     selector_values_unexpected: '{operator} de {key} ne prend pas de valeurs.',
     server_busy: 'Le serveur est occupé. Réessayez dans un instant.',
-    server_stopping: 'Le serveur s’arrête. Réessayez dans un instant.',
     service_account_name_invalid:
       'Le nom se compose de lettres minuscules, de chiffres, de « . », « _ » et « - », 63 au plus.',
     service_account_not_found: 'Ce compte de service n’existe pas, ou plus.',
