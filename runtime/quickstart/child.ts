@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 
 /** A part of the quick start that runs as a process of its own. */
 export interface Child {
@@ -59,4 +60,9 @@ export function startChild(options: {
 export function tailLog(file: string, lines = 8): string {
   const text = readFileSync(file, 'utf8').trimEnd()
   return text.split('\n').slice(-lines).join('\n')
+}
+
+/** One log a start: the former one is kept beside it. */
+export async function turnLog(file: string): Promise<void> {
+  if (existsSync(file)) await rename(file, `${file}.1`)
 }

@@ -1,29 +1,30 @@
 import { existsSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Child, startChild, tailLog } from './child.ts'
+import { type Child, startChild, turnLog } from './child.ts'
 import { makeDemoHistory } from './demo-history.ts'
 import { type ChosenAddress, chooseAddress, findFreePort } from './ports.ts'
 import { type EmbeddedPostgres, startPostgres } from './postgres.ts'
 import { claimDirectory, forgetRunning, noteRunning } from './running.ts'
+import { serviceLogOf, startServices } from './services.ts'
 import { openSettings, type QuickStartSettings } from './settings.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DATA = process.env['MUSTER_DATA_DIR'] ?? join(ROOT, '.data')
-const SERVICE_LOG = join(DATA, 'muster.log')
 const FLEET_LOG = join(DATA, 'demo-fleet.log')
-const READY_PATIENCE_MS = 60_000
-/** The service itself stops within 10 s; see its graceful stop. */
-const STOP_PATIENCE_MS = 12_000
+/** Each opens up to 40 sessions for its requests, and some of its own. */
+const SESSIONS_EACH = 45
+const PROCESSES_MAX = 5
 
 const HELP = `npm start [-- options]
 
 Builds muster and runs it with a database and a small fleet of simulated collectors, all on this machine.
 Data is kept in .data and survives a restart; remove that folder to start anew.
 
-  --no-demo   without the simulated collectors
-  --help      this text
+  --no-demo       without the simulated collectors
+  --processes N   so many processes of muster behind one address, 1 to ${PROCESSES_MAX}
+  --help          this text
 
 LISTEN_ADDR, OPAMP_ADDR and every other variable of the service count here too; with DB_DSN set, that
 database is used and no PostgreSQL is started.
@@ -47,12 +48,12 @@ class Parts {
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error))
 const say = (text: string) => console.log(text)
 
-async function startDatabase(settings: QuickStartSettings): Promise<EmbeddedPostgres> {
+async function startDatabase(settings: QuickStartSettings, processes: number): Promise<EmbeddedPostgres> {
   return startPostgres({
     directory: join(DATA, 'postgres'),
     port: await findFreePort('127.0.0.1'),
     password: settings.databasePassword,
-    settings: ['max_connections=60'],
+    settings: [`max_connections=${15 + SESSIONS_EACH * processes}`],
   })
 }
 
@@ -78,46 +79,6 @@ function waitForTheEnd(parent: number): Promise<null> {
   })
 }
 
-function startService(
-  script: string,
-  settings: QuickStartSettings,
-  dsn: string,
-  addresses: { api: ChosenAddress; opamp: ChosenAddress },
-): Child {
-  return startChild({
-    script,
-    // Whoever tries it out sees all of it; a service of one's own starts as community.
-    args: ['--edition', 'complete'],
-    hasChannel: false,
-    logFile: SERVICE_LOG,
-    env: {
-      JWT_SECRET: settings.jwtSecret,
-      SEED_ADMIN_EMAIL: settings.adminEmail,
-      SEED_ADMIN_PASSWORD: settings.adminPassword,
-      ...process.env,
-      DB_DSN: dsn,
-      LISTEN_ADDR: `${addresses.api.host}:${addresses.api.port}`,
-      OPAMP_ADDR: `${addresses.opamp.host}:${addresses.opamp.port}`,
-    },
-  })
-}
-
-/** Wait until the service says that it is ready. Throws with its last words when it ends before. */
-async function waitUntilReady(service: Child, url: string): Promise<void> {
-  const deadline = performance.now() + READY_PATIENCE_MS
-  while (performance.now() < deadline) {
-    if (service.hasEnded())
-      throw new Error(`the service ended (${await service.ended}):\n${tailLog(SERVICE_LOG)}`)
-    const status = await fetch(`${url}/readyz`).then(
-      (response) => response.status,
-      () => 0,
-    )
-    if (status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`the service was not ready within ${READY_PATIENCE_MS / 1000} s:\n${tailLog(SERVICE_LOG)}`)
-}
-
 function startDemoFleet(bundle: string, opampUrl: string): Child {
   return startChild({
     script: bundle,
@@ -126,11 +87,6 @@ function startDemoFleet(bundle: string, opampUrl: string): Child {
     logFile: FLEET_LOG,
     env: { PATH: process.env['PATH'] ?? '', OPAMP_SHARED_SECRET: process.env['OPAMP_SHARED_SECRET'] ?? '' },
   })
-}
-
-/** One log a start: the former one is kept beside it. */
-async function turnLog(file: string): Promise<void> {
-  if (existsSync(file)) await rename(file, `${file}.1`)
 }
 
 async function isPasswordUnchanged(url: string, settings: QuickStartSettings): Promise<boolean> {
@@ -153,7 +109,11 @@ function printWelcome(
   opampUrl: string,
   hasDemo: boolean,
   isNew: boolean,
+  processes: number,
 ) {
+  const logs = Array.from({ length: processes }, (_, index) => serviceLogOf(DATA, index)).join(
+    '\n            ',
+  )
   const steps = hasDemo
     ? [
         'Find what is wrong: payments-collector is degraded, and its health says why.',
@@ -169,7 +129,7 @@ muster runs.
   Log in    ${settings.adminEmail}
             ${isNew ? settings.adminPassword : '(the password was changed since the first start)'}
   OpAMP     ${opampUrl}
-  Logs      ${SERVICE_LOG}
+  Logs      ${logs}
 
 What to try:
 ${steps.map((step, index) => `  ${index + 1}. ${step}`).join('\n')}
@@ -189,13 +149,16 @@ async function makeHistoryOnce(url: string, settings: QuickStartSettings): Promi
 }
 
 /** Start all parts, in order; what is in `parts` afterwards has to be stopped, also after a throw. */
-async function startAll(parts: Parts, hasDemo: boolean, bundles: Bundles): Promise<Promise<string>[]> {
+async function startAll(
+  parts: Parts,
+  { hasDemo, processes }: Options,
+  bundles: Bundles,
+): Promise<Promise<string>[]> {
   const isFirstStart = !existsSync(join(DATA, 'demo-history'))
   const settings = await openSettings(DATA)
   await claimDirectory(DATA)
-  await noteRunning(DATA, { url: 'starting', service: 0 })
+  await noteRunning(DATA, { url: 'starting', services: [] })
   parts.add('the note of what runs', () => forgetRunning(DATA))
-  await turnLog(SERVICE_LOG)
   await turnLog(FLEET_LOG)
   const api = await chooseAddress('LISTEN_ADDR', process.env['LISTEN_ADDR'], 8080)
   const opamp = await chooseAddress('OPAMP_ADDR', process.env['OPAMP_ADDR'], 4320, [api.port])
@@ -205,17 +168,18 @@ async function startAll(parts: Parts, hasDemo: boolean, bundles: Bundles): Promi
   const ends: Promise<string>[] = []
   let dsn = process.env['DB_DSN'] ?? ''
   if (dsn === '') {
-    const database = await startDatabase(settings)
+    const database = await startDatabase(settings, processes)
     parts.add('PostgreSQL', () => database.stop())
     ends.push(database.ended.then((said) => `PostgreSQL ended:\n${said.slice(-1_000)}`))
     dsn = database.dsn('postgres')
   }
   const url = `http://${hostOf(api)}`
-  const service = startService(bundles.service, settings, dsn, { api, opamp })
-  parts.add('the service', () => service.stop(STOP_PATIENCE_MS))
-  ends.push(service.ended.then((how) => `The service ended (${how}):\n${tailLog(SERVICE_LOG)}`))
-  await noteRunning(DATA, { url, service: service.pid })
-  await waitUntilReady(service, url)
+  const { ended } = await startServices({
+    ...{ directory: DATA, script: bundles.service, settings, dsn, addresses: { api, opamp }, processes, say },
+    add: (name, stop) => parts.add(name, stop),
+    note: (services) => noteRunning(DATA, { url, services }),
+  })
+  ends.push(ended)
   const opampUrl = `ws://${hostOf(opamp)}/v1/opamp`
   if (hasDemo) {
     const fleet = startDemoFleet(bundles.fleet, opampUrl)
@@ -230,8 +194,29 @@ async function startAll(parts: Parts, hasDemo: boolean, bundles: Bundles): Promi
   }
   const isUnchanged = await isPasswordUnchanged(url, settings)
   if (hasDemo && isFirstStart && isUnchanged) await makeHistoryOnce(url, settings)
-  printWelcome(settings, url, opampUrl, hasDemo, isUnchanged)
+  printWelcome(settings, url, opampUrl, hasDemo, isUnchanged, processes)
   return ends
+}
+
+/** What is asked for. */
+interface Options {
+  hasDemo: boolean
+  processes: number
+}
+
+/** Read the arguments; what is wrong with them as a sentence. */
+function readOptions(args: readonly string[]): Options | string {
+  const options = { hasDemo: true, processes: 1 }
+  for (let at = 0; at < args.length; at++) {
+    if (args[at] === '--no-demo') options.hasDemo = false
+    else if (args[at] === '--processes') {
+      const count = args[++at] ?? ''
+      if (!/^\d$/.test(count) || Number(count) < 1 || Number(count) > PROCESSES_MAX)
+        return `--processes must be 1 to ${PROCESSES_MAX}, found "${count}"`
+      options.processes = Number(count)
+    } else return `Unknown option ${args[at]}`
+  }
+  return options
 }
 
 /** The whole quick start; resolves with the exit code when it is over. */
@@ -240,16 +225,16 @@ export async function quickStart(args: readonly string[], bundles: Bundles): Pro
     say(HELP)
     return 0
   }
-  const unknown = args.find((arg) => arg !== '--no-demo')
-  if (unknown !== undefined) {
-    console.error(`Unknown option ${unknown}\n\n${HELP}`)
+  const options = readOptions(args)
+  if (typeof options === 'string') {
+    console.error(`${options}\n\n${HELP}`)
     return 2
   }
   const parts = new Parts()
   const interrupted = waitForTheEnd(bundles.parent)
   let code = 0
   try {
-    const started = startAll(parts, !args.includes('--no-demo'), bundles)
+    const started = startAll(parts, options, bundles)
     const ends = await Promise.race([started, interrupted])
     const crash = ends === null ? null : await Promise.race([interrupted, ...ends])
     if (crash === null) say('Stopping.')

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 interface Running {
   pid: number
   url: string
-  /** The service's process, 0 before it is started. */
-  service: number
+  /** The service's processes, none before they are started. */
+  services: number[]
 }
 
 const fileOf = (directory: string) => join(directory, 'running.json')
@@ -23,16 +23,17 @@ async function isRunning(pid: number, script: string): Promise<boolean> {
 }
 
 /**
- * Make sure that no other start uses this data folder. Throws when one does; ends the service of one that was
+ * Make sure that no other start uses this data folder. Throws when one does; ends the services of one that was
  * killed before it could.
  */
 export async function claimDirectory(directory: string): Promise<void> {
   const text = await readFile(fileOf(directory), 'utf8').catch(() => null)
   if (text === null) return
-  const { pid, url, service } = JSON.parse(text) as Running
+  const { pid, url, services } = JSON.parse(text) as Running
   if (pid !== process.pid && (await isRunning(pid, 'start.mjs')))
     throw new Error(`muster runs already from this folder: ${url} (process ${pid})`)
-  if (service > 0 && (await isRunning(service, 'muster.mjs'))) process.kill(service, 'SIGKILL')
+  for (const service of services ?? [])
+    if (await isRunning(service, 'muster.mjs')) process.kill(service, 'SIGKILL')
   await rm(fileOf(directory), { force: true })
 }
 

@@ -110,12 +110,55 @@ describe('npm start', () => {
     const first = start(['--no-demo'], await freeAddresses())
     await readWelcome(first)
     const parts = await listChildren(first.pid)
-    const service = Number(/"service":(\d+)/.exec(await readFile(join(data, 'running.json'), 'utf8'))?.[1])
+    const service = Number(
+      /"services":\[(\d+)\]/.exec(await readFile(join(data, 'running.json'), 'utf8'))?.[1],
+    )
     expect(parts).toContain(service)
     process.kill(service, 'SIGKILL')
     await first.ended
     expect(first.exitCode()).toBe(1)
     expect(first.output()).toContain('The service ended (signal SIGKILL)')
+    expect(await Promise.all(parts.map(describeProcess))).toEqual(parts.map(() => null))
+  })
+
+  test('runs several processes behind one address, and serves on when one of them dies', async () => {
+    const first = start(['--processes', '3'], await freeAddresses())
+    const welcome = await readWelcome(first)
+    const api = new Api(welcome.url)
+    await api.login(welcome)
+    type Member = { is_owner: boolean; agents: number; linked_since: string | null }
+    const members = async (): Promise<Member[]> => (await api.get('/api/system/cluster')).members
+    const live = async () => {
+      const all: { status: string }[] = await api.get('/api/workloads')
+      return all.filter(({ status }) => status !== 'disconnected').length
+    }
+    await eventually(
+      'the demo fleet is spread over all three',
+      async () => {
+        const found = await members()
+        return found.length === 3 && found.every(({ agents }) => agents > 0) && (await live()) >= 5
+      },
+      { explain: () => first.output() },
+    )
+    const { services } = JSON.parse(await readFile(join(data, 'running.json'), 'utf8')) as {
+      services: number[]
+    }
+    expect(services).toHaveLength(3)
+    // The first one owns.
+    process.kill(services[0]!, 'SIGKILL')
+    await eventually(
+      'another decides, and the demo fleet is there',
+      async () => {
+        const found = await members().catch(() => [])
+        const left = found.filter(({ linked_since }) => linked_since !== null)
+        return left.length === 2 && left.some(({ is_owner }) => is_owner) && (await live()) >= 5
+      },
+      { explain: () => first.output() },
+    )
+    expect(first.output()).toContain('Process 1 of 3 ended (signal SIGKILL)')
+    const parts = await listChildren(first.pid)
+    await first.stop('SIGINT')
+    expect(first.exitCode()).toBe(0)
     expect(await Promise.all(parts.map(describeProcess))).toEqual(parts.map(() => null))
   })
 

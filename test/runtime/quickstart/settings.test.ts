@@ -35,17 +35,17 @@ describe('the settings of the quick start', () => {
 describe('the note of what runs', () => {
   test('lets a start go on when the one that left it is gone', async () => {
     // No process has this number: it is above the largest that Linux gives.
-    await writeFile(join(folder, 'running.json'), '{"pid":99999999,"url":"http://x","service":99999998}')
+    await writeFile(join(folder, 'running.json'), '{"pid":99999999,"url":"http://x","services":[99999998]}')
     await claimDirectory(folder)
     await expect(stat(join(folder, 'running.json'))).rejects.toThrow('ENOENT')
   })
 
   test('is written with this process and taken back', async () => {
-    await noteRunning(folder, { url: 'http://x', service: 0 })
+    await noteRunning(folder, { url: 'http://x', services: [7] })
     expect(JSON.parse(await readFile(join(folder, 'running.json'), 'utf8'))).toEqual({
       pid: process.pid,
       url: 'http://x',
-      service: 0,
+      services: [7],
     })
     await forgetRunning(folder)
     await expect(stat(join(folder, 'running.json'))).rejects.toThrow('ENOENT')

@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { startBalancer } from './balancer.ts'
+import { type Child, startChild, tailLog, turnLog } from './child.ts'
+import { type ChosenAddress, findFreePort } from './ports.ts'
+import type { QuickStartSettings } from './settings.ts'
+
+const READY_PATIENCE_MS = 60_000
+/** The service itself stops within 10 s; see its graceful stop. */
+const STOP_PATIENCE_MS = 12_000
+const LOCAL = '127.0.0.1'
+
+/** The processes of the service that are to run. */
+export interface ServicesPlan {
+  /** Where their logs go. */
+  directory: string
+  script: string
+  settings: QuickStartSettings
+  dsn: string
+  /** Where they are reached: a single process listens there itself. */
+  addresses: { api: ChosenAddress; opamp: ChosenAddress }
+  processes: number
+  say(text: string): void
+  /** Take note of a part that has to be stopped. */
+  add(name: string, stop: () => Promise<void>): void
+  /** Write down the numbers of those that run. */
+  note(services: number[]): Promise<void>
+}
+
+/** The log of the process with this index. */
+export const serviceLogOf = (directory: string, index: number): string =>
+  join(directory, index === 0 ? 'muster.log' : `muster-${index + 1}.log`)
+
+/** Start them and wait until each is ready. `ended` tells how the service ended, once none of them is left. */
+export async function startServices(plan: ServicesPlan): Promise<{ ended: Promise<string> }> {
+  const { directory, processes, addresses, add, note } = plan
+  const started: Child[] = []
+  let isStopping = false
+  const places: Place[] = []
+  for (let index = 0; index < processes; index++) {
+    const place = await placeOf(plan)
+    const logFile = serviceLogOf(directory, index)
+    await turnLog(logFile)
+    const child = startService(plan, place, logFile, index)
+    places.push(place)
+    started.push(child)
+    add(processes === 1 ? 'the service' : `process ${index + 1}`, () => {
+      isStopping = true
+      return child.stop(STOP_PATIENCE_MS)
+    })
+    await note(started.map(({ pid }) => pid))
+    await waitUntilReady(child, `http://${place.api.host || LOCAL}:${place.api.port}`, logFile)
+  }
+  if (processes > 1)
+    for (const name of ['api', 'opamp'] as const) {
+      const balancer = await startBalancer(
+        addresses[name],
+        places.map((place) => place[name].port),
+      )
+      add(`the way to ${name}`, () => balancer.close())
+    }
+  return { ended: watchEnds(plan, started, () => isStopping) }
+}
+
+/** Where one process listens. */
+interface Place {
+  api: { host: string; port: number }
+  opamp: { host: string; port: number }
+  internal: string | null
+}
+
+async function placeOf({ processes, addresses }: ServicesPlan): Promise<Place> {
+  if (processes === 1) return { ...addresses, internal: null }
+  const freePlace = async () => ({ host: LOCAL, port: await findFreePort(LOCAL) })
+  return {
+    api: await freePlace(),
+    opamp: await freePlace(),
+    internal: `${LOCAL}:${await findFreePort(LOCAL)}`,
+  }
+}
+
+function startService(plan: ServicesPlan, place: Place, logFile: string, index: number): Child {
+  const { settings, dsn, script } = plan
+  const { api, opamp, internal } = place
+  return startChild({
+    script,
+    // Whoever tries it out sees all of it; a service of one's own starts as community.
+    args: ['--edition', 'complete'],
+    hasChannel: false,
+    logFile,
+    env: {
+      JWT_SECRET: settings.jwtSecret,
+      SEED_ADMIN_EMAIL: settings.adminEmail,
+      SEED_ADMIN_PASSWORD: settings.adminPassword,
+      ...process.env,
+      DB_DSN: dsn,
+      LISTEN_ADDR: `${api.host}:${api.port}`,
+      OPAMP_ADDR: `${opamp.host}:${opamp.port}`,
+      ...(internal === null ? {} : { MUSTER_INTERNAL_ADDR: internal, MUSTER_ADVERTISE_ADDR: internal }),
+      // There is one such address, and so one process that has it.
+      ...(index === 0 ? {} : { MUSTER_METRICS_ADDR: '' }),
+    },
+  })
+}
+
+/** Wait until the service says that it is ready. Throws with its last words when it ends before. */
+async function waitUntilReady(service: Child, url: string, logFile: string): Promise<void> {
+  const deadline = performance.now() + READY_PATIENCE_MS
+  while (performance.now() < deadline) {
+    if (service.hasEnded())
+      throw new Error(`the service ended (${await service.ended}):\n${tailLog(logFile)}`)
+    const status = await fetch(`${url}/readyz`).then(
+      (response) => response.status,
+      () => 0,
+    )
+    if (status === 200) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`the service was not ready within ${READY_PATIENCE_MS / 1000} s:\n${tailLog(logFile)}`)
+}
+
+/** Say of each that ends while others run that it did; resolves when the last one has. */
+function watchEnds(
+  { directory, say }: ServicesPlan,
+  started: readonly Child[],
+  isStopping: () => boolean,
+): Promise<string> {
+  return new Promise((resolve) => {
+    let left = started.length
+    started.forEach((child, index) => {
+      void child.ended.then((how) => {
+        const logFile = serviceLogOf(directory, index)
+        left--
+        if (left === 0) resolve(`The service ended (${how}):\n${tailLog(logFile)}`)
+        else if (!isStopping())
+          say(
+            `Process ${index + 1} of ${started.length} ended (${how}); the others serve on. Its log: ${logFile}`,
+          )
+      })
+    })
+  })
+}
