@@ -1,7 +1,9 @@
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { OWNER_SILENT_MS } from '../lib/cluster/timing.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../lib/store/db.ts'
+import { countMembers } from '../lib/store/members.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import type { Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
@@ -66,6 +68,7 @@ async function takeDatabase(
     clock,
     log,
     onLost: () => options.onFatal('another process has become the active one'),
+    mayClaim: askWhetherAlone(log),
   })
   let standby: Listener | null = null
   try {
@@ -83,6 +86,18 @@ async function takeDatabase(
     ;(standby as Listener | null)?.destroy()
   }
   return lock
+}
+
+/** Those that are several could not reach this one: it decides for no agent of theirs, and waits until none is left. */
+function askWhetherAlone(log: Log): (connection: Db) => Promise<boolean> {
+  let told = 0
+  return async (connection) => {
+    const members = await countMembers(connection, OWNER_SILENT_MS)
+    if (members > 0 && members !== told)
+      log.info({ count: members }, 'standing by while these serve: MUSTER_INTERNAL_ADDR is not set here')
+    told = members
+    return members === 0
+  }
 }
 
 async function drain(listener: Listener, untilMs: number, clock: Clock): Promise<void> {

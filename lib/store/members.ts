@@ -83,3 +83,16 @@ export async function endSessionsOf(db: Db, memberId: string, silentMs: number):
   )
   return rows.length
 }
+
+/** How many processes that are one of several were heard of within so long; none before there is their table. */
+export async function countMembers(db: Db, silentMs: number): Promise<number> {
+  const [table] = await db.query<{ isThere: boolean }>(
+    `select to_regclass('members') is not null as "isThere"`,
+  )
+  if (!table!.isThere) return 0
+  const [found] = await db.query<{ count: number }>(
+    `select count(*)::int as count from members where seen_at >= clock_timestamp() - make_interval(secs => $1 / 1000.0)`,
+    [silentMs],
+  )
+  return found!.count
+}

@@ -7,7 +7,11 @@ import { type Standby, startStandby } from './support/standby.ts'
 let owner: Service
 let front: Standby
 
+let alone: Standby | null = null
+
 afterEach(async () => {
+  await alone?.process.stop()
+  alone = null
   await front?.process.stop()
   await owner?.stop()
 })
@@ -58,4 +62,16 @@ test('an owner that stands still is replaced within eight seconds, and stops whe
     everyMs: 50,
   })
   expect(await msUntilAnswered()).toBeLessThan(1_000)
+})
+
+test('a process that is not one of several stands by while they serve, and decides once none is left', async () => {
+  await startTwo()
+  alone = await startStandby(owner.dsn, await findFreePort('127.0.0.1'))
+  await eventually('it stands by', async () => (await alone!.statusOf('/healthz')) === 200, { everyMs: 20 })
+  await owner.process().stop('SIGKILL')
+  await msUntilAnswered()
+  expect(await alone.statusOf('/readyz')).toBe(503)
+  expect(alone.process.output()).toContain('MUSTER_INTERNAL_ADDR is not set here')
+  await front.process.stop()
+  await eventually('it decides', async () => (await alone!.statusOf('/readyz')) === 200, { everyMs: 50 })
 })
