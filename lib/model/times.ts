@@ -1,7 +1,5 @@
-const DATE = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`
-const HOUR = String.raw`(?:[01]\d|2[0-3])`
-const CLOCK = String.raw`${HOUR}:[0-5]\d(?::[0-5]\d)?`
-const TIME = new RegExp(String.raw`^${DATE}T${CLOCK}(\.\d+)?(?:Z|[+-]${HOUR}:[0-5]\d)$`, 'i')
+const TIME =
+  /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
 
 /**
  * A time that somebody sent, cut to milliseconds; null when it is none. It is RFC 3339 with its zone, and the seconds

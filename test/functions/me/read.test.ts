@@ -24,8 +24,11 @@ describe('GET /api/me', () => {
       groups: [group('editor'), group('viewer')],
       permissions: [
         'alert:resolve',
+        'config:approve',
+        'config:break_glass',
         'config:create',
         'config:read_content',
+        'config:request',
         'reports:export',
         'workload:archive',
         'workload:push_config',
