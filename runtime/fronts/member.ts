@@ -111,6 +111,8 @@ class Member implements RunningMember {
   /** Which owner's epoch browsers and requests were led to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
+  /** It stops: what members pass on from now on is for the next owner. */
+  #isLeaving = false
 
   constructor(options: ServiceOptions, cluster: ClusterConfig) {
     const { config, log } = options
@@ -194,7 +196,7 @@ class Member implements RunningMember {
     const { config, files, log, onFatal } = this.#options
     this.#internal = startInternalListener({
       ...{ cluster: this.#cluster, functions: this.#functions, self: this.#self },
-      owned: () => this.#owning?.passedOn ?? null,
+      owned: () => (this.#isLeaving ? null : (this.#owning?.passedOn ?? null)),
       routes: [createLinkRoute(this.#self, () => this.#owning?.links ?? null)],
     })
     const api = createFrontApiHandlers({
@@ -368,6 +370,8 @@ class Member implements RunningMember {
     this.#opamp?.listener.stopListening()
     const schedules = owning?.schedules.stop() ?? Promise.resolve()
     await Promise.race([schedules, new Promise((resolve) => setTimeout(resolve, 2_000))])
+    // Members ask again elsewhere, so that what is under way comes to an end.
+    this.#isLeaving = true
     await this.#drain()
     owning?.owner.ctx.hub.flush()
     for (const socket of this.#api?.sockets() ?? []) socket.close(GOING_AWAY, 'server is stopping')
@@ -381,6 +385,9 @@ class Member implements RunningMember {
     await this.#opamp?.close()
     await this.#membership.stop()
     await this.#lock.release()
+    // A member that asks until it knows the next owner is told that this one is none, and not cut off.
+    this.#internal?.stopListening()
+    await this.#drain()
     this.#internal?.destroy()
     this.#api?.destroy()
     this.#metrics?.stop()

@@ -17,6 +17,8 @@ const ASK_AGAIN_MS = 50
 /** A request that has no answer by then gets none: the longest honest one, an evidence pack, takes a minute. */
 const ANSWER_MS = 120_000
 const CONNECT_MS = 2_000
+/** How long a former owner is waited for: it may be gone, or stopped where it stands. */
+const FORMER_ANSWERS_MS = 1_500
 /** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
 const KEEP_ALIVE_MS = 4_000
 /** Answers up to this size go on in one piece. */
@@ -106,9 +108,16 @@ export class OwnerDoor {
     return dialled?.accepted === true ? dialled.socket : null
   }
 
-  /** Another process owns by now: what the one before has not answered, it may never answer. */
+  /**
+   * Another process owns by now. One that stops in order still answers what was delivered to it; what has no answer
+   * after a moment may never get one.
+   */
   ownerChanged(epoch: number): void {
-    for (const [request, askedEpoch] of this.#asked) if (askedEpoch < epoch) request.destroy()
+    const former = [...this.#asked].filter(([, askedEpoch]) => askedEpoch < epoch)
+    if (former.length === 0) return
+    setTimeout(() => {
+      for (const [request] of former) request.destroy()
+    }, FORMER_ANSWERS_MS).unref()
   }
 
   close(): void {
