@@ -107,7 +107,7 @@ describe('trusted labels and push groups', () => {
     await page.getByRole('button', { name: 'New push group' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Web team')
-    await dialog.getByLabel('Trusted labels, one key=value a line').fill('team=web')
+    await dialog.getByLabel('Conditions on labels, one a line').fill('muster/team=web')
     await dialog.getByRole('button', { name: 'Save' }).click()
     const group = page.locator('section', { hasText: 'Web team' })
     await group.getByRole('button', { name: 'Whom it reaches' }).click()

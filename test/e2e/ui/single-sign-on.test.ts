@@ -84,7 +84,7 @@ test('an administrator links whoever has the e-mail of a local user', async () =
   await links.getByRole('button', { name: 'Link', exact: true }).click()
   await page.getByText('Linked.').waitFor()
   await theirs.page.getByRole('link', { name: 'Continue with Example SSO' }).click()
-  await theirs.page.getByRole('link', { name: 'Fleet' }).waitFor()
+  await theirs.page.getByRole('link', { name: 'Fleet', exact: true }).waitFor()
   await page.reload()
   await page
     .getByRole('row', { name: /ivan@example\.com/ })
