@@ -60,7 +60,7 @@ async function approveAndPush(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Approve', exact: true }).click()
   await page.getByRole('button', { name: 'Push', exact: true }).click()
   await page.getByRole('button', { name: 'Push now' }).click()
-  await page.getByRole('heading', { name: /^Push / }).waitFor()
+  await page.waitForURL(/\/pushes\//)
 }
 
 beforeAll(async () => {
@@ -166,7 +166,7 @@ describe('a change', () => {
     await page.getByLabel('Why it cannot wait').fill('collectors die of memory')
     await page.getByLabel('Comment for the record').fill('incident 7')
     await go.click()
-    await page.getByRole('heading', { name: /^Push / }).waitFor()
+    await page.waitForURL(/\/pushes\//)
     await page.getByText(/3 applied · 0 failed/).waitFor()
     await context.close()
   })
