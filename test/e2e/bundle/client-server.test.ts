@@ -40,7 +40,7 @@ beforeAll(async () => {
       return push.config_hash === hash && push.status === 'applied'
     })
   }
-  token = await makeToken(['config:read_content', 'workload:push_config'])
+  token = await makeToken(['config:read_content', 'config:request', 'workload:push_config'])
 })
 
 afterAll(async () => {
