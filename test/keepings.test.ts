@@ -402,6 +402,8 @@ const SHORT_LIVED: readonly string[] = [
   'lib/campaigns/judge.ts CampaignJudge.#checks',
   'lib/campaigns/judge.ts CampaignJudge.#policies',
   'lib/campaigns/judge.ts CampaignJudge.#results',
+  'lib/campaigns/scope.ts openScope().left',
+  'lib/campaigns/scope.ts openScope().named',
   'lib/campaigns/start-targets.ts startTargets().alone',
   'lib/campaigns/start-targets.ts startTargets().outcomes',
   'lib/campaigns/start-targets.ts startTargets().together',

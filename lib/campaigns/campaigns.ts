@@ -14,8 +14,9 @@ export class Campaigns {
 
   constructor(parts: CampaignParts) {
     this.parts = parts
-    this.planner = new CampaignPlanner(parts, (id) => void this.#tell(id))
-    this.#runner = new CampaignRunner(parts, ({ id }) => void this.#tell(id))
+    const tell = (id: string) => void this.#tell(id)
+    this.planner = new CampaignPlanner(parts, tell)
+    this.#runner = new CampaignRunner(parts, tell)
   }
 
   /** Do what is due now. */

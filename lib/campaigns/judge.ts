@@ -17,6 +17,7 @@ import { listWorkloadVariables } from '../store/workload-variables.ts'
 import type { CampaignChange, CampaignPatch, CampaignReason, CampaignVerdict } from '../wire/campaigns.ts'
 import { environmentOf } from '../wire/labels.ts'
 import type { CampaignParts } from './parts.ts'
+import { openScope } from './scope.ts'
 
 /** What a campaign would do with one workload, as both stand now. */
 export interface Judgement {
@@ -63,7 +64,9 @@ const TEXTS_MAX = 50
  */
 export class CampaignJudge {
   readonly #parts: CampaignParts
-  readonly #campaign: Pick<StoredCampaign, 'change' | 'rules'>
+  readonly #campaign: Pick<StoredCampaign, 'change' | 'rules' | 'scope'>
+  /** Whether the campaign means a workload. */
+  readonly scopeOf: ReturnType<typeof openScope>
   readonly #checks = new Map<string, Promise<Checked>>()
   readonly #policies = new Map<string, Promise<boolean>>()
   readonly #results = new Map<string, Promise<CampaignResult>>()
@@ -71,9 +74,10 @@ export class CampaignJudge {
   #keptInGit: Promise<ReadonlySet<string>> | null = null
   readonly #bases = new Map<string, Promise<string | null>>()
 
-  constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules'>) {
+  constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules' | 'scope'>) {
     this.#parts = parts
     this.#campaign = campaign
+    this.scopeOf = openScope(parts, campaign)
   }
 
   /** What would be done. Throws `JudgeBusy` and `DatabaseUnavailable`. */

@@ -9,7 +9,6 @@ import { ChangeGroups } from './groups.ts'
 import { CampaignJudge, JudgeBusy, type Judgement } from './judge.ts'
 import { type CampaignParts, hashPolicy } from './parts.ts'
 import { hashPlan } from './plan-hash.ts'
-import { listInScope } from './scope.ts'
 import { assignWaves, orderTargets, wavesFor } from './waves.ts'
 
 /** How far a plan has come. */
@@ -66,13 +65,19 @@ export class CampaignPlanner {
 
   async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
     const { db, clock, config } = this.#parts
-    const members = listInScope(this.#parts, campaign)
+    const judge = new CampaignJudge(this.#parts, campaign)
+    // What is archived is meant only by its name.
+    const named = new Set(campaign.scope.workload_ids ?? [])
+    const members = [...this.#parts.fleet.state.workloads.values()]
+      .filter(({ id, archivedAt }) => archivedAt === null || named.has(id))
+      .map((workload) => ({ workload, meant: judge.scopeOf(workload) }))
+      .filter(({ meant }) => meant !== 'not')
     progress.total = members.length
     const planned: Planned[] = []
-    const judge = new CampaignJudge(this.#parts, campaign)
     const groups = new ChangeGroups(judge)
-    for (const { workload, isExcluded } of members) {
-      const judgement = isExcluded ? excluded(workload) : await this.#judgePatiently(judge, workload)
+    for (const { workload, meant } of members) {
+      const judgement =
+        meant === 'excluded' ? excluded(workload) : await this.#judgePatiently(judge, workload)
       const groupKey = isPushed(judgement) ? await groups.keyOf(judgement) : null
       planned.push({ workload, workloadId: workload.id, judgement: withoutText(judgement), groupKey })
       if (++progress.done % TURN === 0) {

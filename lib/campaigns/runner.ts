@@ -10,7 +10,6 @@ import {
 import {
   type CampaignMove,
   expireCampaigns,
-  findCampaign,
   listCampaignsAtWork,
   moveCampaign,
   removeForgottenDrafts,
@@ -55,11 +54,11 @@ export class CampaignRunner {
   readonly #parts: CampaignParts
   readonly #runs = new Map<string, CampaignRun>()
   /** Told of every campaign that has moved. */
-  readonly #changed: (campaign: StoredCampaign) => void
+  readonly #changed: (campaignId: string) => void
   #nextLookMs = 0
   #nextSweepMs = 0
 
-  constructor(parts: CampaignParts, changed: (campaign: StoredCampaign) => void) {
+  constructor(parts: CampaignParts, changed: (campaignId: string) => void) {
     this.#parts = parts
     this.#changed = changed
   }
@@ -114,7 +113,7 @@ export class CampaignRunner {
     const hasSettled = await this.#settle(campaign, run)
     const counts = await countRun(this.#parts, campaign.id)
     const hasMoved = await this.#advance(campaign, run, counts)
-    if (hasSettled || hasMoved) this.#changed((await findCampaign(this.#parts.db, campaign.id)) ?? campaign)
+    if (hasSettled || hasMoved) this.#changed(campaign.id)
     return hasSettled || hasMoved
   }
 
@@ -254,8 +253,7 @@ export class CampaignRunner {
   /** Start what is next in the wave, as far as there is room. */
   async #startSome(campaign: StoredCampaign, run: CampaignRun): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
-    let room = campaign.rules.maxInFlight
-    for (const { instances } of run.inFlight.values()) room -= instances
+    let room = roomIn(run, campaign)
     if (room <= 0) return false
     const listed = await listCampaignTargets(
       this.#parts.db,
@@ -266,7 +264,7 @@ export class CampaignRunner {
     const chosen: StoredCampaignTarget[] = []
     for (const target of listed) {
       if (room <= 0 || chosen.length === BATCH) break
-      if (nowMs < (run.busy.get(target.workloadId)?.nextLookMs ?? 0)) continue
+      if (isLeftBusy(run, target.workloadId, nowMs)) continue
       chosen.push(target)
       room -= Math.max(1, target.instanceCount)
     }
@@ -333,7 +331,7 @@ export class CampaignRunner {
       } else if (outcome.kind === 'busy') {
         const sinceMs = run.busy.get(workloadId)?.sinceMs ?? nowMs
         if (nowMs - sinceMs > BUSY_ENDS_MS) ends.push({ workloadId, state: 'skipped', reason: 'busy' })
-        else run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
+        else noteBusy(run, workloadId, nowMs)
       } else if (outcome.kind !== 'offline') run.isStale = true
     }
     await this.#end(campaign, ['waiting', 'offline'], ends)
@@ -364,11 +362,10 @@ export class CampaignRunner {
         { status: 'rolled_back', endedAt: clock.now() },
         'campaign.rolled_back',
       )
-    let room = campaign.rules.maxInFlight
-    for (const { instances } of run.inFlight.values()) room -= instances
+    const room = roomIn(run, campaign)
     if (room <= 0) return false
     const nowMs = clock.monotonicMs()
-    const chosen = left.filter(({ workloadId }) => nowMs >= (run.busy.get(workloadId)?.nextLookMs ?? 0))
+    const chosen = left.filter(({ workloadId }) => !isLeftBusy(run, workloadId, nowMs))
     return this.#takeBack(campaign, run, chosen.slice(0, Math.min(BATCH, room)))
   }
 
@@ -397,10 +394,7 @@ export class CampaignRunner {
         ends.push({ workloadId, state: outcome.kind })
       else if (outcome.kind === 'refused') run.isStale = true
       else if (isGivenUp) ends.push({ workloadId, state: 'rollback_failed', cause: outcome.kind, title: '' })
-      else {
-        const sinceMs = run.busy.get(workloadId)?.sinceMs ?? nowMs
-        run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
-      }
+      else noteBusy(run, workloadId, nowMs)
     })
     await this.#end(campaign, MAY_RUN_RESULT, ends)
     return startedCount + ends.length > 0
@@ -477,8 +471,25 @@ export class CampaignRunner {
         await endAllCampaignTargets(tx, id, ['waiting', 'offline'], 'cancelled', now)
       return expired
     })
-    for (const campaign of ended) this.#changed(campaign)
+    for (const { id } of ended) this.#changed(id)
   }
+}
+
+/** Instances that may be changed beside those that are being changed now. */
+function roomIn({ inFlight }: CampaignRun, { rules }: StoredCampaign): number {
+  let room = rules.maxInFlight
+  for (const { instances } of inFlight.values()) room -= instances
+  return room
+}
+
+/** Whether a workload that was busy is not looked at again yet. */
+const isLeftBusy = ({ busy }: CampaignRun, workloadId: string, nowMs: number): boolean =>
+  nowMs < (busy.get(workloadId)?.nextLookMs ?? 0)
+
+/** Look at a workload again in a moment, and remember since when it is busy. */
+function noteBusy({ busy }: CampaignRun, workloadId: string, nowMs: number): void {
+  const sinceMs = busy.get(workloadId)?.sinceMs ?? nowMs
+  busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
 }
 
 const LATE = { state: 'no_answer' } as const

@@ -10,7 +10,6 @@ import type { StagePlan } from '../store/rollouts.ts'
 import type { CampaignReason } from '../wire/campaigns.ts'
 import { type CampaignJudge, JudgeBusy, type Judgement } from './judge.ts'
 import type { CampaignParts } from './parts.ts'
-import { isInScope } from './scope.ts'
 
 /** What came of a target's turn. */
 export type StartOutcome =
@@ -57,13 +56,13 @@ export async function startTargets(
   const together: Ready[] = []
   const alone: Ready[] = []
   for (const target of targets) {
-    const look = () => lookAt(parts, campaign, target, judge)
+    const look = () => lookAt(parts, target, judge)
     const looked = (await unlessBroken(parts, campaign, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
     else (looked.workload.live.count > STAGED_ABOVE ? alone : together).push(looked)
   }
   if (together.length > 0) {
-    const pushed = await unlessBroken(parts, campaign, null, () => pushAll(parts, campaign, together))
+    const pushed = await unlessBroken(parts, campaign, null, () => pushAll(parts, campaign, judge, together))
     if (pushed === null) alone.push(...together)
     else if (pushed.ok) {
       const pushIds = new Map(pushed.pushes.map(({ workloadId, pushId }) => [workloadId, pushId]))
@@ -76,7 +75,8 @@ export async function startTargets(
   for (const ready of alone)
     outcomes.set(
       ready.target,
-      (await unlessBroken(parts, campaign, ready.target, () => pushOne(parts, campaign, ready))) ?? BUSY,
+      (await unlessBroken(parts, campaign, ready.target, () => pushOne(parts, campaign, judge, ready))) ??
+        BUSY,
     )
   return outcomes
 }
@@ -105,7 +105,6 @@ async function unlessBroken<T>(
 /** What is known before anything is locked. */
 async function lookAt(
   parts: CampaignParts,
-  campaign: StoredCampaign,
   target: StoredCampaignTarget,
   judge: CampaignJudge,
 ): Promise<StartOutcome | Ready> {
@@ -119,7 +118,7 @@ async function lookAt(
     if (error instanceof JudgeBusy) return { kind: 'busy' }
     throw error
   }
-  const reason = refusalOf(parts, campaign, target, workload, judgement)
+  const reason = refusalOf(judge, target, workload, judgement)
   if (reason !== null) return { kind: 'skipped', reason }
   return judgement.verdict === 'offline'
     ? { kind: 'offline' }
@@ -146,6 +145,7 @@ function hasItsFleetConfig(
 function hasChanged(
   parts: CampaignParts,
   campaign: StoredCampaign,
+  judge: CampaignJudge,
   { workload, target, judgement, result }: Ready,
 ): boolean {
   const { labels, trustedLabels, quarantinedHashes, quarantinedInstances } = workload
@@ -156,7 +156,7 @@ function hasChanged(
     workload.archivedAt !== null ||
     !workload.acceptsRemoteConfig ||
     parts.reservationOf(workload) !== null ||
-    isInScope(parts, workload, campaign) !== 'selected' ||
+    judge.scopeOf(workload) !== 'selected' ||
     !hasItsFleetConfig(parts, campaign, workload) ||
     (isQuarantined && !campaign.rules.retryQuarantined) ||
     (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
@@ -165,13 +165,12 @@ function hasChanged(
 
 /** Why what would be done now is not what was approved; null when it is. */
 function refusalOf(
-  parts: CampaignParts,
-  campaign: StoredCampaign,
+  judge: CampaignJudge,
   target: StoredCampaignTarget,
   workload: Workload,
   now: Judgement,
 ): CampaignReason | null {
-  if (isInScope(parts, workload, campaign) !== 'selected') return 'not_selected'
+  if (judge.scopeOf(workload) !== 'selected') return 'not_selected'
   if (now.baseHash !== target.baseHash) return 'base_moved'
   if (now.isProduction && !target.isProduction) return 'became_production'
   if (now.verdict !== 'changes' && now.verdict !== 'offline') return now.reason ?? 'base_moved'
@@ -179,20 +178,30 @@ function refusalOf(
 }
 
 /** Revisions, targets, offers, assignments, the campaign's rows and the audit entries in one transaction. */
-function pushAll(parts: CampaignParts, campaign: StoredCampaign, all: readonly Ready[]) {
+function pushAll(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  judge: CampaignJudge,
+  all: readonly Ready[],
+) {
   return parts.fleet.pushTogether<Refused>(
     'campaign.push',
     starterOf(campaign),
     all.map(requestOf),
-    (tx, pushes) => noteStarted(parts, tx, campaign, all, pushes),
+    (tx, pushes) => noteStarted(parts, tx, campaign, judge, all, pushes),
   )
 }
 
-async function pushOne(parts: CampaignParts, campaign: StoredCampaign, ready: Ready): Promise<StartOutcome> {
+async function pushOne(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  judge: CampaignJudge,
+  ready: Ready,
+): Promise<StartOutcome> {
   const stages = ready.workload.live.count > STAGED_ABOVE ? STAGES : null
   const pushed = await parts.fleet.push<Refused>(
     { ...requestOf(ready), actor: starterOf(campaign), stages },
-    (tx, push) => noteStarted(parts, tx, campaign, [ready], [push]),
+    (tx, push) => noteStarted(parts, tx, campaign, judge, [ready], [push]),
   )
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId, wasDegraded: ready.wasDegraded }
   switch (pushed.code) {
@@ -225,11 +234,13 @@ async function noteStarted(
   parts: CampaignParts,
   tx: ActTransaction,
   campaign: StoredCampaign,
+  judge: CampaignJudge,
   all: readonly Ready[],
   pushes: readonly Push[],
 ): Promise<{ ok: true } | Refused> {
   // They were judged before the workloads were locked: what runs there may have changed meanwhile.
-  if (all.some((ready) => hasChanged(parts, campaign, ready))) return { ok: false, code: 'changed-meanwhile' }
+  if (all.some((ready) => hasChanged(parts, campaign, judge, ready)))
+    return { ok: false, code: 'changed-meanwhile' }
   const stands = await shareCampaign(tx, campaign.id)
   const isCatchingUp = stands?.status === 'done' && all.every(({ target }) => target.state === 'offline')
   if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }

@@ -228,7 +228,6 @@ export const CAMPAIGN_GATES = ['failed', 'unhealthy', 'silent', 'policy_changed'
 /** Why a workload is refused by a plan, or skipped when its turn comes. */
 export const CAMPAIGN_REASONS = [
   'archived',
-  'approval_missing',
   'base_content_gone',
   'base_moved',
   'became_production',

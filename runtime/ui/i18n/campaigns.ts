@@ -100,7 +100,6 @@ export const campaignTexts = defineTexts({
     } as Record<CampaignVerdict, string>,
     reason: {
       archived: 'archived',
-      approval_missing: 'not approved',
       base_content_gone: 'its config is not kept any more',
       base_moved: 'its config has changed since the plan',
       became_production: 'it became production since the plan',
@@ -305,7 +304,6 @@ export const campaignTexts = defineTexts({
     } as Record<CampaignVerdict, string>,
     reason: {
       archived: 'archivé',
-      approval_missing: 'pas approuvé',
       base_content_gone: 'sa configuration n’est plus conservée',
       base_moved: 'sa configuration a changé depuis le plan',
       became_production: 'il est passé en production depuis le plan',

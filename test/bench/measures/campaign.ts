@@ -3,16 +3,11 @@ import { pause, watchCpu } from '../machine.ts'
 import type { Figure, MeasureResult } from '../results.ts'
 import type { BenchService } from '../service.ts'
 import { type Bench, connectFleet } from '../session.ts'
+import { benchConfig } from './push.ts'
 
 const WORKLOADS = 2_000
 const POLL_MS = 100
 const WITHIN_MS = 300_000
-
-const CONFIG = (mark: string) =>
-  [
-    'receivers:\n  component0:\n    endpoint: localhost:4317\nexporters:\n  component0: {}\n',
-    `service:\n  pipelines:\n    traces:\n      receivers: [component0]\n      exporters: [component0]\n# ${mark}\n`,
-  ].join('')
 
 async function call(service: BenchService, method: string, path: string, body?: unknown) {
   const { status, text } = await service.call(method, `/api/campaigns${path}`, body)
@@ -38,7 +33,7 @@ async function until(
 async function carry(service: BenchService, mark: string, takeover: boolean) {
   const { id } = await call(service, 'POST', '', {
     name: mark,
-    change: { kind: 'text', yaml: CONFIG(mark), takeover },
+    change: { kind: 'text', yaml: benchConfig(mark), takeover },
     scope: { selector: { types: ['collector'] } },
     waves: [{ percentage: 100 }],
     max_in_flight: 10_000,

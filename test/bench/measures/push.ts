@@ -4,7 +4,8 @@ import type { MeasureResult } from '../results.ts'
 import type { BenchService } from '../service.ts'
 import { type Bench, connectFleet, type FleetSession } from '../session.ts'
 
-const CONFIG = (mark: string) =>
+/** A small config that every agent of the load can run; the mark makes different ones. */
+export const benchConfig = (mark: string) =>
   [
     'receivers:\n  component0:\n    endpoint: localhost:4317\nexporters:\n  component0: {}\n',
     `service:\n  pipelines:\n    traces:\n      receivers: [component0]\n      exporters: [component0]\n# ${mark}\n`,
@@ -32,7 +33,7 @@ export async function pushConfig(
   mark: string,
 ): Promise<{ callMs: number; hash: string }> {
   const approvals = `/api/workloads/${workloadId}/config/approvals`
-  const draft = { draft_yaml: CONFIG(mark), target_group: 'bench', target_env: 'test', comment: 'bench' }
+  const draft = { draft_yaml: benchConfig(mark), target_group: 'bench', target_env: 'test', comment: 'bench' }
   const { id } = await expectStatus(service, { method: 'POST', path: approvals, body: draft, status: 201 })
   const comment = { comment: 'bench' }
   await expectStatus(service, {
