@@ -5,7 +5,16 @@ import { say } from '../i18n/define.ts'
 import { toSelector } from '../logic/campaigns.ts'
 import { readLabelLines, readWords } from '../logic/label-lines.ts'
 import { CodeEditor } from '../parts/code.tsx'
-import { Action, ActionLink, Checkbox, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
+import {
+  Action,
+  ActionLink,
+  bind,
+  Checkbox,
+  Select,
+  TextArea,
+  TextField,
+  unless,
+} from '../parts/controls.tsx'
 import { Head } from '../parts/page.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -72,14 +81,6 @@ function readForm(form: Form): { request: CampaignCreateRequest } | { reason: st
   }
 }
 
-/** Binds a text to a field. */
-const bind = (of: Signal<string>) => ({
-  value: of.value,
-  onValue: (value: string) => {
-    of.value = value
-  },
-})
-
 function Fields({ form, reason }: { form: Form; reason: string | null }) {
   const words = say(campaignTexts)
   const ids = namedIds()
@@ -89,25 +90,13 @@ function Fields({ form, reason }: { form: Form; reason: string | null }) {
       <TextField label={words.description} {...bind(form.description)} />
       <Select
         label={words.kind}
-        value={form.kind.value}
+        {...bind(form.kind)}
         options={[
           ['text', words.kinds.text],
           ['patch', words.kinds.patch],
         ]}
-        onValue={(kind) => {
-          form.kind.value = kind
-        }}
       />
-      {form.kind.value === 'text' && (
-        <Checkbox
-          value={form.takeover.value}
-          onValue={(isOn) => {
-            form.takeover.value = isOn
-          }}
-        >
-          {words.takeover}
-        </Checkbox>
-      )}
+      {form.kind.value === 'text' && <Checkbox {...bind(form.takeover)}>{words.takeover}</Checkbox>}
       {ids.length > 0 && <p>{words.named(ids.length)}</p>}
       <TextArea label={words.scope} {...bind(form.scope)} hint={words.scopeHint} isMono />
       <TextArea label={words.exclude} {...bind(form.exclude)} isMono rows={2} />
@@ -166,13 +155,7 @@ export function NewCampaignPage() {
       >
         <div class="pane flush">
           {form.kind.value === 'text' ? (
-            <CodeEditor
-              text={form.text.value}
-              label={words.config}
-              onText={(text) => {
-                form.text.value = text
-              }}
-            />
+            <CodeEditor text={form.text.value} label={words.config} onText={bind(form.text).onValue} />
           ) : (
             <TextArea label={words.patch} {...bind(form.text)} hint={words.patchHint} isMono rows={18} />
           )}

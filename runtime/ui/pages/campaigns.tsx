@@ -3,12 +3,12 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { CAMPAIGN_LOOK, toBar } from '../logic/campaigns.ts'
-import { Capped } from '../parts/capped.tsx'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
-import { Head, Sheet } from '../parts/page.tsx'
+import { Head } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -23,42 +23,42 @@ export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status'> }) {
   )
 }
 
-function Row({ campaign }: { campaign: CampaignRecord }) {
-  const total = campaign.plan?.target_count ?? 0
-  const applied = campaign.counts['applied'] ?? 0
+function Progress({ of }: { of: CampaignRecord }) {
+  const total = of.plan?.target_count ?? 0
+  if (total === 0) return <span class="faint">–</span>
   return (
-    <tr>
-      <td class="text">
-        <a class="name" href={`/campaigns/${campaign.id}`}>
-          {campaign.name}
-        </a>
-        {campaign.description !== '' && <span class="sub">{campaign.description}</span>}
-      </td>
-      <td>
-        <CampaignMark of={campaign} />
-      </td>
-      <td>
-        {total === 0 ? (
-          <span class="faint">–</span>
-        ) : (
-          <>
-            <Track parts={toBar(campaign.counts)} total={total} isSmall />{' '}
-            {`${formatNumber(applied)} / ${formatNumber(total)}`}
-          </>
-        )}
-      </td>
-      <td>{campaign.created_by}</td>
-      <td class="muted">
-        <Ago at={campaign.created_at} />
-      </td>
-    </tr>
+    <>
+      <Track parts={toBar(of.counts)} total={total} isSmall />{' '}
+      {`${formatNumber(of.counts['applied'] ?? 0)} / ${formatNumber(total)}`}
+    </>
   )
+}
+
+function listColumns(): TableColumn<CampaignRecord>[] {
+  const { column } = say(campaignTexts)
+  return [
+    {
+      title: column.name,
+      look: 'text',
+      cell: ({ id, name, description }) => (
+        <>
+          <a class="name" href={`/campaigns/${id}`}>
+            {name}
+          </a>
+          {description !== '' && <span class="sub">{description}</span>}
+        </>
+      ),
+    },
+    { title: column.state, cell: (campaign) => <CampaignMark of={campaign} /> },
+    { title: column.progress, cell: (campaign) => <Progress of={campaign} /> },
+    { title: column.by, cell: ({ created_by }) => created_by },
+    { title: column.created, look: 'muted', cell: ({ created_at }) => <Ago at={created_at} /> },
+  ]
 }
 
 /** Every campaign, the newest first. */
 export function CampaignsPage() {
   const words = say(campaignTexts)
-  const { column } = words
   const campaigns = useResource(
     can('config_safety.campaigns') ? 'campaigns' : null,
     (abort) => api.campaigns(abort),
@@ -79,21 +79,7 @@ export function CampaignsPage() {
             all.length === 0 ? (
               <p class="empty">{words.none}</p>
             ) : (
-              <Sheet
-                isStacked
-                label={words.title}
-                head={
-                  <>
-                    <th scope="col">{column.name}</th>
-                    <th scope="col">{column.state}</th>
-                    <th scope="col">{column.progress}</th>
-                    <th scope="col">{column.by}</th>
-                    <th scope="col">{column.created}</th>
-                  </>
-                }
-              >
-                <Capped rows={all}>{(campaign) => <Row key={campaign.id} campaign={campaign} />}</Capped>
-              </Sheet>
+              <Table label={words.title} columns={listColumns()} rows={all} keyOf={({ id }) => id} />
             )
           }
         </Loaded>
