@@ -13,6 +13,7 @@ export default defineConfig({
     // Processes and not threads: native modules (sockets) load once in each.
     pool: 'forks',
     maxWorkers: 2,
+    provide: { patienceMs: 10_000 },
     testTimeout: 20_000,
     hookTimeout: 30_000,
   },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 
 const AGENTS = 30

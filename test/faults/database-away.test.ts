@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { eventually } from '../e2e/support/eventually.ts'
 import { createDatabase } from '../e2e/support/service.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { eventually } from '../support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 
 const AGENTS = 200

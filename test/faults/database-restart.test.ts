@@ -9,7 +9,7 @@ import {
   type PostgresOptions,
   startPostgres,
 } from '../../runtime/quickstart/postgres.ts'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 import { chooseMetrics, type MetricsReader } from './support/metrics.ts'
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { eventually } from '../e2e/support/eventually.ts'
 import { createDatabase } from '../e2e/support/service.ts'
+import { eventually } from '../support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 
 const AGENTS = 100

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.ts'
 import { FAILS, runnableConfig } from './support/supervised-agents.ts'
 

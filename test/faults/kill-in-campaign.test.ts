@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
 import type { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { type SimulatedAgent, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.ts'
 import { runnableConfig } from './support/supervised-agents.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { type FaultFleet, startFaultFleet } from './support/fleet.ts'
 import { chooseMetrics, type MetricsReader } from './support/metrics.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { findFreePort } from '../../runtime/quickstart/ports.ts'
-import { eventually } from '../e2e/support/eventually.ts'
 import { type Service, startService } from '../e2e/support/service.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Standby, startStandby } from './support/standby.ts'
 
 let owner: Service

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { diceOf } from '../support/fuzz.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 import { chooseMetrics, type MetricsReader } from './support/metrics.ts'

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { findFreePort } from '../../runtime/quickstart/ports.ts'
 import { Load } from '../bench/load/load.ts'
-import { eventually } from '../e2e/support/eventually.ts'
 import { type Api, startService } from '../e2e/support/service.ts'
+import { eventually } from '../support/eventually.ts'
 import { startStandby } from './support/standby.ts'
 
 const AGENTS = 50

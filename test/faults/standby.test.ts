@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from '../e2e/support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { type FaultFleet, startFaultFleet } from './support/fleet.ts'
 import { type Standby, startStandby } from './support/standby.ts'
 

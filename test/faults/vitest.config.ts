@@ -12,6 +12,7 @@ export default defineConfig({
     pool: 'forks',
     // They load the machine on purpose: one at a time.
     fileParallelism: false,
+    provide: { patienceMs: 45_000 },
     testTimeout: 120_000,
     hookTimeout: 60_000,
   },

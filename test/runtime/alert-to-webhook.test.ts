@@ -2,11 +2,12 @@ import { afterAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { openWire } from '../support/agent-wire.ts'
+import { eventually } from '../support/eventually.ts'
 import { readFrame } from '../support/frames.ts'
 import { startHttpsEndpoint } from '../support/https-endpoint.ts'
 import { keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { useTestDatabase } from '../support/postgres.ts'
-import { eventually, startTestService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const endpoint = await startHttpsEndpoint((response, before) =>
@@ -46,27 +47,21 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
     remoteConfigStatus: {},
   })
   const { ctx } = running.service
-  await eventually(
-    () => ctx.alerts.run(new AbortController().signal),
-    (done) => done.fired === 1,
-  )
-  const { told } = await eventually(
-    () => ({ told: frames.find((frame) => frame.type === 'alert_update'), browser: ended, frames }),
-    ({ told }) => told !== undefined,
+  await eventually('it fires', async () => (await ctx.alerts.run(new AbortController().signal)).fired === 1)
+  const told = await eventually(
+    'browsers are told',
+    () => frames.find((frame) => frame.type === 'alert_update'),
+    { explain: () => JSON.stringify({ browser: ended, frames }) },
   )
   const { json } = await running.call('GET', '/api/alerts', { as: token })
   const [alert] = json as { id: string }[]
   const notResolved = { resolved_at: null, resolve_reason: null, reopen_until: null }
   expect(told).toEqual({ type: 'alert_update', alert: { details: null, ...alert, ...notResolved } })
   // The schedule of the running service makes the call.
-  await eventually(
-    () => endpoint.bodies.length,
-    (count) => count === 1,
-  )
+  await eventually('the endpoint is called', () => endpoint.bodies.length === 1)
   expect(JSON.parse(endpoint.bodies[0]!)).toMatchObject({ event: 'alert_fired', alert })
-  await eventually(
-    () => running.log.lines.map((line) => line.message),
-    (messages) => messages.includes('webhook delivery failed and will be tried again'),
+  await eventually('its failure is logged', () =>
+    running.log.lines.some(({ message }) => message === 'webhook delivery failed and will be tried again'),
   )
   // What it is still owed survives: the row is there, with the attempt counted.
   const [row] = await database.pool.query<{ attempts: number; body: string }>(

@@ -5,7 +5,8 @@ import {
   type SimulatedAgentOptions,
   startSimulatedAgent,
 } from '../../runtime/quickstart/simulated-agent.ts'
-import { eventually, type FleetServer, sha256Hex, startFleetServer } from '../support/fleet-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { type FleetServer, sha256Hex, startFleetServer } from '../support/fleet-server.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
 /** What the fleet does when agents come, go, apply and fail, seen from agents and from the database. */

@@ -7,9 +7,10 @@ import type { LiveInstance } from '../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
+import { eventually } from '../support/eventually.ts'
 import { readFrame } from '../support/frames.ts'
 import { useTestDatabase } from '../support/postgres.ts'
-import { eventually, useTestService } from '../support/service.ts'
+import { useTestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 
@@ -30,10 +31,10 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
     behaviour: { kind: 'apply', delayMs: 5 },
   })
   const read = async <T>(path: string) => (await running.call('GET', path, { as: editor })).json as T
-  const [workload] = await eventually(
-    () => read<WorkloadRecord[]>('/api/workloads'),
-    (list) => list[0]?.connected_instance_count === 1 && list[0].accepts_remote_config,
-  )
+  const [workload] = await eventually('it is there', async () => {
+    const list = await read<WorkloadRecord[]>('/api/workloads')
+    return list[0]?.connected_instance_count === 1 && list[0].accepts_remote_config && list
+  })
   const base = `/api/workloads/${workload!.id}`
 
   const push = async (draft: string) => {
@@ -45,10 +46,10 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
     expect(await as(editor, `${one}/push`, { comment: 'go' })).toMatchObject({ status: 202 })
   }
   const newest = (fits: (revision: RevisionRecord) => boolean) =>
-    eventually(
-      () => read<RevisionRecord[]>(`${base}/configs`),
-      ([first]) => first !== undefined && fits(first),
-    )
+    eventually('the newest revision fits', async () => {
+      const revisions = await read<RevisionRecord[]>(`${base}/configs`)
+      return revisions[0] !== undefined && fits(revisions[0]) && revisions
+    })
 
   await push(DEFAULT_CONFIG)
   await newest((revision) => revision.status === 'applied')
@@ -67,9 +68,8 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
   expect(rollback).toMatchObject({ config_hash: good, failed_config_hash: configHash(bad), is_current: true })
   expect(failed).toMatchObject({ status: 'failed', failed_count: 1 })
   expect(failed!.error_groups).toHaveLength(1)
-  const told = await eventually(
-    () => frames.find((frame) => frame.type === 'auto_rollback_applied'),
-    (frame) => frame !== undefined,
+  const told = await eventually('browsers are told of the rollback', () =>
+    frames.find((frame) => frame.type === 'auto_rollback_applied'),
   )
   expect(told).toMatchObject({
     ...{ from_hash: configHash(bad), to_hash: good, target_kind: 'previous' },

@@ -6,8 +6,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { frontMetrics } from '../../runtime/fronts/front-metrics.ts'
 import { watchLoop } from '../../runtime/loop-watch.ts'
 import { startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
+import { eventually } from '../support/eventually.ts'
 import { useTestDatabase } from '../support/postgres.ts'
-import { eventually, useTestService } from '../support/service.ts'
+import { useTestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const started = await useTestService(database, { metricsAddress: '127.0.0.1:0' })
@@ -99,21 +100,18 @@ describe('the metrics', () => {
     const fallBehind = async (browser: WebSocket) => {
       browser.pause()
       const id = 'x'.repeat(500_000)
-      await eventually(
-        () => {
-          hub.announce({ type: 'workload_removed', workload_id: id, reason: 'deleted' })
-          return buffered()
-        },
-        (bytes) => bytes > 0,
-      )
+      await eventually('it has not read all', async () => {
+        hub.announce({ type: 'workload_removed', workload_id: id, reason: 'deleted' })
+        return (await buffered()) > 0
+      })
     }
     const reader = await open()
     await fallBehind(reader)
     reader.resume()
-    await eventually(buffered, (bytes) => bytes === 0)
+    await eventually('nothing is buffered', async () => (await buffered()) === 0)
     await fallBehind(reader)
     reader.terminate()
-    await eventually(buffered, (bytes) => bytes === 0)
+    await eventually('nothing is buffered', async () => (await buffered()) === 0)
   })
 
   test('are on an address of their own, which answers nothing else', async () => {

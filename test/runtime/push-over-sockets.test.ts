@@ -3,8 +3,9 @@ import { configHash } from '../../lib/model/config-hash.ts'
 import { listTargets } from '../../lib/store/push-targets.ts'
 import { findPush, type Push } from '../../lib/store/pushes.ts'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
+import { eventually } from '../support/eventually.ts'
 import { useTestDatabase } from '../support/postgres.ts'
-import { eventually, findFreePort, startTestService, type TestService } from '../support/service.ts'
+import { findFreePort, startTestService, type TestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const GOOD = `${DEFAULT_CONFIG}# second\n`
@@ -46,15 +47,15 @@ describe('a config pushed to real sockets', () => {
     )
     const fleet = () => running.service.ctx.fleet
     const workloadId = await eventually(
-      () => [...fleet().state.workloads.values()].find((workload) => workload.live.count === 2)?.id ?? '',
-      (id) => id !== '',
+      'both are live',
+      () => [...fleet().state.workloads.values()].find((workload) => workload.live.count === 2)?.id,
     )
 
     const first = await push(running, workloadId, DEFAULT_CONFIG)
-    await eventually(
-      () => stored(running, first.pushId),
-      (row) => row?.status === 'applied' && row.counts.applied === 2,
-    )
+    await eventually('both have applied it', async () => {
+      const row = await stored(running, first.pushId)
+      return row?.status === 'applied' && row.counts.applied === 2
+    })
     const offersHeard = () =>
       agents.map(
         (agent) =>
@@ -65,30 +66,23 @@ describe('a config pushed to real sockets', () => {
     // The same address again, as a restart has it.
     await running.stop()
     running = await startTestService(database, { opampAddress })
-    await eventually(
-      () => fleet().workload(workloadId)?.live.count,
-      (count) => count === 2,
-    )
-    await eventually(
-      () => [...fleet().state.instances.values()].every((instance) => instance.reported.isKnown),
-      (isKnown) => isKnown,
+    await eventually('both are back', () => fleet().workload(workloadId)?.live.count === 2)
+    await eventually('what both run is known', () =>
+      [...fleet().state.instances.values()].every((instance) => instance.reported.isKnown),
     )
     expect(offersHeard()).toEqual([1, 1])
 
     const second = await push(running, workloadId, GOOD)
     await eventually(
-      () => stored(running, second.pushId),
-      (row) => row?.status === 'applied',
+      'it is applied',
+      async () => (await stored(running, second.pushId))?.status === 'applied',
     )
     const bad = await push(running, workloadId, DEFAULT_CONFIG.replace('debug: {}', 'nonsense: {}'))
-    await eventually(
-      () => stored(running, bad.pushId),
-      (row) => row?.status === 'failed',
-    )
-    const rollback = await eventually(
-      () => fleet().workload(workloadId)?.newestPush ?? null,
-      (newest) => newest?.kind === 'auto-rollback' && newest.status === 'applied',
-    )
+    await eventually('it has failed', async () => (await stored(running, bad.pushId))?.status === 'failed')
+    const rollback = await eventually('the good one is back', () => {
+      const newest = fleet().workload(workloadId)?.newestPush
+      return newest?.kind === 'auto-rollback' && newest.status === 'applied' && newest
+    })
     expect(rollback).toMatchObject({
       hash: second.hash,
       rollbackOfPushId: bad.pushId,

@@ -4,11 +4,12 @@ import { WebSocket } from 'ws'
 import { systemClock } from '../../lib/clock.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
 import { openWire } from '../support/agent-wire.ts'
+import { eventually } from '../support/eventually.ts'
 import { readFrame } from '../support/frames.ts'
 import { startHttpsEndpoint } from '../support/https-endpoint.ts'
 import { keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { openTestConnection, useTestDatabase } from '../support/postgres.ts'
-import { eventually, startTestService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
 
 const AGENTS = 6
 const ATTEMPTS = 3
@@ -55,30 +56,27 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
   browser.on('message', (data: Buffer) => void told.push(readFrame(data)))
   await once(browser, 'open')
   const wires = await Promise.all(Array.from({ length: AGENTS }, (_, n) => connectOutdated(n)))
-  await eventually(runAlerts, (done) => done.fired === AGENTS)
+  await eventually('an alert fires for each', async () => (await runAlerts()).fired === AGENTS)
 
   // All hang, four at a time; meanwhile another alert fires, is told and is listed.
-  await eventually(
-    () => endpoint.bodies.length,
-    (count) => count > 0,
-  )
+  await eventually('the endpoint is called', () => endpoint.bodies.length > 0)
   wires.push(await connectOutdated(AGENTS))
-  await eventually(runAlerts, (done) => done.fired === 1)
+  await eventually('one more fires', async () => (await runAlerts()).fired === 1)
   await eventually(
-    () => told.filter(({ type }) => type === 'alert_update').length,
-    (count) => count === AGENTS + 1,
+    'all are told',
+    () => told.filter(({ type }) => type === 'alert_update').length === AGENTS + 1,
   )
   expect((await running.call('GET', '/api/alerts', { as: token })).json).toHaveLength(AGENTS + 1)
 
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     await eventually(
-      () => ctx.webhooks.stats,
-      ({ failed, given_up }) => failed + given_up === attempt * (AGENTS + 1),
-      30_000,
+      `attempt ${attempt} has failed for all`,
+      () => ctx.webhooks.stats.failed + ctx.webhooks.stats.given_up === attempt * (AGENTS + 1),
+      { withinMs: 30_000 },
     )
     aheadMs += 301_000
   }
-  await eventually(owed, (count) => count === 0)
+  await eventually('nothing is owed', async () => (await owed()) === 0)
   expect(endpoint.bodies).toHaveLength(ATTEMPTS * (AGENTS + 1))
   expect(new Set(endpoint.bodies).size).toBe(AGENTS + 1)
   expect(ctx.webhooks.stats).toEqual({
@@ -90,10 +88,10 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
   // One hangs for a minute now, and the service is told to stop.
   endpoint.network.timeoutMs = 60_000
   wires.push(await connectOutdated(AGENTS + 1))
-  await eventually(runAlerts, (done) => done.fired === 1)
+  await eventually('one more fires', async () => (await runAlerts()).fired === 1)
   await eventually(
-    () => endpoint.bodies.length,
-    (count) => count === ATTEMPTS * (AGENTS + 1) + 1,
+    'the endpoint is called once more',
+    () => endpoint.bodies.length === ATTEMPTS * (AGENTS + 1) + 1,
   )
   const startedAt = performance.now()
   await running.stop()

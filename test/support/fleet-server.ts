@@ -158,15 +158,6 @@ function withIdleTime({ id, definition }: Entry, idleSeconds: number | undefined
 /** The hash an offer of this text carries. */
 export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Wait for what other sockets and the database will make true; fails after ten seconds, naming it. */
-export async function eventually(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 10_000
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error(`it never became true: ${what}`)
-    await new Promise((resolve) => void setTimeout(resolve, 2))
-  }
-}
-
 /** The fleet's tick, and what is tried again each second. */
 const TICK_MS = 1_000
 

@@ -2,10 +2,11 @@ import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
 import type { Config } from '../../runtime/config.ts'
 import { type RunningMember, startMember } from '../../runtime/fronts/member.ts'
+import { eventually } from './eventually.ts'
 import { type RecordingLog, recordingLog } from './fakes.ts'
 import { signIn, TEST_CONFIG } from './invoke.ts'
 import type { TestDatabase } from './postgres.ts'
-import { eventually, findFreePort } from './service.ts'
+import { findFreePort } from './service.ts'
 
 /** One of several processes on a test database, within the test's own. */
 export interface TestMember {
@@ -61,11 +62,8 @@ export async function startTestMember(
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     async token() {
-      const owner = await eventually(
-        () => member.owner(),
-        (found) => found !== null,
-      )
-      return (await signIn(owner!.ctx as never)).token
+      const owner = await eventually('it owns', () => member.owner())
+      return (await signIn(owner.ctx as never)).token
     },
     stop: () => (stopped ??= member.stop()),
   }
@@ -73,8 +71,5 @@ export async function startTestMember(
 
 /** Wait until this process owns. */
 export async function untilOwner({ member }: TestMember): Promise<void> {
-  await eventually(
-    () => member.owner() !== null,
-    (isOwner) => isOwner,
-  )
+  await eventually('it owns', () => member.owner() !== null)
 }

@@ -93,21 +93,6 @@ export async function useTestService(
   return started
 }
 
-/** Ask again and again until the answer fits; fails with the last answer when the time is over. */
-export async function eventually<T>(
-  ask: () => Promise<T> | T,
-  fits: (value: T) => boolean,
-  withinMs = 10_000,
-): Promise<T> {
-  const until = performance.now() + withinMs
-  for (;;) {
-    const value = await ask()
-    if (fits(value)) return value
-    if (performance.now() > until) throw new Error(`still not after ${withinMs} ms: ${JSON.stringify(value)}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-}
-
 /** A port that was free a moment ago, for a service that has to come back at the same address. */
 export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -5,8 +5,8 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import { eventually } from '../../support/eventually.ts'
 import { ROOT } from '../support/environment.ts'
-import { eventually } from '../support/eventually.ts'
 import { startProgram } from '../support/processes.ts'
 import {
   createDatabase,

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
+import { eventually } from '../../support/eventually.ts'
 import { runClient } from '../support/client.ts'
-import { eventually } from '../support/eventually.ts'
 import { BUNDLE, type Service, SHARED_SECRET, startService } from '../support/service.ts'
 
 let folder: string

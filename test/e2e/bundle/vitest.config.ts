@@ -11,6 +11,7 @@ export default defineConfig({
     globalSetup: [join(here, 'global-setup.ts')],
     pool: 'forks',
     fileParallelism: false,
+    provide: { patienceMs: 45_000 },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

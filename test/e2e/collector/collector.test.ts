@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { listChildren } from '../support/processes.ts'
 import { type Service, startService } from '../support/service.ts'
 import {

@@ -12,6 +12,7 @@ export default defineConfig({
     pool: 'forks',
     // Real collectors on a small machine: one file after the other keeps their times honest.
     fileParallelism: false,
+    provide: { patienceMs: 45_000 },
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -10,6 +10,7 @@ export default defineConfig({
     include: ['*.test.ts'],
     globalSetup: ['global-setup.ts'],
     pool: 'forks',
+    provide: { patienceMs: 45_000 },
     testTimeout: 120_000,
     hookTimeout: 240_000,
   },

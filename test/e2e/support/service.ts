@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
-import { eventually } from './eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type Running, startProgram } from './processes.ts'
 
 /** The service's bundle. */

@@ -112,6 +112,8 @@ describe('a campaign', () => {
     await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
     expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
     await page.getByRole('link', { name: /^failed 1/ }).click()
-    await expect.poll(() => page.getByRole('region', { name: 'Workloads' }).locator('tbody tr').count()).toBe(1)
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Workloads' }).locator('tbody tr').count())
+      .toBe(1)
   })
 })

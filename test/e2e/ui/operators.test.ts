@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { Service } from '../support/service.ts'
 import { launchBrowser, signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually } from '../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { Service } from '../support/service.ts'
 import { launchBrowser, signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'

@@ -12,6 +12,7 @@ export default defineConfig({
     pool: 'forks',
     fileParallelism: false,
     maxConcurrency: 2,
+    provide: { patienceMs: 45_000 },
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { Load } from '../../bench/load/load.ts'
-import { eventually } from '../../e2e/support/eventually.ts'
 import { type Launch, type Service, startService } from '../../e2e/support/service.ts'
+import { eventually } from '../../support/eventually.ts'
 
 /** The real service, a connection to its database, and agents that come back after a second. */
 export interface FaultFleet {

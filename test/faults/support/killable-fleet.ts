@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { eventually } from '../../e2e/support/eventually.ts'
 import {
   type ApiAnswer,
   BUNDLE,
@@ -9,6 +8,7 @@ import {
   type Service,
   startService,
 } from '../../e2e/support/service.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type StatementProxy, startStatementProxy, type Verdict } from './statement-proxy.ts'
 import { runnableConfig, type SupervisedAgents, startSupervisedAgents } from './supervised-agents.ts'
 

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import { postAgent } from '../../support/agent-wire.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startTestListener, type TestListener } from '../../support/opamp-listener.ts'
 import { agentBody, hex, readServerBody, uidBytes } from '../../support/opamp-messages.ts'
 
@@ -244,19 +245,10 @@ describe('limits', () => {
     const sender = connect(port, '127.0.0.1')
     const head = 'POST /v1/opamp HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\n'
     sender.write(`${head}Content-Length: 1000\r\n\r\n${'x'.repeat(950)}`)
-    await until(() => exchange.decoding.free() === 950)
+    await eventually('the bytes are held', () => exchange.decoding.free() === 950)
     expect((await post(poll)).status).toBe(503)
     sender.destroy()
-    await until(() => exchange.decoding.free() === 1900)
+    await eventually('the bytes are given back', () => exchange.decoding.free() === 1900)
     expect((await post(poll)).status).toBe(200)
   })
 })
-
-/** Wait for what another socket's bytes will make true, turn by turn of the event loop. */
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 100_000; turn++) {
-    if (isTrue()) return
-    await new Promise((resolve) => void setImmediate(resolve))
-  }
-  throw new Error('it never became true')
-}

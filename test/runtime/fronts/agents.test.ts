@@ -10,11 +10,11 @@ import {
   startSimulatedAgent,
 } from '../../../runtime/quickstart/simulated-agent.ts'
 import { openWire, postAgent } from '../../support/agent-wire.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
 import { keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 import { FULL_STATE, flagsOf, offerOf, statusOf } from '../../support/opamp-scene.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
-import { eventually } from '../../support/service.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -55,15 +55,14 @@ const ctxOf = ({ member }: TestMember): Context => member.owner()!.ctx
 async function untilLive(owner: TestMember, count: number): Promise<string> {
   const { fleet } = ctxOf(owner)
   return eventually(
-    () => [...fleet.state.workloads.values()].find(({ live }) => live.count === count)?.id ?? '',
-    (id) => id !== '',
+    `${count} are live`,
+    () => [...fleet.state.workloads.values()].find(({ live }) => live.count === count)?.id,
   )
 }
 
 const untilKnown = (owner: TestMember) =>
-  eventually(
-    () => [...ctxOf(owner).fleet.state.instances.values()].every(({ reported }) => reported.isKnown),
-    (isKnown) => isKnown,
+  eventually('what all run is known', () =>
+    [...ctxOf(owner).fleet.state.instances.values()].every(({ reported }) => reported.isKnown),
   )
 
 async function push(owner: TestMember, workloadId: string, body: string): Promise<Push> {
@@ -79,10 +78,10 @@ async function push(owner: TestMember, workloadId: string, body: string): Promis
 }
 
 const untilApplied = ({ pool }: TestDatabase, pushId: string, count: number) =>
-  eventually(
-    () => findPush(pool, pushId),
-    (row) => row?.status === 'applied' && row.counts.applied === count,
-  )
+  eventually(`${count} have applied it`, async () => {
+    const row = await findPush(pool, pushId)
+    return row?.status === 'applied' && row.counts.applied === count
+  })
 
 const offersOf = (agent: SimulatedAgent) =>
   agent.heard.filter((word) => (word as { remoteConfig?: unknown }).remoteConfig != null).length
@@ -101,15 +100,12 @@ describe('agents of any process', () => {
     await untilApplied(database, pushId, 3)
     expect(agents.map(offersOf)).toEqual([1, 1, 1])
     const { state } = ctxOf(owner).fleet
-    const hashes = await eventually(
-      () => [...state.instances.values()].map(({ reportedConfigHash }) => reportedConfigHash),
-      (found) => found.length === 3 && found.every((hash) => hash !== ''),
-    )
+    const hashes = await eventually('the configs of three are known', () => {
+      const found = [...state.instances.values()].map(({ reportedConfigHash }) => reportedConfigHash)
+      return found.length === 3 && found.every((hash) => hash !== '') && found
+    })
     for (const hash of hashes)
-      await eventually(
-        () => findReportedConfig(database.pool, hash),
-        (text) => text !== null,
-      )
+      await eventually('its text is stored', () => findReportedConfig(database.pool, hash))
   })
 
   it('are counted at the process that they are connected to, for whoever may manage settings', async () => {
@@ -118,10 +114,13 @@ describe('agents of any process', () => {
     await untilLive(owner, 1)
     const token = await owner.token()
     expect((await front.call('GET', '/api/system/cluster')).status).toBe(401)
-    const cluster = await eventually(
-      async () => (await front.call('GET', '/api/system/cluster', { as: token })).json() as Promise<Cluster>,
-      ({ members }) => members.length === 2 && members.every(({ linked_since }) => linked_since !== null),
-    )
+    const cluster = await eventually('both members are linked', async () => {
+      const answer = await front.call('GET', '/api/system/cluster', { as: token })
+      const found = (await answer.json()) as Cluster
+      return (
+        found.members.length === 2 && found.members.every((member) => member.linked_since !== null) && found
+      )
+    })
     expect(cluster).toMatchObject({ is_one_of_several: true, epoch: expect.any(Number) })
     expect(cluster.members.map(({ address, is_owner, agents }) => [address, is_owner, agents])).toEqual([
       [front.internalAddress, false, 1],
@@ -136,10 +135,8 @@ describe('agents of any process', () => {
     await untilKnown(owner)
     const first = await push(owner, workloadId, DEFAULT_CONFIG)
     await untilApplied(database, first.pushId, 2)
-    await eventually(
-      () =>
-        [...ctxOf(owner).fleet.state.instances.values()].map(({ reportedConfigHash }) => reportedConfigHash),
-      (found) => found.every((hash) => hash !== ''),
+    await eventually('their configs are known', () =>
+      [...ctxOf(owner).fleet.state.instances.values()].every((one) => one.reportedConfigHash !== ''),
     )
     const asked = agents.map(askedForAll)
     const said = saidBy(agents)
@@ -170,22 +167,16 @@ describe('agents of any process', () => {
     await untilApplied(database, first.pushId, 1)
     const { fleet } = ctxOf(owner)
     const absorbed = () => front.member.agents.counts.absorbed
-    await eventually(
-      () => {
-        agent.beat()
-        return absorbed()
-      },
-      (count) => count > 0,
-    )
+    await eventually('a beat is absorbed', () => {
+      agent.beat()
+      return absorbed() > 0
+    })
     const [instance] = [...fleet.state.instances.values()]
     const taken = fleet.messageCount
     const heardAt = instance!.lastMessageAt.getTime()
     for (let beat = 0; beat < 10; beat++) agent.beat()
-    await eventually(absorbed, (count) => count >= 10)
-    await eventually(
-      () => instance!.lastMessageAt.getTime(),
-      (at) => at > heardAt,
-    )
+    await eventually('ten are absorbed', () => absorbed() >= 10)
+    await eventually('it was heard', () => instance!.lastMessageAt.getTime() > heardAt)
     expect(fleet.messageCount).toBe(taken)
     const second = await push(owner, workloadId, `${DEFAULT_CONFIG}# second\n`)
     await untilApplied(database, second.pushId, 1)
@@ -215,16 +206,16 @@ describe('agents of any process', () => {
       agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'poller' }) },
       remoteConfigStatus: { status: 0 },
     }
-    await eventually(
-      () => poll(full),
-      () => ctxOf(owner).fleet.state.instances.size === 1,
-    )
+    await eventually('it is known', async () => {
+      await poll(full)
+      return ctxOf(owner).fleet.state.instances.size === 1
+    })
     const workloadId = await untilLive(owner, 1)
     const pushed = await push(owner, workloadId, DEFAULT_CONFIG)
-    await eventually(
-      () => poll(),
-      () => hash === configHash(DEFAULT_CONFIG),
-    )
+    await eventually('it is offered the config', async () => {
+      await poll()
+      return hash === configHash(DEFAULT_CONFIG)
+    })
     await poll(statusOf(hash, 1))
     await untilApplied(database, pushed.pushId, 1)
     expect(ctxOf(owner).fleet.state.instances.size).toBe(1)
@@ -250,22 +241,16 @@ describe('agents of any process', () => {
     })
     say(0, describe_)
     await untilLive(owner, 1)
-    await eventually(
-      () => {
-        say(0)
-        return front.member.agents.counts.absorbed
-      },
-      (count) => count > 0,
-    )
+    await eventually('a beat is absorbed', () => {
+      say(0)
+      return front.member.agents.counts.absorbed > 0
+    })
     say(1, describe_)
-    await eventually(
-      () => {
-        say(0)
-        say(1)
-        return renamed[0]! + renamed[1]!
-      },
-      (count) => count > 0,
-    )
+    await eventually('one is told another uid', () => {
+      say(0)
+      say(1)
+      return renamed[0]! + renamed[1]! > 0
+    })
   })
 
   it('are answered while nobody owns, and asked once for what was not taken', async () => {

@@ -7,9 +7,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Config } from '../../../runtime/config.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
+import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
-import { eventually } from '../../support/service.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -91,10 +91,7 @@ describe('a process that does not own', () => {
   it('says itself that it is healthy and ready, and gives out the pages', async () => {
     const { front } = await startTwo()
     expect(await (await front.call('GET', '/healthz')).text()).toBe('ok')
-    await eventually(
-      async () => (await front.call('GET', '/readyz')).status,
-      (status) => status === 200,
-    )
+    await eventually('it is ready', async () => (await front.call('GET', '/readyz')).status === 200)
   })
 
   it('keeps nothing of a request on the connection that carried it', async () => {
@@ -146,14 +143,8 @@ describe('a browser', () => {
       add(...parts)
     }
     for (let n = 0; n < 20; n++) connect(Number(port), '127.0.0.1').end(handshake)
-    await eventually(
-      () => joined,
-      (count) => count === 20,
-    )
-    await eventually(
-      () => hub.stats.clients,
-      (clients) => clients === 0,
-    )
+    await eventually('all have joined', () => joined === 20)
+    await eventually('all have left', () => hub.stats.clients === 0)
   })
 
   it('keeps its socket when the owner changes, is told to fetch again, and hears the new one', async () => {
@@ -161,16 +152,10 @@ describe('a browser', () => {
     const { socket, frames, closed } = await openBrowser(front, token)
     await owner.stop()
     await untilOwner(front)
-    await eventually(
-      () => frames.map(({ type }) => type),
-      (types) => types.includes('resync'),
-    )
+    await eventually('it is told to fetch', () => frames.some(({ type }) => type === 'resync'))
     expect(closed()).toBeNull()
     socket.send(JSON.stringify({ type: 'ping', seen: [] }))
-    await eventually(
-      () => frames.map(({ type }) => type),
-      (types) => types.includes('pong'),
-    )
+    await eventually('it is answered', () => frames.some(({ type }) => type === 'pong'))
   })
 
   it('is turned away where its session is none, and its socket ends with its session', async () => {
@@ -178,7 +163,7 @@ describe('a browser', () => {
     await expect(openBrowser(front, 'no token')).rejects.toThrow('401')
     const { closed } = await openBrowser(front, token)
     expect((await front.call('POST', '/api/auth/logout', { as: token })).status).toBe(204)
-    await eventually(closed, (code) => code === 1008)
+    await eventually('it is closed', () => closed() === 1008)
   })
 })
 

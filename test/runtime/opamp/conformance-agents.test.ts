@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { eventually, sha256Hex } from '../../support/fleet-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { sha256Hex } from '../../support/fleet-server.ts'
 import { agentFrame, type PlainMessage } from '../../support/opamp-messages.ts'
 import { CONFIG, flagsOf, offerOf, openScene } from '../../support/opamp-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'

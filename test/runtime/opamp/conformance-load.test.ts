@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openWire, postAgent } from '../../support/agent-wire.ts'
-import { eventually } from '../../support/fleet-server.ts'
+import { eventually } from '../../support/eventually.ts'
 import { hex, keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
 import { FULL_STATE, flagsOf, openScene } from '../../support/opamp-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { eventually, sha256Hex } from '../../support/fleet-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { sha256Hex } from '../../support/fleet-server.ts'
 import {
   CONFIG,
   nextOffer,

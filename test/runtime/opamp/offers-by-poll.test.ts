@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { postAgent } from '../../support/agent-wire.ts'
-import { eventually, sha256Hex } from '../../support/fleet-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { sha256Hex } from '../../support/fleet-server.ts'
 import { hex, type PlainMessage } from '../../support/opamp-messages.ts'
 import { CONFIG, OTHER, offerOf, openScene, SUPERVISED, statusOf } from '../../support/opamp-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'

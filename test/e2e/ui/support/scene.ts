@@ -6,7 +6,7 @@ import {
   type SimulatedAgentOptions,
   SUPERVISED,
 } from '../../../../runtime/quickstart/simulated-agent.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually } from '../../../support/eventually.ts'
 import type { Service } from '../../support/service.ts'
 import { connect } from './fleet.ts'
 
