@@ -65,6 +65,10 @@ export const PROBLEMS = {
     code: 'not_applied',
     error: 'this config is not one that was applied here',
   },
+  'config-not-approved': {
+    status: 409,
+    error: 'nobody ever approved this config here: it was pushed by breaking the glass',
+  },
   'config-not-found': { status: 404, error: 'config not found' },
   'config-policy-blocked': { status: 400, error: 'configuration blocked by policy' },
   'configuration-invalid': { status: 400, error: 'configuration failed validation' },
@@ -270,6 +274,10 @@ export const PROBLEMS = {
   'stages-too-many': { status: 400, error: 'stages must name at most {max} stages' },
   'target-content-unavailable': { status: 410, error: 'config content is not available' },
   'target-not-applied': { status: 409, error: 'this config was never applied on this workload' },
+  'target-not-approved': {
+    status: 409,
+    error: 'nobody ever approved this config here: it was pushed by breaking the glass',
+  },
   'target-not-found': { status: 404, error: "config not found in this workload's history" },
   'target-yaml-invalid': { status: 400, error: 'configuration failed validation' },
   'target-yaml-required': { status: 400, error: 'target_yaml is required' },

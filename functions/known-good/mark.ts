@@ -43,6 +43,7 @@ export default defineHttp({
     'revision-not-found',
     'workload-archived',
     'config-not-applied',
+    'config-not-approved',
     'config-content-unavailable',
     'configuration-invalid',
     'known-good-conflict',

@@ -29,6 +29,7 @@ export default defineHttp({
     'known-good-not-found',
     'target-not-found',
     'target-not-applied',
+    'target-not-approved',
     'server-busy',
   ],
   async handle({ params, query }, ctx) {

@@ -20,6 +20,7 @@ export default defineHttp({
     'workload-not-found',
     'target-not-found',
     'target-not-applied',
+    'target-not-approved',
     'target-content-unavailable',
     'workload-archived',
     'workload-not-collector',

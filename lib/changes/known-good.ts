@@ -2,7 +2,7 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { clearKnownGood, findKnownGood, type KnownGood, setKnownGood } from '../store/known-good.ts'
-import { findNewestPushOfHash, wasEverApplied } from '../store/pushes.ts'
+import { findNewestPushOfHash, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import type { KnownGoodRecord } from '../wire/rollback.ts'
 import { type ApprovalActor, type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
@@ -27,6 +27,7 @@ export type PinOutcome =
         | 'revision-not-found'
         | 'workload-archived'
         | 'config-not-applied'
+        | 'config-not-approved'
         | 'config-content-unavailable'
     }
   | { ok: false; code: 'known-good-conflict'; currentHash: string }
@@ -75,12 +76,16 @@ async function judgePin(
   db: Db,
   workloadId: string,
   hash: string,
-): Promise<{ ok: true; appliedAt: Date } | { ok: false; code: 'revision-not-found' | 'config-not-applied' }> {
+): Promise<
+  | { ok: true; appliedAt: Date }
+  | { ok: false; code: 'revision-not-found' | 'config-not-applied' | 'config-not-approved' }
+> {
   const newest = await findNewestPushOfHash(db, workloadId, hash)
   if (newest === null) return { ok: false, code: 'revision-not-found' }
   // One that was applied and failed later is what nobody wants to go back to.
   if (newest.status === 'failed' || !(await wasEverApplied(db, workloadId, hash)))
     return { ok: false, code: 'config-not-applied' }
+  if (!(await wasEverApproved(db, workloadId, hash))) return { ok: false, code: 'config-not-approved' }
   return { ok: true, appliedAt: newest.appliedAt ?? newest.submittedAt }
 }
 

@@ -1,7 +1,7 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { type ConfigContent, findContent } from '../store/config-contents.ts'
-import { findNewestPushOfHash, type Push, wasEverApplied } from '../store/pushes.ts'
+import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
 import type { PolicyFinding } from '../wire/policy.ts'
 import type { ApprovalActor, ApprovalParts, DraftRefusal } from './approval-parts.ts'
 import { encodeRequestId } from './request-id.ts'
@@ -21,12 +21,12 @@ export type RollbackOutcome =
   | RollbackDone
   | { ok: false; code: 'workload-not-found' | 'target-not-found' | 'target-content-unavailable' }
   | { ok: false; code: 'target-not-applied'; targetStatus: string }
-  | { ok: false; code: 'no-rollback-target' }
+  | { ok: false; code: 'no-rollback-target' | 'target-not-approved' }
   | WorkloadRefusal
   | DraftRefusal
   | AuditFailure
 
-/** Push an earlier config of this workload again. A push that is pending is superseded. */
+/** Push an earlier config of this workload again, which was approved then. A push that is pending is superseded. */
 export async function rollBackToHash(
   parts: ApprovalParts,
   request: { workloadId: string; hash: string; actor: ApprovalActor },
@@ -38,6 +38,8 @@ export async function rollBackToHash(
   if (newest === null) return { ok: false, code: 'target-not-found' }
   if (!(await wasEverApplied(db, request.workloadId, request.hash)))
     return { ok: false, code: 'target-not-applied', targetStatus: newest.status }
+  if (!(await wasEverApproved(db, request.workloadId, request.hash)))
+    return { ok: false, code: 'target-not-approved' }
   const content = await findContent(db, request.hash)
   if (content === null) return { ok: false, code: 'target-content-unavailable' }
   return perform(parts, target, content, 'hash', request.actor)

@@ -5,7 +5,7 @@ import { toWorkloadConfigStatus } from '../fleet/views/workload.ts'
 import { configHash } from '../model/config-hash.ts'
 import { findContent } from '../store/config-contents.ts'
 import { findKnownGood } from '../store/known-good.ts'
-import { findNewestPushOfHash, type Push, wasEverApplied } from '../store/pushes.ts'
+import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
 import type { RollbackConfig, RollbackPrepare } from '../wire/rollback.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { ApprovalParts } from './approval-parts.ts'
@@ -29,6 +29,7 @@ export type PrepareOutcome =
         | 'workload-not-found'
         | 'workload-archived'
         | 'known-good-not-found'
+        | 'target-not-approved'
         | 'target-not-found'
         | 'server-busy'
     }
@@ -51,6 +52,7 @@ export async function prepareRollback(
   if (newest === null) return { ok: false, code: 'target-not-found' }
   if (!(await wasEverApplied(db, workload.id, hash)))
     return { ok: false, code: 'target-not-applied', targetStatus: newest.status }
+  if (!(await wasEverApproved(db, workload.id, hash))) return { ok: false, code: 'target-not-approved' }
   const pinnedHash = pin?.hash ?? null
   const wanted = await describeConfig(parts, workload, newest, hash, pinnedHash, 'history')
   const current = await describeCurrent(parts, workload, pinnedHash)

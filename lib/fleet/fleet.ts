@@ -358,7 +358,8 @@ export class Fleet implements FleetPort {
     if (workload === undefined) return null
     const db = await this.#deps.db.upToDate()
     const live = this.state.liveInstances(workload)
-    return findRollback(db, this.#deps, workload, live, workload.activeHash ?? '')
+    const from = workload.activeHash ?? ''
+    return findRollback(db, this.#deps, workload, live, from, 'applied-and-approved')
   }
 
   /** What the members of a workload's open rollout would go back to; null when there is nothing. */

@@ -225,6 +225,32 @@ export async function wasEverApplied(db: Db, workloadId: string, hash: string): 
   return rows[0]?.found ?? false
 }
 
+/** Whether a push is what nobody approved: glass was broken for it. `p` is a row of pushes. */
+export const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id and a.break_glass)`
+
+/**
+ * The hashes of a workload of which no push was ever approved: only broken glass brought them here, and what repeated
+ * them since.
+ */
+export async function listUnapprovedHashes(db: Db, workloadId: string): Promise<string[]> {
+  const rows = await db.query<{ config_hash: string }>(
+    `select p.config_hash from pushes p where p.workload_id = $1
+     group by p.config_hash having not bool_or(p.kind = 'approval' and not ${BROKEN_GLASS})`,
+    [workloadId],
+  )
+  return rows.map((row) => row.config_hash)
+}
+
+/** Was a push of this hash on this workload ever approved? */
+export async function wasEverApproved(db: Db, workloadId: string, hash: string): Promise<boolean> {
+  const rows = await db.query<{ found: boolean }>(
+    `select exists (select from pushes p where p.workload_id = $1 and p.config_hash = $2
+       and p.kind = 'approval' and not ${BROKEN_GLASS}) as found`,
+    [workloadId, hash],
+  )
+  return rows[0]?.found ?? false
+}
+
 /** The push that rolled this one back; null when none did. */
 export async function findRollbackOf(db: Db, pushId: string): Promise<Push | null> {
   const rows = await db.query<PushRow>(`select ${COLUMNS} from pushes where rollback_of_push_id = $1`, [

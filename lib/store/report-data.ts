@@ -1,4 +1,5 @@
 import type { Db } from './db.ts'
+import { BROKEN_GLASS } from './pushes.ts'
 import type { AlertRow, WorkloadRow } from './report-material.ts'
 
 /** What a report's dated sections are bounded by, both ends included. */
@@ -147,7 +148,7 @@ export async function readReportEvents(db: Db, slice: ReportSlice, period: Repor
   return row!.events
 }
 
-/** What a workload could go back to, from which the rule of rollbacks chooses. */
+/** What a person could take a workload back to, from which the rule of rollbacks chooses. */
 export interface RollbackCandidates {
   workloadId: string
   activeHash: string | null
@@ -175,11 +176,14 @@ export async function listRollbackCandidates(
          where p.workload_id = w.id and p.config_hash = k.config_hash) as pinned_at,
        (select coalesce(jsonb_agg(jsonb_build_object('hash', a.config_hash, 'at', a.applied_at) order by a.seq desc), '[]')
          from (select p.config_hash, max(p.seq) as seq, max(p.applied_at) as applied_at from pushes p
-           where p.workload_id = w.id and p.status = 'applied' group by p.config_hash) as a) as applied,
+           where p.workload_id = w.id and p.status = 'applied' group by p.config_hash) as a
+         where a.config_hash <> all(unapproved.hashes)) as applied,
        array(select q.config_hash from quarantines q where q.workload_id = w.id and q.instance_uid = ''
          order by q.config_hash) as quarantined
      from ${REPORT_SCOPE} join workloads w on w.id = scope.id
-     left join known_good_configs k on k.workload_id = w.id
+     cross join lateral (select array(select p.config_hash from pushes p where p.workload_id = w.id
+       group by p.config_hash having not bool_or(p.kind = 'approval' and not ${BROKEN_GLASS})) as hashes) as unapproved
+     left join known_good_configs k on k.workload_id = w.id and k.config_hash <> all(unapproved.hashes)
      order by scope.n`,
     [workloadIds],
   )

@@ -2,7 +2,7 @@ import type { UsedComponent } from '../../model/components.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
-import { listAppliedHashes } from '../../store/pushes.ts'
+import { listAppliedHashes, listUnapprovedHashes } from '../../store/pushes.ts'
 import { listWorkloadQuarantines } from '../../store/quarantines.ts'
 import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
 import type { FleetDeps } from '../state/deps.ts'
@@ -29,16 +29,25 @@ export function isRunnable(
   )
 }
 
-/** Find the config that a workload goes back to when `failedHash` failed; null when nothing fits. */
+/** Which configs a search for a way back may find. */
+export type Findable = 'applied' | 'applied-and-approved'
+
+/**
+ * Find the config that a workload goes back to when `failedHash` failed; null when nothing fits. A person finds only what
+ * was approved here as well; what is done by itself takes whatever worked.
+ */
 export async function findRollback(
   tx: Db,
   deps: FleetDeps,
   workload: Workload,
   live: readonly Instance[],
   failedHash: string,
+  findable: Findable = 'applied',
 ): Promise<FoundRollback | null> {
-  const knownGood = await findKnownGood(tx, workload.id)
-  const applied = await listAppliedHashes(tx, workload.id)
+  const unfit = new Set(findable === 'applied' ? [] : await listUnapprovedHashes(tx, workload.id))
+  const pinned = await findKnownGood(tx, workload.id)
+  const knownGood = pinned === null || unfit.has(pinned.hash) ? null : pinned
+  const applied = (await listAppliedHashes(tx, workload.id)).filter((hash) => !unfit.has(hash))
   const quarantined = new Set(await listWorkloadQuarantines(tx, workload.id))
   const hashes = [...new Set([...(knownGood === null ? [] : [knownGood.hash]), ...applied])]
   const contents = new Map((await findContents(tx, hashes)).map((content) => [content.hash, content]))

@@ -39,6 +39,7 @@ export const problemTexts = defineTexts({
     config_approval_required: 'A config is pushed by way of an approved request.',
     config_content_unavailable: 'The text of this config is no longer kept.',
     config_empty: 'The config is empty.',
+    config_not_approved: 'Nobody ever approved this config here: it was pushed by breaking the glass.',
     config_not_found: 'This config does not exist.',
     config_policy_blocked: 'The policy blocks this config.',
     configuration_invalid: 'The config is not valid',
@@ -185,6 +186,7 @@ export const problemTexts = defineTexts({
     stages_too_many: 'A rollout has at most {max} stages.',
     target_content_unavailable: 'The text of this config is no longer kept.',
     target_not_applied: 'This config was never applied here.',
+    target_not_approved: 'Nobody ever approved this config here: it was pushed by breaking the glass.',
     target_not_found: 'This config is not in the history of the workload.',
     target_yaml_invalid: 'The config cannot be read as YAML',
     target_yaml_required: 'A config is required.',
@@ -263,6 +265,8 @@ export const problemTexts = defineTexts({
     config_approval_required: 'Une configuration se pousse par une demande approuvée.',
     config_content_unavailable: 'Le texte de cette configuration n’est plus conservé.',
     config_empty: 'La configuration est vide.',
+    config_not_approved:
+      'Personne n’a jamais approuvé cette configuration ici : elle a été poussée par bris de glace.',
     config_not_found: 'Cette configuration n’existe pas.',
     config_policy_blocked: 'La politique bloque cette configuration.',
     configuration_invalid: 'La configuration n’est pas valide',
@@ -417,6 +421,8 @@ export const problemTexts = defineTexts({
     stages_too_many: 'Un déploiement a au plus {max} étapes.',
     target_content_unavailable: 'Le texte de cette configuration n’est plus conservé.',
     target_not_applied: 'Cette configuration n’a jamais été appliquée ici.',
+    target_not_approved:
+      'Personne n’a jamais approuvé cette configuration ici : elle a été poussée par bris de glace.',
     target_not_found: 'Cette configuration n’est pas dans l’historique du workload.',
     target_yaml_invalid: 'La configuration ne se lit pas comme YAML',
     target_yaml_required: 'Une configuration est requise.',

@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { EvidencePack } from '../../../lib/wire/reports.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, fakeAgent } from '../../support/fleet.ts'
@@ -36,4 +37,28 @@ it('is what a rollback would do, also where only some instances can run the form
   })
   const rolled = await invoke(ctx, `POST /api/workloads/${workloadId}/rollback`, { as })
   expect(rolled).toMatchObject({ status: 202, json: { config_hash: configHash(configYaml(1)) } })
+})
+
+it('leaves out what only broken glass has ever pushed, as a rollback does', async () => {
+  const as = (await signIn(ctx, { groups: ['editor'] })).token
+  const agent = fakeAgent(ctx.fleet, { host: 'other', service: 'other' })
+  await ctx.advance(1_000)
+  const path = `/api/workloads/${agent.workloadId}`
+  const asked = await invoke(ctx, `POST ${path}/config/approvals`, {
+    as,
+    body: { draft_yaml: configYaml(3) },
+  })
+  await invoke(ctx, `POST ${path}/config/approvals/${(asked.json as ApprovalRecord).id}/push`, {
+    ...{ as, body: { comment: 'now', break_glass: true, break_glass_reason: 'it burns' } },
+  })
+  agent.apply()
+  await ctx.advance(1_000)
+  await pushConfig(ctx.fleet, agent.workloadId, configYaml(4))
+  agent.apply()
+  await ctx.advance(1_000)
+  const body = { scope: { workload_ids: [agent.workloadId] }, include: { rollback_readiness: true } }
+  const { json } = await invoke(ctx, 'POST /api/reports/evidence-pack', { as, body })
+  expect((json as EvidencePack).sections[0]!.items[0]!.facts).toMatchObject({ ready: false })
+  const refused = await invoke(ctx, `POST ${path}/rollback`, { as })
+  expect(refused).toMatchObject({ status: 409, json: { code: 'no_rollback_target' } })
 })

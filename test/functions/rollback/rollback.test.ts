@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RollbackAccepted, RollbackPrepare, RollbackStatus } from '../../../lib/wire/rollback.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -335,5 +336,58 @@ describe('the known-good pin', () => {
     await run(2)
     const answers = await Promise.all([mark(FIRST), mark(SECOND)])
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409])
+  })
+})
+
+describe('a config that only broken glass has ever pushed', () => {
+  async function breakGlass(port: number): Promise<string> {
+    ctx.clock.advance(1_000)
+    const asked = { draft_yaml: configYaml(port), target_group: `g${port}` }
+    const { id } = (await call('POST /config/approvals', { body: asked })).json as ApprovalRecord
+    const body = { comment: 'now', break_glass: true, break_glass_reason: 'it burns' }
+    expect((await call(`POST /config/approvals/${id}/push`, { body })).status).toBe(202)
+    agent.apply()
+    await ctx.advance(300)
+    return configHash(configYaml(port))
+  }
+
+  it('is nothing that an operator goes back to, looks at going back to, or pins', async () => {
+    const broken = await breakGlass(7)
+    await run(1)
+    const refused = { status: 409, json: { code: 'target_not_approved', retryable: false } }
+    expect(await call(`POST /configs/${broken}/rollback`)).toMatchObject(refused)
+    expect(await call(`GET /rollback/prepare?target_hash=${broken}`)).toMatchObject(refused)
+    expect(await call('POST /rollback')).toMatchObject({
+      status: 409,
+      json: { code: 'no_rollback_target' },
+    })
+    expect(await call(`POST /configs/${broken}/known-good`)).toMatchObject({
+      status: 409,
+      json: { code: 'config_not_approved' },
+    })
+    expect(agent.offered()).toEqual([broken, FIRST])
+  })
+
+  it('is passed over for what was approved before it', async () => {
+    await run(1)
+    await breakGlass(7)
+    await run(2)
+    expect(await call('POST /rollback')).toMatchObject({ status: 202, json: { config_hash: FIRST } })
+  })
+
+  it('is what an automatic rollback may still go back to: nobody chose it', async () => {
+    const broken = await breakGlass(7)
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+    agent.fail('no')
+    await eventually('it is back', () => ctx.fleet.workload(agent.workloadId)!.activeHash === broken)
+    expect(agent.offered()).toEqual([broken, FIRST, broken])
+  })
+
+  it('is one that was approved once a push of it was', async () => {
+    const broken = await breakGlass(7)
+    await run(1)
+    await run(7)
+    await run(1)
+    expect((await call(`POST /configs/${broken}/rollback`)).status).toBe(202)
   })
 })
