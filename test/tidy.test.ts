@@ -166,6 +166,15 @@ describe('the rooms', () => {
     expect(hits.filter((hit) => !isScript(hit))).toEqual([])
   })
 
+  test('are mirrored by their tests: each folder of tests is named for a folder of code', () => {
+    const folders = new Set(['functions', ...files.map(({ path }) => dirname(path))])
+    const mirrors = inRoom('test/').filter(({ path }) =>
+      /^test\/(lib|functions|runtime)\/.*\.test\.ts$/.test(path),
+    )
+    const lost = mirrors.filter(({ path }) => !folders.has(dirname(path).replace('test/', '')))
+    expect(lost.map(({ path }) => path)).toEqual([])
+  })
+
   test('statements to the database are in lib/store only', () => {
     const statement =
       /['"`]\s*(select\s.*\sfrom\s|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|create\s+table\s)/i
