@@ -17,6 +17,7 @@ import {
 } from '../store/campaigns.ts'
 import { DatabaseUnavailable } from '../store/db.ts'
 import type { CampaignHalt, CampaignStatus, CampaignTargetState } from '../wire/campaigns.ts'
+import { campaignStarter } from './campaign-starter.ts'
 import { CampaignJudge } from './judge.ts'
 import { findPassedLimit, type StateCounts } from './limits.ts'
 import { endOfPush } from './outcome.ts'
@@ -310,9 +311,10 @@ export class CampaignRunner {
   ): Promise<boolean> {
     if (targets.length === 0) return false
     const judge = new CampaignJudge(this.#parts, campaign)
+    const starter = campaignStarter(this.#parts, campaign)
     const ends: CampaignTargetEnd[] = []
     let startedCount = 0
-    for (const [target, outcome] of await startTargets(this.#parts, campaign, targets, judge)) {
+    for (const [target, outcome] of await startTargets(this.#parts, starter, targets, judge)) {
       const { workloadId, instanceCount } = target
       const nowMs = this.#parts.clock.monotonicMs()
       if (outcome.kind !== 'busy') run.busy.delete(workloadId)

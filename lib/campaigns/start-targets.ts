@@ -1,9 +1,9 @@
 import type { ActTransaction } from '../audit/database.ts'
+import type { AuditActor } from '../audit/event.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { isProduction } from '../model/production.ts'
-import { markTargetsStarted, type StoredCampaignTarget } from '../store/campaign-targets.ts'
-import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
+import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../store/db.ts'
 import type { Push } from '../store/pushes.ts'
 import type { StagePlan } from '../store/rollouts.ts'
@@ -23,9 +23,40 @@ export type StartOutcome =
   /** The campaign does not start anything now, this target was started already, or nobody knows. */
   | { kind: 'refused' }
 
+/** A workload whose turn has come, as it was approved. */
+export type StartTarget = Pick<
+  StoredCampaignTarget,
+  'workloadId' | 'baseHash' | 'resultHash' | 'isProduction' | 'state'
+>
+
+/** A target that is being started, with its push. */
+export interface StartedPush<Target> {
+  target: Target
+  push: Push
+  /** Whether the workload was unwell as the push was written. */
+  wasDegraded: boolean
+}
+
+/** Who starts targets: a campaign, or a fleet config that applies a version by itself. */
+export interface Starter<Target extends StartTarget> {
+  id: string
+  /** The name of the transaction that pushes to many. */
+  transaction: string
+  /** In whose name is pushed. */
+  actor: AuditActor
+  /** The fleet config that the targets must be under; null where they must be under none. */
+  fleetConfigId: string | null
+  retriesQuarantined: boolean
+  /** Note in the transaction of the pushes that these targets are started, with their records, if any still may be. */
+  note(
+    tx: ActTransaction,
+    started: readonly StartedPush<Target>[],
+  ): Promise<{ ok: true } | { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }>
+}
+
 /** A target that is to be pushed to, as it was judged a moment ago. */
-interface Ready {
-  target: StoredCampaignTarget
+interface Ready<Target extends StartTarget> {
+  target: Target
   workload: Workload
   judgement: Judgement
   result: NonNullable<Judgement['result']>
@@ -46,23 +77,23 @@ type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' | 'st
  * Start targets, if everything still is as it was approved: together in one transaction, and each alone where they
  * cannot be pushed to together. Throws `DatabaseUnavailable`.
  */
-export async function startTargets(
+export async function startTargets<Target extends StartTarget>(
   parts: CampaignParts,
-  campaign: StoredCampaign,
-  targets: readonly StoredCampaignTarget[],
+  starter: Starter<Target>,
+  targets: readonly Target[],
   judge: CampaignJudge,
-): Promise<Map<StoredCampaignTarget, StartOutcome>> {
-  const outcomes = new Map<StoredCampaignTarget, StartOutcome>()
-  const together: Ready[] = []
-  const alone: Ready[] = []
+): Promise<Map<Target, StartOutcome>> {
+  const outcomes = new Map<Target, StartOutcome>()
+  const together: Ready<Target>[] = []
+  const alone: Ready<Target>[] = []
   for (const target of targets) {
     const look = () => lookAt(parts, target, judge)
-    const looked = (await unlessBroken(parts, campaign, target, look)) ?? BUSY
+    const looked = (await unlessBroken(parts, starter.id, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
     else (looked.workload.live.count > STAGED_ABOVE ? alone : together).push(looked)
   }
   if (together.length > 0) {
-    const pushed = await unlessBroken(parts, campaign, null, () => pushAll(parts, campaign, judge, together))
+    const pushed = await unlessBroken(parts, starter.id, null, () => pushAll(parts, starter, judge, together))
     if (pushed === null) alone.push(...together)
     else if (pushed.ok) {
       const pushIds = new Map(pushed.pushes.map(({ workloadId, pushId }) => [workloadId, pushId]))
@@ -75,7 +106,7 @@ export async function startTargets(
   for (const ready of alone)
     outcomes.set(
       ready.target,
-      (await unlessBroken(parts, campaign, ready.target, () => pushOne(parts, campaign, judge, ready))) ??
+      (await unlessBroken(parts, starter.id, ready.target, () => pushOne(parts, starter, judge, ready))) ??
         BUSY,
     )
   return outcomes
@@ -86,8 +117,8 @@ const BUSY: StartOutcome = { kind: 'busy' }
 /** Do something to targets; null where it breaks of itself, and would break again: the others have their turn all the same. */
 async function unlessBroken<T>(
   parts: CampaignParts,
-  campaign: StoredCampaign,
-  target: StoredCampaignTarget | null,
+  starterId: string,
+  target: StartTarget | null,
   work: () => Promise<T>,
 ): Promise<T | null> {
   try {
@@ -95,7 +126,7 @@ async function unlessBroken<T>(
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error
     parts.log.warn(
-      { err: error, campaign: campaign.id, ...(target === null ? {} : { workload: target.workloadId }) },
+      { err: error, campaign: starterId, ...(target === null ? {} : { workload: target.workloadId }) },
       'targets of a campaign could not be started',
     )
     return null
@@ -103,11 +134,11 @@ async function unlessBroken<T>(
 }
 
 /** What is known before anything is locked. */
-async function lookAt(
+async function lookAt<Target extends StartTarget>(
   parts: CampaignParts,
-  target: StoredCampaignTarget,
+  target: Target,
   judge: CampaignJudge,
-): Promise<StartOutcome | Ready> {
+): Promise<StartOutcome | Ready<Target>> {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'skipped', reason: 'workload_gone' }
   if (isBusy(workload)) return { kind: 'busy' }
@@ -131,22 +162,12 @@ const isBusy = (workload: Workload): boolean => workload.isFrozen || hasOpenPush
 const hasOpenPush = (workload: Workload): boolean =>
   followedPushes(workload).some(({ push }) => push.status === 'pending')
 
-/** Whether it is under the fleet config that the campaign carries a version of, or under none where it carries none. */
-function hasItsFleetConfig(
-  { fleetConfigs }: CampaignParts,
-  { change }: StoredCampaign,
-  workload: Workload,
-): boolean {
-  const wanted = change.kind === 'version' ? change.fleet_config_id : null
-  return fleetConfigs.membershipOf(workload).configId === wanted
-}
-
 /** Whether a workload that was judged before it was locked is another one now; then it is looked at again. */
 function hasChanged(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  { fleetConfigId, retriesQuarantined }: Pick<Starter<never>, 'fleetConfigId' | 'retriesQuarantined'>,
   judge: CampaignJudge,
-  { workload, target, judgement, result }: Ready,
+  { workload, target, judgement, result }: Ready<StartTarget>,
 ): boolean {
   const { labels, trustedLabels, quarantinedHashes, quarantinedInstances } = workload
   const isQuarantined = quarantinedHashes.has(result.hash) || quarantinedInstances.has(result.hash)
@@ -157,8 +178,8 @@ function hasChanged(
     !workload.acceptsRemoteConfig ||
     parts.reservationOf(workload) !== null ||
     judge.scopeOf(workload) !== 'selected' ||
-    !hasItsFleetConfig(parts, campaign, workload) ||
-    (isQuarantined && !campaign.rules.retryQuarantined) ||
+    parts.fleetConfigs.membershipOf(workload).configId !== fleetConfigId ||
+    (isQuarantined && !retriesQuarantined) ||
     (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
   )
 }
@@ -166,7 +187,7 @@ function hasChanged(
 /** Why what would be done now is not what was approved; null when it is. */
 function refusalOf(
   judge: CampaignJudge,
-  target: StoredCampaignTarget,
+  target: StartTarget,
   workload: Workload,
   now: Judgement,
 ): CampaignReason | null {
@@ -177,31 +198,31 @@ function refusalOf(
   return now.result!.hash === target.resultHash ? null : 'result_changed'
 }
 
-/** Revisions, targets, offers, assignments, the campaign's rows and the audit entries in one transaction. */
-function pushAll(
+/** Revisions, targets, offers, assignments, the starter's rows and the audit entries in one transaction. */
+function pushAll<Target extends StartTarget>(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  starter: Starter<Target>,
   judge: CampaignJudge,
-  all: readonly Ready[],
+  all: readonly Ready<Target>[],
 ) {
   return parts.fleet.pushTogether<Refused>(
-    'campaign.push',
-    starterOf(campaign),
+    starter.transaction,
+    starter.actor,
     all.map(requestOf),
-    (tx, pushes) => noteStarted(parts, tx, campaign, judge, all, pushes),
+    (tx, pushes) => noteStarted(parts, tx, starter, judge, all, pushes),
   )
 }
 
-async function pushOne(
+async function pushOne<Target extends StartTarget>(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  starter: Starter<Target>,
   judge: CampaignJudge,
-  ready: Ready,
+  ready: Ready<Target>,
 ): Promise<StartOutcome> {
   const stages = ready.workload.live.count > STAGED_ABOVE ? STAGES : null
   const pushed = await parts.fleet.push<Refused>(
-    { ...requestOf(ready), actor: starterOf(campaign), stages },
-    (tx, push) => noteStarted(parts, tx, campaign, judge, [ready], [push]),
+    { ...requestOf(ready), actor: starter.actor, stages },
+    (tx, push) => noteStarted(parts, tx, starter, judge, [ready], [push]),
   )
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId, wasDegraded: ready.wasDegraded }
   switch (pushed.code) {
@@ -219,7 +240,7 @@ async function pushOne(
   }
 }
 
-const requestOf = ({ workload, result, judgement }: Ready) => ({
+const requestOf = ({ workload, result, judgement }: Ready<StartTarget>) => ({
   workloadId: workload.id,
   hash: result.hash,
   body: result.text,
@@ -229,39 +250,23 @@ const requestOf = ({ workload, result, judgement }: Ready) => ({
   rollbackTargetKind: null,
 })
 
-/** Note in the transaction of the pushes that these targets are started, if the campaign still starts any. */
-async function noteStarted(
+/** Note in the transaction of the pushes that these targets are started, if their starter still starts any. */
+async function noteStarted<Target extends StartTarget>(
   parts: CampaignParts,
   tx: ActTransaction,
-  campaign: StoredCampaign,
+  starter: Starter<Target>,
   judge: CampaignJudge,
-  all: readonly Ready[],
+  all: readonly Ready<Target>[],
   pushes: readonly Push[],
 ): Promise<{ ok: true } | Refused> {
   // They were judged before the workloads were locked: what runs there may have changed meanwhile.
-  if (all.some((ready) => hasChanged(parts, campaign, judge, ready)))
+  if (all.some((ready) => hasChanged(parts, starter, judge, ready)))
     return { ok: false, code: 'changed-meanwhile' }
-  const stands = await shareCampaign(tx, campaign.id)
-  const isCatchingUp = stands?.status === 'done' && all.every(({ target }) => target.state === 'offline')
-  if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
   const pushOf = new Map(pushes.map((push) => [push.workloadId, push]))
   const started = all.map((ready) => {
     const { id, status } = ready.workload
     ready.wasDegraded = status === 'degraded'
-    return { workloadId: id, pushId: pushOf.get(id)!.pushId, wasDegraded: ready.wasDegraded }
+    return { target: ready.target, push: pushOf.get(id)!, wasDegraded: ready.wasDegraded }
   })
-  if (!(await markTargetsStarted(tx, campaign.id, started, parts.clock.now())))
-    return { ok: false, code: 'campaign-stopped' }
-  for (const { workloadId, pushId, hash } of pushes)
-    await tx.record({
-      ...{ action: 'campaign.push', resource: 'workload', resourceId: workloadId },
-      ...{ configHash: hash, detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }) },
-    })
-  return { ok: true }
+  return starter.note(tx, started)
 }
-
-/** Whoever started the campaign pushes what it carries. */
-const starterOf = ({ startedBy, startedById, createdBy }: StoredCampaign) => ({
-  userId: startedById ?? '',
-  email: startedBy ?? createdBy,
-})

@@ -1,0 +1,42 @@
+import { markTargetsStarted, type StoredCampaignTarget } from '../store/campaign-targets.ts'
+import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
+import type { CampaignParts } from './parts.ts'
+import type { Starter } from './start-targets.ts'
+
+/** A campaign as it starts its targets. */
+export function campaignStarter(
+  { clock }: Pick<CampaignParts, 'clock'>,
+  campaign: StoredCampaign,
+): Starter<StoredCampaignTarget> {
+  const { id, change, rules } = campaign
+  return {
+    id,
+    transaction: 'campaign.push',
+    actor: starterOf(campaign),
+    fleetConfigId: change.kind === 'version' ? change.fleet_config_id : null,
+    retriesQuarantined: rules.retryQuarantined,
+    async note(tx, started) {
+      const stands = await shareCampaign(tx, id)
+      const isCatchingUp =
+        stands?.status === 'done' && started.every(({ target }) => target.state === 'offline')
+      if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
+      const rows = started.map(({ push: { workloadId, pushId }, wasDegraded }) => ({
+        ...{ workloadId, pushId, wasDegraded },
+      }))
+      if (!(await markTargetsStarted(tx, id, rows, clock.now())))
+        return { ok: false, code: 'campaign-stopped' }
+      for (const { push } of started)
+        await tx.record({
+          ...{ action: 'campaign.push', resource: 'workload', resourceId: push.workloadId },
+          ...{ configHash: push.hash, detail: JSON.stringify({ campaign_id: id, push_id: push.pushId }) },
+        })
+      return { ok: true }
+    },
+  }
+}
+
+/** Whoever started the campaign pushes what it carries. */
+const starterOf = ({ startedBy, startedById, createdBy }: StoredCampaign) => ({
+  userId: startedById ?? '',
+  email: startedBy ?? createdBy,
+})
