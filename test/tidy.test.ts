@@ -241,7 +241,7 @@ describe('a change', () => {
       ...['lib/fleet/state/write-behind.ts', 'lib/fleet/offers/offer-commits.ts'],
       ...['lib/alerts/engine.ts', 'lib/fleet/janitor.ts'],
       // What campaigns come to by themselves.
-      ...['lib/campaigns/planner.ts', 'lib/campaigns/runner.ts'],
+      ...['lib/campaigns/plan/planner.ts', 'lib/campaigns/run/write.ts', 'lib/campaigns/run/sweep.ts'],
       // Before anybody can be signed in.
       'lib/identity/bootstrap.ts',
     ]

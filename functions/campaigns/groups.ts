@@ -1,6 +1,6 @@
 import { array } from 'superstruct'
-import { showGroups } from '../../lib/campaigns/groups.ts'
-import { JudgeBusy } from '../../lib/campaigns/judge.ts'
+import { JudgeBusy } from '../../lib/campaigns/judge/judge.ts'
+import { showGroups } from '../../lib/campaigns/plan/groups.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignGroup } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'

@@ -1,10 +1,10 @@
 import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
 import type { CampaignRecord } from '../wire/campaigns.ts'
-import type { CampaignParts } from './parts.ts'
-import { CampaignPlanner } from './planner.ts'
+import type { CampaignParts } from './judge/parts.ts'
+import { CampaignPlanner } from './plan/planner.ts'
 import { toCampaignRecord } from './record.ts'
-import { countRun } from './run.ts'
-import { CampaignRunner } from './runner.ts'
+import { countRun } from './run/run.ts'
+import { CampaignRunner } from './run/runner.ts'
 
 /** The campaigns of a process: its plans under way, and what carries them out. */
 export class Campaigns {

@@ -17,7 +17,7 @@ import {
 } from '../store/campaigns.ts'
 import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
 import { readCampaignStanding } from './approval.ts'
-import type { CampaignParts } from './parts.ts'
+import type { CampaignParts } from './judge/parts.ts'
 import type { CampaignDraft } from './read-campaign.ts'
 
 /** What came of a decision about a campaign. */

@@ -17,8 +17,8 @@ import type {
   CampaignWave,
 } from '../wire/campaigns.ts'
 import type { Selector } from '../wire/selectors.ts'
-import { DEFAULT_WAVES } from './waves.ts'
-import { describeWindowFault } from './windows.ts'
+import { DEFAULT_WAVES } from './plan/waves.ts'
+import { describeWindowFault } from './run/windows.ts'
 
 /** What a campaign is asked to be, once it was checked. */
 export type CampaignDraft = Pick<StoredCampaign, 'name' | 'description' | 'change' | 'scope' | 'rules'>

@@ -1,8 +1,8 @@
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { CampaignChange, CampaignRecord, CampaignTarget } from '../wire/campaigns.ts'
-import type { StateCounts } from './limits.ts'
-import type { PlanProgress } from './planner.ts'
+import type { PlanProgress } from './plan/planner.ts'
+import type { StateCounts } from './run/limits.ts'
 
 /** What is shown beside the stored campaign. */
 export interface CampaignFacts {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Campaigns } from '../../../lib/campaigns/campaigns.ts'
-import { orderTargets } from '../../../lib/campaigns/waves.ts'
+import { orderTargets } from '../../../lib/campaigns/plan/waves.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import { CommitInDoubt } from '../../../lib/store/db.ts'

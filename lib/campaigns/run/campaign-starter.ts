@@ -1,6 +1,6 @@
-import { markTargetsStarted, type StoredCampaignTarget } from '../store/campaign-targets.ts'
-import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
-import type { CampaignParts } from './parts.ts'
+import { markTargetsStarted, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
+import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
 import type { Starter } from './start-targets.ts'
 
 /** A campaign as it starts its targets. */

@@ -1,7 +1,7 @@
-import { followedPushes } from '../fleet/state/state.ts'
-import { findPush, type Push } from '../store/pushes.ts'
-import type { CampaignTargetState } from '../wire/campaigns.ts'
-import type { CampaignParts } from './parts.ts'
+import { followedPushes } from '../../fleet/state/state.ts'
+import { findPush, type Push } from '../../store/pushes.ts'
+import type { CampaignTargetState } from '../../wire/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
 
 /** What became of a push of a campaign; null while nothing has. */
 export interface PushEnd {

@@ -1,11 +1,11 @@
-import { unifiedDiff } from '../changes/unified-diff.ts'
-import { configHash } from '../model/config-hash.ts'
-import { listCampaignGroups, listGroupVariables } from '../store/campaign-targets.ts'
-import type { StoredCampaign } from '../store/campaigns.ts'
-import { nextTurn } from '../turns.ts'
-import type { CampaignGroup } from '../wire/campaigns.ts'
-import { CampaignJudge, type Judgement } from './judge.ts'
-import type { CampaignParts } from './parts.ts'
+import { unifiedDiff } from '../../changes/unified-diff.ts'
+import { configHash } from '../../model/config-hash.ts'
+import { listCampaignGroups, listGroupVariables } from '../../store/campaign-targets.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import { nextTurn } from '../../turns.ts'
+import type { CampaignGroup } from '../../wire/campaigns.ts'
+import { CampaignJudge, type Judgement } from '../judge/judge.ts'
+import type { CampaignParts } from '../judge/parts.ts'
 
 /** Longest diff that is compared whole. */
 const COMPARED_LENGTH_MAX = 1_000_000

@@ -1,6 +1,6 @@
-import type { Workload } from '../fleet/state/model.ts'
-import { isSelected, toSelectable } from '../selectors/selector.ts'
-import type { StoredCampaign } from '../store/campaigns.ts'
+import type { Workload } from '../../fleet/state/model.ts'
+import { isSelected, toSelectable } from '../../selectors/selector.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from './parts.ts'
 
 /** Whether a campaign means a workload, and whether it leaves it out by name. */

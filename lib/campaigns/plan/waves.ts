@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CampaignWave } from '../wire/campaigns.ts'
+import type { CampaignWave } from '../../wire/campaigns.ts'
 
 /** How long a wave is watched where nothing else is asked for. */
 export const DWELL_SECONDS = 60

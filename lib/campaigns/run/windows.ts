@@ -1,4 +1,4 @@
-import type { CampaignWindow } from '../wire/campaigns.ts'
+import type { CampaignWindow } from '../../wire/campaigns.ts'
 
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
 const DAY_MINUTES = 24 * 60

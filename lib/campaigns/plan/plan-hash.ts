@@ -1,6 +1,6 @@
-import { configHash } from '../model/config-hash.ts'
-import type { CampaignRules } from '../store/campaigns.ts'
-import type { CampaignVerdict } from '../wire/campaigns.ts'
+import { configHash } from '../../model/config-hash.ts'
+import type { CampaignRules } from '../../store/campaigns.ts'
+import type { CampaignVerdict } from '../../wire/campaigns.ts'
 
 /** What an approval binds of each target. */
 export interface BoundTarget {

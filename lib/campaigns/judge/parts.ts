@@ -1,7 +1,7 @@
-import type { ApprovalParts } from '../changes/approval-parts.ts'
-import type { Workload } from '../fleet/state/model.ts'
-import type { Log } from '../log.ts'
-import { configHash } from '../model/config-hash.ts'
+import type { ApprovalParts } from '../../changes/approval-parts.ts'
+import type { Workload } from '../../fleet/state/model.ts'
+import type { Log } from '../../log.ts'
+import { configHash } from '../../model/config-hash.ts'
 
 /** What campaigns work with. */
 export interface CampaignParts extends ApprovalParts {

@@ -1,4 +1,4 @@
-import type { CampaignGate, CampaignLimits, CampaignTargetState } from '../wire/campaigns.ts'
+import type { CampaignGate, CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
 
 /** How many targets of a campaign are in each state. */
 export type StateCounts = Partial<Record<CampaignTargetState, number>>

@@ -1,9 +1,9 @@
-import type { Workload } from '../fleet/state/model.ts'
-import { followedPushes } from '../fleet/state/state.ts'
-import { markTargetRollingBack, type StoredCampaignTarget } from '../store/campaign-targets.ts'
-import { type StoredCampaign, shareCampaign } from '../store/campaigns.ts'
-import { findContent } from '../store/config-contents.ts'
-import type { CampaignParts } from './parts.ts'
+import type { Workload } from '../../fleet/state/model.ts'
+import { followedPushes } from '../../fleet/state/state.ts'
+import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
+import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
+import { findContent } from '../../store/config-contents.ts'
+import type { CampaignParts } from '../judge/parts.ts'
 
 /** What came of taking one target back. */
 export type BackOutcome =

@@ -1,7 +1,7 @@
-import { timeOfUuidv7 } from '../ids.ts'
-import { countCampaignTargets, listCampaignTargets } from '../store/campaign-targets.ts'
+import { timeOfUuidv7 } from '../../ids.ts'
+import { countCampaignTargets, listCampaignTargets } from '../../store/campaign-targets.ts'
+import type { CampaignParts } from '../judge/parts.ts'
 import type { StateCounts } from './limits.ts'
-import type { CampaignParts } from './parts.ts'
 
 /** A push of a campaign that has not ended. */
 export interface InFlight {
@@ -68,10 +68,13 @@ export async function loadRun(
 }
 
 /** How many targets are in each state: over all waves, and in each. */
-export async function countRun(
-  { db }: Pick<CampaignParts, 'db'>,
-  campaignId: string,
-): Promise<{ all: StateCounts; waves: StateCounts[] }> {
+export interface RunCounts {
+  all: StateCounts
+  waves: StateCounts[]
+}
+
+/** Count the targets of a campaign. */
+export async function countRun({ db }: Pick<CampaignParts, 'db'>, campaignId: string): Promise<RunCounts> {
   const all: StateCounts = {}
   const waves: StateCounts[] = []
   for (const { wave, state, count } of await countCampaignTargets(db, [campaignId])) {

@@ -1,0 +1,62 @@
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignHalt } from '../../wire/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { catchUp } from './catch-up.ts'
+import { findHalt, findLapse } from './find-halt.ts'
+import { goBack } from './go-back.ts'
+import type { CampaignRun, RunCounts } from './run.ts'
+import { startNext } from './start-step.ts'
+import { countLeft, moveAfterWave } from './wave-end.ts'
+import { isInWindow } from './windows.ts'
+import { writeMove } from './write.ts'
+
+/** Do the next step of a campaign, as its status says; whether anything moved. */
+export function advance(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  counts: RunCounts,
+): Promise<boolean> | boolean {
+  switch (campaign.status) {
+    case 'running':
+      return goOn(parts, campaign, run, counts)
+    case 'rolling_back':
+      return goBack(parts, campaign, run, counts.all)
+    case 'done':
+      return stayDone(parts, campaign, run)
+    default:
+      // Paused, halted, aborted: what was started comes to its end, and nothing else is.
+      return false
+  }
+}
+
+async function goOn(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  { all, waves }: RunCounts,
+): Promise<boolean> {
+  const halt = await findHalt(parts, campaign, run, all)
+  if (halt !== null) return stopFor(parts, campaign, halt)
+  if (await catchUp(parts, campaign, run)) return true
+  if (countLeft(waves, campaign.wave) === 0) {
+    const move = moveAfterWave(campaign, parts.clock.now())
+    return move !== null && writeMove(parts, campaign, move)
+  }
+  if (!isInWindow(campaign.rules.windows, parts.clock.now())) return false
+  return startNext(parts, campaign, run)
+}
+
+/** Catch up with who was away, as long as what was approved holds. */
+async function stayDone(parts: CampaignParts, campaign: StoredCampaign, run: CampaignRun): Promise<boolean> {
+  if (run.offline.size === 0) return false
+  const halt = await findLapse(parts, campaign, run)
+  return halt === null ? catchUp(parts, campaign, run) : stopFor(parts, campaign, halt)
+}
+
+/** A campaign that halts is not over, even where it was done. */
+const stopFor = (parts: CampaignParts, campaign: StoredCampaign, halt: CampaignHalt): Promise<boolean> =>
+  writeMove(parts, campaign, {
+    ...{ from: campaign.status, action: 'campaign.halt' },
+    to: { status: 'halted', halt, endedAt: null },
+  })

@@ -1,0 +1,75 @@
+import { listCampaignTargets, listFailureCauses } from '../../store/campaign-targets.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
+import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
+import { findPassedLimit, type PassedLimit, type StateCounts } from './limits.ts'
+import type { CampaignRun } from './run.ts'
+
+const APPROVER_LOOK_MS = 5_000
+/** Workloads that a halt names. */
+const NAMED_MAX = 20
+
+/** Targets in these states are those that a limit counts; who is not well is counted by who is watched. */
+const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState[]>> = {
+  failed: ['failed'],
+  silent: ['skipped', 'no_answer'],
+  unhealthy: [],
+}
+
+/** What a halt says where the approval does not hold any more. */
+export const haltOfLapse = (gate: 'policy_changed' | 'approver_gone', wave: number): CampaignHalt => ({
+  ...{ gate, value: 1, limit: 0, wave, workload_ids: [] },
+})
+
+/** What a halt says where a limit is passed: by how many, by whom, and of what most of them failed. */
+export const haltOfLimit = (
+  passed: PassedLimit,
+  wave: number,
+  workloadIds: readonly string[],
+  worst: { cause: string; title: string } | undefined,
+): CampaignHalt => ({
+  ...{ ...passed, wave, workload_ids: workloadIds.slice(0, NAMED_MAX) },
+  ...(worst === undefined ? {} : { cause: worst.cause, title: worst.title }),
+})
+
+/** What the approval stands on and does not hold any more; null while all of it does. */
+export async function findLapse(
+  { clock, config, mayApprove }: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+): Promise<CampaignHalt | null> {
+  if (campaign.policyHash !== hashPolicy(config.policy)) return haltOfLapse('policy_changed', campaign.wave)
+  if (clock.monotonicMs() < run.nextApproverLookMs) return null
+  for (const { byId } of campaign.approvals)
+    if (!(await mayApprove(byId))) return haltOfLapse('approver_gone', campaign.wave)
+  run.nextApproverLookMs = clock.monotonicMs() + APPROVER_LOOK_MS
+  return null
+}
+
+/** Why a campaign may not go on; null when it may. */
+export async function findHalt(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  counts: StateCounts,
+): Promise<CampaignHalt | null> {
+  const lapsed = await findLapse(parts, campaign, run)
+  if (lapsed !== null) return lapsed
+  const unhealthy = [...run.watched].filter((id) => parts.fleet.workload(id)?.status === 'degraded')
+  const { id, rules, raised, wave, plan } = campaign
+  const passed = findPassedLimit({
+    ...{ wave, counts, unhealthy: unhealthy.length, asked: rules.limits, raised },
+    targetCount: plan?.target_count ?? 0,
+  })
+  if (passed === null) return null
+  if (passed.gate === 'unhealthy') return haltOfLimit(passed, wave, unhealthy, undefined)
+  const filter = { states: COUNTED[passed.gate] }
+  const named = await listCampaignTargets(parts.db, id, filter, { after: null, limit: NAMED_MAX })
+  const [worst] = passed.gate === 'failed' ? await listFailureCauses(parts.db, id) : []
+  return haltOfLimit(
+    passed,
+    wave,
+    named.map(({ workloadId }) => workloadId),
+    worst,
+  )
+}

@@ -1,0 +1,116 @@
+import {
+  type CampaignTargetEnd,
+  listCampaignTargets,
+  MAY_RUN_RESULT,
+  type StoredCampaignTarget,
+} from '../../store/campaign-targets.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import { DatabaseUnavailable } from '../../store/db.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { BATCH, chooseNext, instancesOf, noteBusy, roomIn } from './choose.ts'
+import type { StateCounts } from './limits.ts'
+import { type BackOutcome, rollBackTarget } from './roll-back-target.ts'
+import type { CampaignRun } from './run.ts'
+import { sideBySide } from './side-by-side.ts'
+import { writeAllEnd, writeEnds, writeMove } from './write.ts'
+
+/** Pushes that are committed side by side. */
+const SIDE_BY_SIDE = 4
+
+/** Take back what a campaign brought, wherever it still runs; whether anything moved. */
+export async function goBack(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  counts: StateCounts,
+): Promise<boolean> {
+  if ((counts.waiting ?? 0) + (counts.offline ?? 0) > 0) {
+    await writeAllEnd(parts, campaign, ['waiting', 'offline'], 'cancelled')
+    run.offline.clear()
+    return true
+  }
+  const listed = await listCampaignTargets(
+    parts.db,
+    campaign.id,
+    { states: MAY_RUN_RESULT },
+    { after: null, limit: BATCH + run.busy.size + run.leftAlone.size },
+  )
+  const left = listed.filter(({ workloadId }) => !run.leftAlone.has(workloadId))
+  if (left.length + (counts.started ?? 0) + (counts.rolling_back ?? 0) === 0)
+    return writeMove(parts, campaign, {
+      ...{ from: 'rolling_back', action: 'campaign.rolled_back' },
+      to: { status: 'rolled_back', endedAt: parts.clock.now() },
+    })
+  const room = roomIn(run, campaign.rules.maxInFlight)
+  return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.clock.monotonicMs() }))
+}
+
+async function takeBack(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  targets: readonly StoredCampaignTarget[],
+): Promise<boolean> {
+  const { clock } = parts
+  const ends: CampaignTargetEnd[] = []
+  let startedCount = 0
+  const triedMs = clock.now().getTime() - campaign.updatedAt.getTime()
+  const isGivenUp = triedMs > campaign.rules.catchUpSeconds * 1_000
+  await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
+    const outcome = await takeOneBack(parts, campaign, target)
+    const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
+    if (end !== null) ends.push({ workloadId: target.workloadId, ...end })
+    if (outcome.kind === 'started') startedCount++
+  })
+  await writeEnds(parts, campaign, [{ from: MAY_RUN_RESULT, ends }])
+  return startedCount + ends.length > 0
+}
+
+/** Note what came of taking a target back; answers what its row is to say, and null where that stays. */
+export function noteBack(
+  run: CampaignRun,
+  target: Pick<StoredCampaignTarget, 'workloadId' | 'instanceCount' | 'state'>,
+  outcome: BackOutcome,
+  { isGivenUp, nowMs }: { isGivenUp: boolean; nowMs: number },
+): Omit<CampaignTargetEnd, 'workloadId'> | null {
+  const { workloadId, state } = target
+  switch (outcome.kind) {
+    case 'started': {
+      const flight = { pushId: outcome.pushId, startedMs: nowMs, instances: instancesOf(target) }
+      run.inFlight.set(workloadId, { ...flight, isBack: true, wasDegraded: false })
+      return null
+    }
+    case 'moved_on':
+      if (state === 'applied') return { state: 'moved_on' }
+      run.leftAlone.add(workloadId)
+      return null
+    case 'no_way_back':
+      return { state: 'no_way_back' }
+    case 'refused':
+      run.isStale = true
+      return null
+    case 'busy':
+    case 'offline':
+      if (isGivenUp) return { state: 'rollback_failed', cause: outcome.kind, title: '' }
+      noteBusy(run, workloadId, nowMs)
+      return null
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** One that breaks of itself is asked again, as if it were busy, and keeps no other from its turn. */
+async function takeOneBack(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  target: StoredCampaignTarget,
+): Promise<BackOutcome> {
+  try {
+    return await rollBackTarget(parts, campaign, target)
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error
+    const about = { err: error, campaign: campaign.id, workload: target.workloadId }
+    parts.log.warn(about, 'a target of a campaign could not be taken back')
+    return { kind: 'busy' }
+  }
+}

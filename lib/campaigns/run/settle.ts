@@ -1,0 +1,47 @@
+import type { CampaignTargetEnd } from '../../store/campaign-targets.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { endOfPush, type PushEnd } from './outcome.ts'
+import type { CampaignRun, InFlight } from './run.ts'
+import { writeEnds } from './write.ts'
+
+/** A started target has ended by then, whatever its agents say. */
+const TARGET_ENDS_MS = 10 * 60_000
+
+/** How a target ends whose push came to this; null while it goes on. */
+export function endOfFlight(
+  { startedMs, isBack }: Pick<InFlight, 'startedMs' | 'isBack'>,
+  ended: PushEnd | null,
+  nowMs: number,
+): Omit<CampaignTargetEnd, 'workloadId'> | null {
+  const isLate = nowMs - startedMs > TARGET_ENDS_MS
+  const end = ended ?? (isLate ? ({ state: 'no_answer' } as const) : null)
+  if (end === null || !isBack) return end
+  if (end.state === 'applied') return { state: 'rolled_back' }
+  if (end.state === 'overtaken') return { state: 'moved_on' }
+  return { ...end, state: 'rollback_failed' }
+}
+
+/** Note what became of what was started; whether anything has. */
+export async function settle(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+): Promise<boolean> {
+  const nowMs = parts.clock.monotonicMs()
+  const forward: CampaignTargetEnd[] = []
+  const back: CampaignTargetEnd[] = []
+  for (const [workloadId, flight] of run.inFlight) {
+    const end = endOfFlight(flight, await endOfPush(parts, workloadId, flight.pushId), nowMs)
+    if (end !== null) (flight.isBack ? back : forward).push({ workloadId, ...end })
+  }
+  if (forward.length + back.length === 0) return false
+  await writeEnds(parts, campaign, [
+    { from: ['started'], ends: forward },
+    { from: ['rolling_back'], ends: back },
+  ])
+  for (const { workloadId, state } of forward)
+    if (state === 'applied' && !run.inFlight.get(workloadId)!.wasDegraded) run.watched.add(workloadId)
+  for (const { workloadId } of [...forward, ...back]) run.inFlight.delete(workloadId)
+  return true
+}

@@ -1,0 +1,88 @@
+import {
+  type CampaignTargetEnd,
+  listCampaignTargets,
+  type StoredCampaignTarget,
+} from '../../store/campaign-targets.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import { CampaignJudge } from '../judge/judge.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { campaignStarter } from './campaign-starter.ts'
+import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
+import type { CampaignRun } from './run.ts'
+import { type StartOutcome, startTargets } from './start-targets.ts'
+import { writeEnds } from './write.ts'
+
+/** Start what is next in the wave, as far as there is room; whether anything moved. */
+export async function startNext(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+): Promise<boolean> {
+  const room = roomIn(run, campaign.rules.maxInFlight)
+  if (room <= 0) return false
+  const listed = await listCampaignTargets(
+    parts.db,
+    campaign.id,
+    { states: ['waiting'], upToWave: campaign.wave },
+    { after: null, limit: BATCH + run.busy.size },
+  )
+  return startThese(parts, campaign, run, chooseNext(listed, run, { room, nowMs: parts.clock.monotonicMs() }))
+}
+
+/** Start these, and note those whose turn came to nothing; whether anything moved. */
+export async function startThese(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  targets: readonly StoredCampaignTarget[],
+): Promise<boolean> {
+  if (targets.length === 0) return false
+  const judge = new CampaignJudge(parts, campaign)
+  const outcomes = await startTargets(parts, campaignStarter(parts, campaign), targets, judge)
+  const ends: CampaignTargetEnd[] = []
+  let startedCount = 0
+  for (const [target, outcome] of outcomes) {
+    const end = noteTurn(run, target, outcome, parts.clock.monotonicMs())
+    if (end !== null) ends.push({ workloadId: target.workloadId, ...end })
+    if (outcome.kind === 'started') startedCount++
+  }
+  await writeEnds(parts, campaign, [{ from: ['waiting', 'offline'], ends }])
+  return startedCount + ends.length > 0
+}
+
+/** Note what came of a target's turn; answers what its row is to say, and null where that stays. */
+export function noteTurn(
+  run: CampaignRun,
+  target: Pick<StoredCampaignTarget, 'workloadId' | 'instanceCount' | 'state'>,
+  outcome: StartOutcome,
+  nowMs: number,
+): Omit<CampaignTargetEnd, 'workloadId'> | null {
+  const { workloadId } = target
+  if (outcome.kind === 'busy') {
+    if (isBusyTooLong(run, workloadId, nowMs)) return { state: 'skipped', reason: 'busy' }
+    noteBusy(run, workloadId, nowMs)
+    return null
+  }
+  run.busy.delete(workloadId)
+  switch (outcome.kind) {
+    case 'started': {
+      const { pushId, wasDegraded } = outcome
+      const instances = instancesOf(target)
+      run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, isBack: false, wasDegraded })
+      run.offline.delete(workloadId)
+      return null
+    }
+    case 'skipped':
+      run.offline.delete(workloadId)
+      return { state: 'skipped', reason: outcome.reason }
+    case 'offline':
+      if (target.state !== 'waiting') return null
+      run.offline.add(workloadId)
+      return { state: 'offline' }
+    case 'refused':
+      run.isStale = true
+      return null
+    default:
+      return outcome satisfies never
+  }
+}

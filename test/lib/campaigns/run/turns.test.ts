@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { BUSY_ENDS_MS } from '../../../../lib/campaigns/run/choose.ts'
+import { noteBack } from '../../../../lib/campaigns/run/go-back.ts'
+import { endOfFlight } from '../../../../lib/campaigns/run/settle.ts'
+import { noteTurn } from '../../../../lib/campaigns/run/start-step.ts'
+import { emptyRun, inFlight } from '../../../support/campaign-run.ts'
+
+const MINUTES_MS = 60_000
+const waiting = { workloadId: 'w', instanceCount: 3, state: 'waiting' } as const
+const away = { ...waiting, state: 'offline' } as const
+
+describe('a target whose turn has come', () => {
+  it('is in flight with its instances when it was started', () => {
+    const run = emptyRun()
+    run.offline.add('w')
+    const started = { kind: 'started', pushId: 'p', wasDegraded: true } as const
+    expect(noteTurn(run, away, started, 5)).toBeNull()
+    expect(run.inFlight.get('w')).toEqual(
+      inFlight({ pushId: 'p', startedMs: 5, instances: 3, wasDegraded: true }),
+    )
+    expect(run.offline.size).toBe(0)
+  })
+
+  it('is left out by name where what was approved is not what would be done', () => {
+    const skipped = { kind: 'skipped', reason: 'base_moved' } as const
+    expect(noteTurn(emptyRun(), waiting, skipped, 0)).toEqual({ state: 'skipped', reason: 'base_moved' })
+  })
+
+  it('waits while it is busy elsewhere, and is left out after ten minutes', () => {
+    const run = emptyRun()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, 0)).toBeNull()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, BUSY_ENDS_MS)).toBeNull()
+    const late = noteTurn(run, waiting, { kind: 'busy' }, BUSY_ENDS_MS + 1)
+    expect(late).toEqual({ state: 'skipped', reason: 'busy' })
+  })
+
+  it('begins to be busy anew after it was not', () => {
+    const run = emptyRun()
+    noteTurn(run, away, { kind: 'busy' }, 0)
+    noteTurn(run, away, { kind: 'offline' }, 1)
+    expect(noteTurn(run, away, { kind: 'busy' }, BUSY_ENDS_MS + 1)).toBeNull()
+  })
+
+  it('is read again from the database where nobody knows whether it was started', () => {
+    const run = emptyRun()
+    expect(noteTurn(run, waiting, { kind: 'refused' }, 0)).toBeNull()
+    expect(run.isStale).toBe(true)
+  })
+})
+
+describe('a started target', () => {
+  it('goes on until its push has an end, and ten minutes at most', () => {
+    expect(endOfFlight(inFlight(), null, 10 * MINUTES_MS)).toBeNull()
+    expect(endOfFlight(inFlight(), null, 10 * MINUTES_MS + 1)).toEqual({ state: 'no_answer' })
+    expect(endOfFlight(inFlight(), { state: 'applied' }, 11 * MINUTES_MS)).toEqual({ state: 'applied' })
+  })
+
+  it('that is taken back ends in the words of that', () => {
+    const back = inFlight({ isBack: true })
+    expect(endOfFlight(back, { state: 'applied' }, 0)).toEqual({ state: 'rolled_back' })
+    expect(endOfFlight(back, { state: 'overtaken' }, 0)).toEqual({ state: 'moved_on' })
+    expect(endOfFlight(back, null, 11 * MINUTES_MS)).toEqual({ state: 'rollback_failed' })
+    const failed = { state: 'failed', cause: 'port_in_use', title: 'Port in use' } as const
+    expect(endOfFlight(back, failed, 0)).toEqual({ ...failed, state: 'rollback_failed' })
+  })
+})
+
+describe('a target that is to be taken back', () => {
+  const now = { isGivenUp: false, nowMs: 0 }
+  const applied = { ...waiting, state: 'applied' } as const
+
+  it('that moved on is named, and stays as it ended where it never said that it runs the change', () => {
+    expect(noteBack(emptyRun(), applied, { kind: 'moved_on' }, now)).toEqual({ state: 'moved_on' })
+    const run = emptyRun()
+    expect(noteBack(run, { ...applied, state: 'failed' }, { kind: 'moved_on' }, now)).toBeNull()
+    expect([...run.leftAlone]).toEqual(['w'])
+  })
+
+  it('without a way back is named', () => {
+    expect(noteBack(emptyRun(), applied, { kind: 'no_way_back' }, now)).toEqual({ state: 'no_way_back' })
+  })
+
+  it('that cannot be reached is waited for as long as the campaign waits, and then named with its cause', () => {
+    const run = emptyRun()
+    for (const kind of ['busy', 'offline'] as const) {
+      expect(noteBack(run, applied, { kind }, now)).toBeNull()
+      const given = noteBack(run, applied, { kind }, { ...now, isGivenUp: true })
+      expect(given).toEqual({ state: 'rollback_failed', cause: kind, title: '' })
+    }
+  })
+})

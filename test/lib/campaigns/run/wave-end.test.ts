@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { isCatchingUp } from '../../../../lib/campaigns/run/catch-up.ts'
+import { countLeft, moveAfterWave } from '../../../../lib/campaigns/run/wave-end.ts'
+import type { StoredCampaign } from '../../../../lib/store/campaigns.ts'
+
+const AT = new Date('2026-03-01T10:00:00Z')
+const later = (seconds: number) => new Date(AT.getTime() + seconds * 1_000)
+const plan = { waves: [{ dwell_seconds: 60 }, { dwell_seconds: 0 }] } as StoredCampaign['plan']
+
+describe('a wave', () => {
+  it('is over when all targets of it and of those before have ended', () => {
+    const waves = [{ applied: 1 }, { started: 1, waiting: 2 }, { waiting: 5 }]
+    expect(countLeft(waves, 0)).toBe(0)
+    expect(countLeft(waves, 1)).toBe(3)
+    expect(countLeft([{ started: 1 }, { applied: 1 }], 1)).toBe(1)
+  })
+
+  it('does not wait for who is away', () => {
+    expect(countLeft([{ offline: 4, applied: 1 }], 0)).toBe(0)
+  })
+
+  it('is watched from its end as long as the plan says, and then the next one begins', () => {
+    expect(moveAfterWave({ plan, wave: 0, waveEndedAt: null }, AT)).toMatchObject({
+      ...{ to: { status: 'running', waveEndedAt: AT }, action: null },
+    })
+    expect(moveAfterWave({ plan, wave: 0, waveEndedAt: AT }, later(59))).toBeNull()
+    expect(moveAfterWave({ plan, wave: 0, waveEndedAt: AT }, later(60))).toMatchObject({
+      ...{ to: { status: 'running', wave: 1, waveEndedAt: null }, action: 'campaign.wave' },
+    })
+  })
+
+  it('that is the last one ends the campaign, with a record', () => {
+    expect(moveAfterWave({ plan, wave: 1, waveEndedAt: AT }, AT)).toEqual({
+      ...{ from: 'running', to: { status: 'done', endedAt: AT }, action: 'campaign.done' },
+    })
+  })
+})
+
+describe('catching up', () => {
+  it('goes on as long as was asked for, from the start of the campaign', () => {
+    const rules = { catchUpSeconds: 60 } as StoredCampaign['rules']
+    expect(isCatchingUp({ startedAt: AT, rules }, later(60))).toBe(true)
+    expect(isCatchingUp({ startedAt: AT, rules }, later(61))).toBe(false)
+  })
+})

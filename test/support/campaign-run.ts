@@ -1,0 +1,19 @@
+import type { CampaignRun, InFlight } from '../../lib/campaigns/run/run.ts'
+
+/** What a process keeps of a campaign in which nothing has happened yet. */
+export const emptyRun = (): CampaignRun => ({
+  inFlight: new Map(),
+  watched: new Set(),
+  offline: new Set(),
+  busy: new Map(),
+  leftAlone: new Set(),
+  isStale: false,
+  nextApproverLookMs: 0,
+  nextOfflineLookMs: 0,
+})
+
+/** A push of a campaign that was started at 0. */
+export const inFlight = (more: Partial<InFlight> = {}): InFlight => ({
+  ...{ pushId: 'p1', startedMs: 0, instances: 1, isBack: false, wasDegraded: false },
+  ...more,
+})
