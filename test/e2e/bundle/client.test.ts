@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -15,7 +15,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-e2e-client-'))
   // Alone: neither the socket library nor a worker thread nor a page is beside it.
   program = join(folder, 'muster.mjs')
-  await cp(join(process.env['MUSTER_E2E_DIST'] ?? join(ROOT, 'dist'), 'muster.mjs'), program)
+  const dist = process.env['MUSTER_E2E_DIST'] ?? join(ROOT, 'dist')
+  const parts = (await readdir(dist)).filter((name) => name.endsWith('.mjs') && !name.endsWith('-worker.mjs'))
+  for (const name of parts) await cp(join(dist, name), join(folder, name))
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
