@@ -1,11 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { openAuditedDatabase } from '../lib/audit/database.ts'
-import { noAuditSink } from '../lib/audit/delivery.ts'
 import { type AuditVerification, formatHead, verifyAuditChain } from '../lib/audit/verify.ts'
 import { systemClock } from '../lib/clock.ts'
-import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
-import { openPasswords } from '../lib/identity/passwords.ts'
-import { openUserAdministration } from '../lib/identity/user-administration.ts'
 import { systemRandom } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { verifyPack } from '../lib/reports/verify.ts'
@@ -14,10 +9,11 @@ import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import { openPool, type Pool } from '../lib/store/pool.ts'
 import { openProcessLock } from '../lib/store/process-lock.ts'
 import { checkServerVersion } from '../lib/store/server-version.ts'
-import { openWorkerPool } from '../lib/workers/pool.ts'
 
 import type { Command } from './command-line.ts'
+import { composePeople } from './compose.ts'
 import { type Config, type Environment, readConfig } from './config.ts'
+import { createCommunityEdition } from './editions.ts'
 import { type RuntimeFiles, workerUrl } from './files.ts'
 import { HELP } from './help.ts'
 import { VERSION } from './version.ts'
@@ -63,22 +59,22 @@ function run(command: OneShotCommand, parts: CommandParts): Promise<number> | nu
       parts.error(`${command.message}\nSee muster --help.\n`)
       return WRONG_ARGUMENTS
     case 'check-config':
-      return withDatabase(parts, command.edition, checkConfig)
+      return withDatabase(parts, command.edition, (pool) => checkConfig(pool, parts))
     case 'migrate':
-      return withDatabase(parts, 'community', migrateOnly)
+      return withDatabase(parts, 'community', (pool) => migrateOnly(pool, parts))
     case 'verify-audit':
       return withDatabase(parts, 'community', (pool) => verifyAudit(pool, parts, command.head))
     case 'verify-pack':
       return checkPack(command, parts)
     case 'create-user':
-      return withDatabase(parts, 'community', (pool) => createUser(pool, parts, command))
+      return withDatabase(parts, 'community', (pool, config) => createUser(pool, parts, config, command))
   }
 }
 
 async function withDatabase(
   parts: CommandParts,
   edition: Config['edition'],
-  work: (pool: Pool, parts: CommandParts) => Promise<number>,
+  work: (pool: Pool, config: Config) => Promise<number>,
 ): Promise<number> {
   const read = readConfig(parts.env, edition)
   if (!read.ok) {
@@ -98,7 +94,7 @@ async function withDatabase(
     log: parts.log,
   })
   try {
-    return await work(pool, parts)
+    return await work(pool, config)
   } finally {
     await pool.close()
   }
@@ -164,34 +160,21 @@ function sayBroken({ seq, reason }: NonNullable<AuditVerification['broken']>, ch
 async function createUser(
   pool: Pool,
   { files, log, out, error, readInput }: CommandParts,
+  config: Config,
   asked: { email: string; groups: readonly string[] },
 ): Promise<number> {
   const password = (await readInput()).replace(/\r?\n$/, '')
-  const workers = openWorkerPool<PasswordJob, PasswordResult>({
-    name: 'password',
-    entry: workerUrl(files, 'password'),
-    maxThreads: 1,
-    maxQueued: 1,
-    timeoutMs: 30_000,
+  const { identity, close } = composePeople({
+    config,
+    edition: createCommunityEdition(),
+    clock: systemClock,
+    random: systemRandom,
     log,
-  })
-  const common = { db: pool, clock: systemClock, random: systemRandom, log }
-  const users = openUserAdministration({
-    ...common,
-    // No fleet runs in this process, and nobody is left to ask what became of a commit.
-    db: openAuditedDatabase({
-      ...common,
-      sink: noAuditSink,
-      writeReports: async () => {},
-      commitInDoubt: () => {},
-    }),
-    passwords: openPasswords(workers, systemRandom),
-    ends: { announce: () => undefined },
-    keptAdministrators: [],
-    groupsFollowClaims: false,
+    db: pool,
+    workerUrl: (name) => workerUrl(files, name),
   })
   try {
-    const outcome = await users.create({ userId: '', email: 'command line' }, { ...asked, password })
+    const outcome = await identity.users.create({ userId: '', email: 'command line' }, { ...asked, password })
     if (!outcome.ok) {
       error(`Cannot create ${asked.email}: ${'error' in outcome ? outcome.error : outcome.code}\n`)
       return FAILED
@@ -199,7 +182,7 @@ async function createUser(
     out(`Created ${outcome.user.email} (${outcome.user.groups.join(', ')}).\n`)
     return DONE
   } finally {
-    await workers.close()
+    await close()
   }
 }
 

@@ -18,10 +18,13 @@ import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
 import { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import { Hub } from '../lib/hub/hub.ts'
 import { HubNotices } from '../lib/hub/notices.ts'
-import { openIdentity } from '../lib/identity/identity.ts'
+import { type Identity, openIdentity } from '../lib/identity/identity.ts'
 import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
 import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
 import type { Random } from '../lib/ids.ts'
+import { FrontAgents } from '../lib/links/front-agents.ts'
+import { OfferTexts } from '../lib/links/offer-texts.ts'
+import { ReportedTexts } from '../lib/links/reported-texts.ts'
 import type { Log } from '../lib/log.ts'
 import { permissionsOf } from '../lib/model/permissions.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
@@ -87,14 +90,14 @@ export interface Composed {
 }
 
 /**
- * Put all parts of a process together: for the service, for the tests of its functions, and for the processes of the
- * simulation (`test/sim/service`). `test/support/fleet-server.ts` and the commands of `commands.ts`, which need few of
- * them, still choose their own: whoever changes how parts meet looks there as well.
+ * Put all parts of a process that decides together: for the service, for the tests, and for the processes of the
+ * simulation (`test/sim/service`). Processes that need few of them have their own functions below.
  */
 export function compose(ground: Ground): Composed {
   const { config, edition, clock, timers, random, log } = ground
-  const { password, configs: configWorkers, report } = openWorkers(ground)
-  const passwords = openPasswords(password, random)
+  const workers = openWorkers(ground)
+  const passwords = openPasswords(workers.password, random)
+  const hub = new Hub({ clock, timers })
   // The fleet writes through it what agents report, and it lets the fleet write that before anybody's change.
   const db: AuditedDatabase = openAuditedDatabase({
     db: ground.db,
@@ -108,11 +111,11 @@ export function compose(ground: Ground): Composed {
   const configs =
     ground.configs ??
     openConfigEngine({
-      workers: configWorkers,
+      workers: workers.config,
       runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
     })
-  const hub = new Hub({ clock, timers })
-  const identity = openPeople(ground, db, passwords, hub)
+  const identity = openPeople(ground, db, passwords)
+  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
   const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
   const { fleet, views, counters, notices } = openFleet(ground, db, configs, hub, recommendedVersion)
   const tellBrowsers = () => hub.announce({ type: 'resync' })
@@ -129,7 +132,7 @@ export function compose(ground: Ground): Composed {
   })
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
-    ...{ alerts, webhooks, recommendedVersion, reportWorkers: report },
+    ...{ alerts, webhooks, recommendedVersion, reportWorkers: workers.report },
     ...openCampaigns(ground, { db, fleet, counters, hub, configs }),
     reportTurns: new ReportTurns(),
     keptReports: new KeptPacks(clock),
@@ -140,7 +143,6 @@ export function compose(ground: Ground): Composed {
     cluster: ground.cluster,
     opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
   }
-  const workers = { password, config: configWorkers, report }
   return {
     ctx,
     passwords,
@@ -152,14 +154,13 @@ export function compose(ground: Ground): Composed {
   }
 }
 
-/** Whoever signs in; the sockets of browsers end with their sessions. */
-function openPeople(
-  { config, clock, random, log }: Ground,
+/** Whoever signs in, and who may do what. */
+const openPeople = (
+  { config, clock, random, log }: Pick<Ground, 'config' | 'clock' | 'random' | 'log'>,
   db: AuditedDatabase,
   passwords: Passwords,
-  hub: Hub,
-) {
-  const identity = openIdentity({
+) =>
+  openIdentity({
     db,
     clock,
     random,
@@ -170,8 +171,24 @@ function openPeople(
     onlyPasswordLogin: config.onlyPasswordLogin,
     oidc: config.oidc,
   })
-  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
-  return identity
+
+/** The people alone, for a command that changes them and ends. `close` ends its thread. */
+export function composePeople(
+  ground: Pick<Ground, 'config' | 'edition' | 'clock' | 'random' | 'log' | 'db' | 'workerUrl'>,
+): { identity: Identity; close(): Promise<void> } {
+  const { edition, clock, random, log } = ground
+  const workers = openPasswordWorkers(ground, 1)
+  const db = openAuditedDatabase({
+    db: ground.db,
+    clock,
+    random,
+    log,
+    sink: edition.auditSink,
+    // No fleet runs in this process, and nobody asks later what became of a commit.
+    writeReports: async () => {},
+    commitInDoubt: () => {},
+  })
+  return { identity: openPeople(ground, db, openPasswords(workers, random)), close: () => workers.close() }
 }
 
 /** What brings a config to many workloads: fleet configs, campaigns, and the workloads that they find. */
@@ -199,8 +216,35 @@ function openCampaigns(
   return { fleetConfigs, configTargets, campaigns }
 }
 
+/** The agents of a process that tells an owner of them; what they say is passed on and kept until it is taken. */
+export function composeFront(
+  ground: Pick<Ground, 'config' | 'clock' | 'timers' | 'log' | 'db' | 'workerUrl'>,
+) {
+  const { config, clock, timers, log, db } = ground
+  const workers = openConfigWorkers(ground)
+  const configs = openConfigEngine({
+    workers,
+    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+  })
+  const reported = new ReportedTexts({ db, clock, timers, log })
+  const agents = new FrontAgents({
+    clock,
+    timers,
+    reported,
+    texts: new OfferTexts(db),
+    normalise: readingWith(configs).normalise,
+  })
+  const opamp = createOpampExchange({
+    fleet: agents,
+    clock,
+    log,
+    messageBytesMax: config.opampMessageBytesMax,
+  })
+  return { agents, reported, opamp, workers }
+}
+
 /** Threads that read configs. */
-export const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>) =>
+const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>) =>
   openWorkerPool<ConfigJob, ConfigJobResult>({
     name: 'config',
     entry: workerUrl('config'),
@@ -212,17 +256,21 @@ export const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' |
     log,
   })
 
+/** Threads that hash passwords. */
+const openPasswordWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>, maxThreads: number) =>
+  openWorkerPool<PasswordJob, PasswordResult>({
+    name: 'password',
+    entry: workerUrl('password'),
+    maxThreads,
+    log,
+    maxQueued: 64,
+    timeoutMs: 15_000,
+  })
+
 function openWorkers({ workerUrl, threads, log }: Ground) {
   return {
-    password: openWorkerPool<PasswordJob, PasswordResult>({
-      name: 'password',
-      entry: workerUrl('password'),
-      maxThreads: threads.password,
-      maxQueued: 64,
-      timeoutMs: 15_000,
-      log,
-    }),
-    configs: openConfigWorkers({ workerUrl, log }),
+    password: openPasswordWorkers({ workerUrl, log }, threads.password),
+    config: openConfigWorkers({ workerUrl, log }),
     report: openWorkerPool<ReportJob, ReportJobResult>({
       name: 'report',
       entry: workerUrl('report'),
@@ -270,7 +318,7 @@ function openFleet(
 }
 
 /** Configs of agents are read in worker threads; without a free one they are read later. */
-export const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
+const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
   async normalise(text) {
     const read = await configs.normalForm(text)
     return read.ok ? read.form : 'busy'

@@ -159,6 +159,18 @@ describe('the rooms', () => {
     expect(findCode(inRoom('lib/'), slot)).toEqual([])
   })
 
+  test('the parts of a process are put together in runtime/compose.ts, for tests as well', () => {
+    const fleet = /\bnew (Fleet|FleetViews|HubNotices|CommitDoubts)\(/
+    const rest =
+      /\bnew (FleetCounters|Hub|Campaigns|FleetConfigs|FrontAgents|EffectiveMatches|ReportTurns|KeptPacks|RecommendedVersion)\(|\b(openIdentity|openUserAdministration|openPasswords|openAuditedDatabase|openConfigEngine|openConfigTargets|createOpampExchange|openAlerting)\(/
+    const runtime = ['functions/', 'runtime/'].flatMap(inRoom)
+    // A test of one part makes that part; what is known of the whole fleet is known of one that is put together here.
+    const hits = [...findCode([...runtime, ...inRoom('test/')], fleet), ...findCode(runtime, rest)]
+    const elsewhere = hits.filter((hit) => !/^runtime\/(compose|alerting)\.ts:/.test(hit))
+    expect(elsewhere.filter((hit) => !hit.startsWith('test/tidy.test.ts:'))).toEqual([])
+    expect(hits.length).toBeGreaterThan(15)
+  })
+
   test('no production code imports tests', () => {
     const hits = ['runtime/', 'functions/'].flatMap((room) =>
       findImports(room, (target) => target.startsWith('test/')),

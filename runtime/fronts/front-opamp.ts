@@ -1,13 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
-import { openRuntimeCheck } from '../../lib/configs/check/runtime-check.ts'
-import { openConfigEngine } from '../../lib/configs/engine.ts'
 import { systemTimers } from '../../lib/fleet/state/timers.ts'
-import { FrontAgents } from '../../lib/links/front-agents.ts'
-import { OfferTexts } from '../../lib/links/offer-texts.ts'
-import { ReportedTexts } from '../../lib/links/reported-texts.ts'
-import { createOpampExchange } from '../../lib/opamp/exchange.ts'
+import type { FrontAgents } from '../../lib/links/front-agents.ts'
 import type { Pool } from '../../lib/store/pool.ts'
-import { openConfigWorkers, readingWith } from '../compose.ts'
+import { composeFront } from '../compose.ts'
 import { workerUrl } from '../files.ts'
 import type { Listener } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
@@ -19,7 +14,7 @@ import type { ServiceOptions } from '../service.ts'
 export interface FrontOpamp {
   listener: Listener
   agents: FrontAgents
-  workers: ReturnType<typeof openConfigWorkers>
+  workers: ReturnType<typeof composeFront>['workers']
   close(): Promise<void>
 }
 
@@ -34,20 +29,16 @@ export function startFrontOpamp(parts: {
 }): FrontOpamp {
   const { options, functions, proxies, pool: db, clock, isCutOff } = parts
   const { config, files, log } = options
-  const workers = openConfigWorkers({ workerUrl: (name) => workerUrl(files, name), log })
-  const configs = openConfigEngine({
-    workers,
-    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+  const front = composeFront({
+    config,
+    clock,
+    timers: systemTimers,
+    log,
+    db,
+    workerUrl: (name) => workerUrl(files, name),
   })
-  const reported = new ReportedTexts({ db, clock, timers: systemTimers, log })
-  const agents = new FrontAgents({
-    ...{ clock, timers: systemTimers, reported, texts: new OfferTexts(db) },
-    normalise: readingWith(configs).normalise,
-  })
-  const exchange = createOpampExchange({
-    ...{ fleet: agents, clock, log, messageBytesMax: config.opampMessageBytesMax },
-  })
-  const opamp = { ...exchange, isOverloaded: () => exchange.isOverloaded() || isCutOff() }
+  const { agents, reported, workers } = front
+  const opamp = { ...front.opamp, isOverloaded: () => front.opamp.isOverloaded() || isCutOff() }
   const listener = startOpampListener(functions, { config, log, opamp }, proxies)
   return {
     ...{ listener, agents, workers },

@@ -4,28 +4,26 @@ import {
   openAuditedDatabase,
 } from '../../lib/audit/database.ts'
 import { noAuditSink } from '../../lib/audit/delivery.ts'
-import type { Fleet } from '../../lib/fleet/fleet.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { Database } from '../../lib/store/db.ts'
 import { fakeClock, seededRandom } from './fakes.ts'
 
 let databases = 0
 
-/** An audited database over another one, for a test that has no context; without a fleet nothing waits to be written. */
+/** An audited database over another one, for a test that has no context: no fleet, so nothing waits to be written. */
 export function auditedDatabase(
   db: Database,
-  parts: Partial<Omit<AuditedDatabaseParts, 'db'>> & { fleet?: () => Pick<Fleet, 'writer'> } = {},
+  parts: Partial<Omit<AuditedDatabaseParts, 'db'>> = {},
 ): AuditedDatabase {
-  const { fleet, ...rest } = parts
   return openAuditedDatabase({
     clock: fakeClock(),
     // Of one file they must not make the same ids.
     random: seededRandom(1_000 + ++databases),
     log: silentLog,
     sink: noAuditSink,
-    writeReports: async () => fleet?.().writer.flush(),
+    writeReports: async () => {},
     commitInDoubt: () => {},
-    ...rest,
+    ...parts,
     db,
   })
 }

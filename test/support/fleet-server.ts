@@ -1,26 +1,23 @@
 import { createHash } from 'node:crypto'
-import { isCompatible, requiredComponents } from '../../lib/configs/check/components.ts'
-import { normalForm } from '../../lib/configs/effective/normal-form.ts'
+import { requiredComponents } from '../../lib/configs/check/components.ts'
 import { parseConfig } from '../../lib/configs/yaml/parse.ts'
-import { Fleet } from '../../lib/fleet/fleet.ts'
-import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
-import type { FleetDeps, FleetNotices } from '../../lib/fleet/state/deps.ts'
+import type { Fleet } from '../../lib/fleet/fleet.ts'
+import type { FleetNotices } from '../../lib/fleet/state/deps.ts'
 import type { Instance } from '../../lib/fleet/state/model.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import type { UsedComponent } from '../../lib/model/components.ts'
-import { createOpampExchange } from '../../lib/opamp/exchange.ts'
-import { classifyAgentError } from '../../lib/redact/agent-error.ts'
 import type { Alert } from '../../lib/store/alerts.ts'
 import type { Push } from '../../lib/store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../lib/store/workload-events.ts'
-import type { Context } from '../../runtime/context.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { createProxyPolicy } from '../../runtime/proxies.ts'
 import { startOpampListener } from '../../runtime/server.ts'
-import { auditedDatabase } from './audited-database.ts'
-import { type FakeClock, fakeClock, type RecordingLog, recordingLog, seededRandom } from './fakes.ts'
+import { type FakeClock, fakeClock, type RecordingLog } from './fakes.ts'
+import { createTestContext } from './invoke.ts'
+import { alsoTelling } from './overhear.ts'
 import type { TestDatabase } from './postgres.ts'
+import { READ_HERE } from './read-configs.ts'
 
 /** A fleet behind the real listener, on a real database; only the clock is the test's. */
 export interface FleetServer {
@@ -56,9 +53,6 @@ export interface FleetServerOptions {
   idleSeconds?: number
 }
 
-// Servers of one file share a database: they must not make the same ids.
-let servers = 0
-
 /** Start a server on a free port. Two on one database, one after the other, are a restart. */
 export async function startFleetServer(
   database: TestDatabase,
@@ -66,42 +60,33 @@ export async function startFleetServer(
 ): Promise<FleetServer> {
   const { secret = '', messageBytesMax = 1_048_576, graceMs = 120_000, mayOffer = () => true } = options
   const clock = fakeClock()
-  const log = recordingLog()
   const notices: FleetServer['notices'] = { rollbacks: [], removed: [], resolved: [] }
   const timers = clockTimers(clock)
-  const deps: FleetDeps = {
-    db: auditedDatabase(database.pool, { clock, fleet: () => fleet }),
-    clock,
-    random: seededRandom(++servers),
-    timers,
-    log,
-    graceMs,
-    agentLimits: AGENT_LIMITS,
-    notices: {
-      workloadChanged() {},
-      workloadRemoved: (id) => void notices.removed.push(id),
-      eventStored() {},
-      configStatusReported() {},
-      pushChanged() {},
-      offerSent() {},
-      alertsResolved: (alerts) => void notices.resolved.push(...alerts),
-      autoRolledBack: (rollback) => void notices.rollbacks.push(rollback),
+  const ctx = createTestContext(
+    database,
+    {
+      clock,
+      config: {
+        disconnectGraceMs: graceMs,
+        opampSharedSecret: secret,
+        opampMessageBytesMax: messageBytesMax,
+      },
     },
-    mayOffer,
-    classifyError: classifyAgentError,
-    isCompatible,
-    normalise: async (text) => normalForm(text),
-  }
-  const fleet = new Fleet(deps)
+    {
+      timers,
+      mayOffer,
+      readConfigs: READ_HERE,
+      overhear: (hub) =>
+        alsoTelling(hub, {
+          workloadRemoved: (id) => void notices.removed.push(id),
+          alertsResolved: (alerts) => void notices.resolved.push(...alerts),
+          autoRolledBack: (rollback) => void notices.rollbacks.push(rollback),
+        }),
+    },
+  )
+  const { fleet, log } = ctx
+  await ctx.counters.load(ctx.db)
   await fleet.start()
-  const exchange = createOpampExchange({ fleet, clock, log, messageBytesMax })
-  const config = {
-    opampAddress: '127.0.0.1:0',
-    opampSharedSecret: secret,
-    opampMessageBytesMax: messageBytesMax,
-    socketLimits: { inAll: 1_000, perAddress: 1_000 },
-  }
-  const ctx = { config, clock, log, opamp: exchange } as unknown as Context
   const functions = loadFunctions(FUNCTIONS.map((entry) => withIdleTime(entry, options.idleSeconds)))
   const listener = startOpampListener(functions, ctx, createProxyPolicy([]))
   return {
@@ -139,11 +124,12 @@ export async function startFleetServer(
          from workload_events order by id`,
       )
     },
-    heldBytes: () => 8 * messageBytesMax - exchange.decoding.free(),
+    heldBytes: () => 8 * messageBytesMax - ctx.opamp.decoding.free(),
     async stop() {
       await fleet.stop()
       listener.destroy()
       timers.stop()
+      await ctx.close()
     },
   }
 }

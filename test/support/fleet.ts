@@ -1,10 +1,6 @@
-import { effectiveMatches } from '../../lib/configs/effective/match.ts'
-import { normalForm } from '../../lib/configs/effective/normal-form.ts'
-import { parseConfig } from '../../lib/configs/yaml/parse.ts'
 import type { Fleet } from '../../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../../lib/fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../../lib/fleet/state/deps.ts'
-import type { CompareConfigs } from '../../lib/fleet/views/effective-matches.ts'
 import { encodeServerToAgent } from '../../lib/opamp/codec.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { AGENT_CAPABILITIES, type AgentReport, type ServerMessage } from '../../lib/opamp/report.ts'
@@ -16,6 +12,7 @@ import { createTestContext, type TestContext, type TestContextOptions } from './
 import { type ManualTimers, manualTimers } from './manual-timers.ts'
 import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
 import type { TestDatabase } from './postgres.ts'
+import { READ_HERE } from './read-configs.ts'
 
 /** A context with a real fleet on the test's database, its views, and a hub whose frames are kept. */
 export interface FleetTestContext extends TestContext {
@@ -60,12 +57,11 @@ export async function createFleetContext(
   database: TestDatabase,
   options: TestContextOptions & { agentLimits?: AgentLimits; normalise?: FleetDeps['normalise'] } = {},
 ): Promise<FleetTestContext> {
-  const { agentLimits = AGENT_LIMITS, normalise = async (text) => normalForm(text), ...rest } = options
+  const { agentLimits = AGENT_LIMITS, normalise = READ_HERE.normalise, ...rest } = options
   const clock = options.clock ?? fakeClock()
   const timers = manualTimers(clock)
   const counted = countStatements(options.db ?? database.pool)
-  // Configs are read here and now: no step of a test ends while a thread still reads.
-  const readConfigs = { normalise, compare: compareHere }
+  const readConfigs = { ...READ_HERE, normalise }
   const base = createTestContext(
     database,
     { ...rest, clock, db: counted.db },
@@ -110,12 +106,6 @@ export async function createFleetContext(
     },
   })
   return ctx as unknown as FleetTestContext
-}
-
-const compareHere: CompareConfigs = async (asked, reported) => {
-  const [left, right] = [parseConfig(asked), parseConfig(reported)]
-  const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
-  return { matches: match.verdict, paths: match.paths }
 }
 
 /** The capabilities of a supervisor. */

@@ -1,5 +1,4 @@
 import { systemWebhookNetwork } from '../../lib/alerts/webhook-client.ts'
-import type { Timers } from '../../lib/fleet/state/timers.ts'
 import type { Passwords } from '../../lib/identity/passwords.ts'
 import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
@@ -87,9 +86,9 @@ export interface TestContextOptions extends Partial<Omit<Context, 'config' | 'cl
 let contexts = 0
 
 /** What a test has in place of the machine. */
-export interface TestGround extends Pick<Ground, 'readConfigs' | 'agentLimits'> {
-  timers?: Timers
-}
+export interface TestGround
+  extends Pick<Ground, 'readConfigs' | 'agentLimits' | 'overhear'>,
+    Partial<Pick<Ground, 'timers' | 'mayOffer'>> {}
 
 /** A context as the service has it, on a fake clock. Its fleet is empty and not started; see `createFleetContext`. */
 export function createTestContext(

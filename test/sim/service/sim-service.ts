@@ -15,6 +15,7 @@ import type { Config } from '../../../runtime/config.ts'
 import type { Context } from '../../../runtime/context.ts'
 import { createCommunityEdition } from '../../../runtime/editions.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
+import { alsoTelling } from '../../support/overhear.ts'
 import type { Client, SimDatabase } from '../database/sim-database.ts'
 import { newClient } from '../database/sim-database.ts'
 import type { Dice } from '../time/dice.ts'
@@ -201,27 +202,5 @@ export class SimService {
         this.#sim.loggedError(this, `${message}: ${err.stack}`)
       },
     }
-  }
-}
-
-/** The hub's notices, with somebody who listens in after them. */
-function alsoTelling(hub: Notices, listener: Partial<Notices>): Notices {
-  const both =
-    <Name extends keyof Notices>(name: Name) =>
-    (...what: Parameters<Notices[Name]>) => {
-      ;(hub[name] as (...args: Parameters<Notices[Name]>) => void)(...what)
-      ;(listener[name] as ((...args: Parameters<Notices[Name]>) => void) | undefined)?.(...what)
-    }
-  return {
-    workloadChanged: both('workloadChanged'),
-    workloadRemoved: both('workloadRemoved'),
-    eventStored: both('eventStored'),
-    configStatusReported: both('configStatusReported'),
-    pushChanged: both('pushChanged'),
-    offerSent: both('offerSent'),
-    alertsResolved: both('alertsResolved'),
-    autoRolledBack: both('autoRolledBack'),
-    fired: both('fired'),
-    resolved: both('resolved'),
   }
 }

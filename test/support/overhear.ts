@@ -1,0 +1,23 @@
+import type { Notices } from '../../runtime/compose.ts'
+
+/** What the hub is told, with somebody who listens in after it. */
+export function alsoTelling(hub: Notices, listener: Partial<Notices>): Notices {
+  const both =
+    <Name extends keyof Notices>(name: Name) =>
+    (...what: Parameters<Notices[Name]>) => {
+      ;(hub[name] as (...args: Parameters<Notices[Name]>) => void)(...what)
+      ;(listener[name] as ((...args: Parameters<Notices[Name]>) => void) | undefined)?.(...what)
+    }
+  return {
+    workloadChanged: both('workloadChanged'),
+    workloadRemoved: both('workloadRemoved'),
+    eventStored: both('eventStored'),
+    configStatusReported: both('configStatusReported'),
+    pushChanged: both('pushChanged'),
+    offerSent: both('offerSent'),
+    alertsResolved: both('alertsResolved'),
+    autoRolledBack: both('autoRolledBack'),
+    fired: both('fired'),
+    resolved: both('resolved'),
+  }
+}

@@ -1,0 +1,14 @@
+import { effectiveMatches } from '../../lib/configs/effective/match.ts'
+import { normalForm } from '../../lib/configs/effective/normal-form.ts'
+import { parseConfig } from '../../lib/configs/yaml/parse.ts'
+import type { Ground } from '../../runtime/compose.ts'
+
+/** Reads configs of agents here and now, so that no step of a test ends while a thread still reads. */
+export const READ_HERE: NonNullable<Ground['readConfigs']> = {
+  normalise: async (text) => normalForm(text),
+  async compare(asked, reported) {
+    const [left, right] = [parseConfig(asked), parseConfig(reported)]
+    const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)
+    return { matches: match.verdict, paths: match.paths }
+  },
+}
