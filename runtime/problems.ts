@@ -191,7 +191,8 @@ export const PROBLEMS = {
   },
   'policy-needs-another': {
     status: 409,
-    error: 'this account was made or changed by whoever asked, or since: somebody else must confirm it',
+    error:
+      'this account made or changed the account that asked, or was by it, or since: somebody else must confirm it',
   },
   'priority-invalid': { status: 400, error: 'priority must be a whole number between -{max} and {max}' },
   'production-confirmation-required': { status: 400, error: 'prod approval request requires confirmation' },

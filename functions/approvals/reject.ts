@@ -1,6 +1,6 @@
 import { endApproval } from '../../lib/changes/close-approval.ts'
 import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
 import { replyToStep, stepOf } from './approval-step.ts'
 
@@ -8,7 +8,7 @@ import { replyToStep, stepOf } from './approval-step.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/reject',
   summary: 'Reject a config request.',
-  access: signedIn('config:approve'),
+  access: inPerson('config:approve'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,

@@ -1,13 +1,13 @@
 import { closeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
 /** Say no to a campaign that has not begun, and why. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/reject',
   summary: 'Reject a campaign.',
-  access: signedIn('workload:push_config'),
+  access: inPerson('config:approve'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

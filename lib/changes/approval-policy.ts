@@ -93,9 +93,10 @@ export function changeApprovalPolicy(
   )
 }
 
-/** Whether whoever asked made this account, or anybody changed it since. */
+/** Whether whoever asked made this account or has an account that this one made, or anybody changed this one since. */
 async function isShaped(tx: Db, actor: AuditActor, pending: PendingPolicy): Promise<boolean> {
   const request = { authors: [pending.byId], requestedAt: pending.at }
   const [standing] = await listApproverStandings(tx, [actor.userId], request)
-  return standing === undefined || standing.isShapedByAuthor || standing.isShapedSinceRequest
+  if (standing === undefined) return true
+  return standing.isShapedByAuthor || standing.hasShapedAuthor || standing.isShapedSinceRequest
 }

@@ -14,6 +14,8 @@ export interface ApproverStanding {
   mayApprove: boolean
   /** An author made the account, set its password, linked or regrouped it. */
   isShapedByAuthor: boolean
+  /** Made the account of an author, set its password, linked or regrouped it: that account may be this person's. */
+  hasShapedAuthor: boolean
   /** Somebody did since the request. */
   isShapedSinceRequest: boolean
 }
@@ -33,7 +35,13 @@ export interface ApprovalCase {
 }
 
 /** Why an approval does not count. */
-export type Discount = 'author' | 'no-right' | 'shaped-by-author' | 'shaped-since-request' | 'expired'
+export type Discount =
+  | 'author'
+  | 'no-right'
+  | 'shaped-an-author'
+  | 'shaped-by-author'
+  | 'shaped-since-request'
+  | 'expired'
 
 /** What the approvals come to. */
 export interface ApprovalJudgement {
@@ -56,7 +64,9 @@ export function discountOf(
 ): Discount | null {
   const standing = approvers.get(userId)
   if (!standing?.mayApprove) return 'no-right'
-  if (authors.has(userId)) return rule.authorCounts || isSoleApprover ? age(rule, at, now) : 'author'
+  const isOwn = rule.authorCounts || isSoleApprover
+  if (authors.has(userId)) return isOwn ? age(rule, at, now) : 'author'
+  if (standing.hasShapedAuthor && !isOwn) return 'shaped-an-author'
   if (standing.isShapedByAuthor) return 'shaped-by-author'
   if (standing.isShapedSinceRequest) return 'shaped-since-request'
   return age(rule, at, now)

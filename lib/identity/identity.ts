@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
+import { deleteOldAccountChanges } from '../store/approval-votes.ts'
 import { deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
 import { type Authentication, openAuthority } from './authority.ts'
@@ -66,6 +67,8 @@ const UNKNOWN_TOKENS_MAX = 30
  * waits so long for an answer.
  */
 const EXPIRED_SHOWN_MS = 30 * 86_400_000
+/** Who had changed an account that is gone still counts for so long as an author of what was asked with it. */
+const CHANGES_KEPT_MS = 366 * 86_400_000
 
 /** Identity over the database; nothing is read yet. */
 export function openIdentity(parts: IdentityParts): Identity {
@@ -117,6 +120,7 @@ export function openIdentity(parts: IdentityParts): Identity {
       const lately = new Date(now.getTime() - EXPIRED_SHOWN_MS)
       await deleteExpiredApiTokens(parts.db, lately)
       await deleteOldLinkRequests(parts.db, lately)
+      await deleteOldAccountChanges(parts.db, new Date(now.getTime() - CHANGES_KEPT_MS))
       return deleteExpiredSessions(parts.db, now)
     },
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
+import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { findGroups, type Group, replaceUserGroups } from '../store/groups.ts'
 import {
@@ -103,6 +104,7 @@ async function createAccount(
     if (!(await insertServiceAccount(tx, { id, name, ownerId: owner.id, createdAt: now })))
       return { ok: false, code: 'service-account-taken' }
     await replaceUserGroups(tx, id, idsOf(groups))
+    await noteAccountChange(tx, id, by.userId, now)
     const detail = JSON.stringify({ name, owner: owner.email, groups: namesOf(groups) })
     await tx.record({
       ...{ action: 'service_account.create', resource: 'service_account', resourceId: id, detail },
@@ -113,7 +115,7 @@ async function createAccount(
 }
 
 function updateAccount(
-  { db, ends }: Parts,
+  { db, clock, ends }: Parts,
   by: Administrator,
   id: string,
   change: { ownerId?: string; groups?: readonly string[] },
@@ -129,6 +131,7 @@ function updateAccount(
     if (owner === undefined) return refuse('owner-unknown')
     if (groups) await replaceUserGroups(tx, id, idsOf(groups))
     if (owner) await setServiceAccountOwner(tx, id, owner.id)
+    if (groups || owner) await noteAccountChange(tx, id, by.userId, clock.now())
     const account = (await findServiceAccount(tx, id))!
     const changes = {
       ...(groups ? { groups_before: before.groups, groups_after: account.groups } : {}),

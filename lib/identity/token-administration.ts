@@ -5,6 +5,7 @@ import { type Random, uuidv7 } from '../ids.ts'
 import { PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { type ApiToken, deleteApiToken, insertApiToken, listApiTokens } from '../store/api-tokens.ts'
+import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { listUserGroups } from '../store/groups.ts'
 import { findServiceAccount } from '../store/service-accounts.ts'
@@ -111,6 +112,8 @@ async function createToken(
     const token = { id: uuidv7(now, random), userId: holderId, name, permissions }
     const times = { createdAt: now, expiresAt: asked.expiresAt }
     await insertApiToken(tx, { ...token, ...times, hash: hashApiToken(secret) })
+    // Whoever was told the token can ask with it.
+    if (by.userId !== holderId) await noteAccountChange(tx, holderId, by.userId, now)
     await tx.record({
       ...{ action: 'token.create', resource: 'token', resourceId: token.id },
       detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: asked.expiresAt }),

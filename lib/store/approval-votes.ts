@@ -91,12 +91,22 @@ export async function listApproverStandings(
   db: Db,
   userIds: readonly string[],
   request: { authors: readonly string[]; requestedAt: Date },
-): Promise<{ id: string; roles: string[]; isShapedByAuthor: boolean; isShapedSinceRequest: boolean }[]> {
+): Promise<
+  {
+    id: string
+    roles: string[]
+    isShapedByAuthor: boolean
+    hasShapedAuthor: boolean
+    isShapedSinceRequest: boolean
+  }[]
+> {
   return db.query(
     `select u.id::text as id,
        array(select g.role from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "isShapedByAuthor",
+       exists (select 1 from account_changes c
+         where c.by_id = u.id::text and c.user_id::text = any($2::text[]) and c.user_id <> u.id) as "hasShapedAuthor",
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.changed_at > $3) as "isShapedSinceRequest"
      from users u where u.id::text = any($1::text[]) and u.kind <> 'service'`,
@@ -104,12 +114,20 @@ export async function listApproverStandings(
   )
 }
 
-/** Remember that somebody made an account, set its password, linked or regrouped it. */
+/** Remember that somebody made an account, set its password, linked or regrouped it, or made a token of it. */
 export async function noteAccountChange(tx: Db, userId: string, byId: string, now: Date): Promise<void> {
   await tx.execute(
     `insert into account_changes (user_id, by_id, changed_at) values ($1, $2, $3)
      on conflict (user_id, by_id) do update set changed_at = excluded.changed_at`,
     [userId, byId, now],
+  )
+}
+
+/** Forget who changed accounts that are gone, where that was before a time. */
+export async function deleteOldAccountChanges(db: Db, before: Date): Promise<void> {
+  await db.execute(
+    `delete from account_changes c where c.changed_at < $1 and not exists (select from users u where u.id = c.user_id)`,
+    [before],
   )
 }
 

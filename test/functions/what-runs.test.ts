@@ -12,7 +12,6 @@ const RULES: Readonly<Record<string, string>> = {
   'campaigns/edit': 'changes a draft that nobody was asked to approve',
   'campaigns/pause': 'stops what was approved',
   'campaigns/plan': 'changes nothing that runs',
-  'campaigns/reject': 'ends a request',
   'campaigns/request': 'asks for an approval',
   'campaigns/roll-back': 'back to what ran there',
   'campaigns/start': 'approved under the policy, counted again',

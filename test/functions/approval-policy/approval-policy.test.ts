@@ -4,7 +4,7 @@ import type { ApprovalPolicyRecord } from '../../../lib/wire/approval-policy.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
-import { addSession, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { addSession, invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { productionYaml } from '../../support/push-config.ts'
 
@@ -102,6 +102,18 @@ describe('an approval by default', () => {
     expect(await approve(bob, requested)).toMatchObject(another('author'))
     expect(await approve(cy, requested)).toMatchObject({ status: 200 })
   })
+
+  it('is not that of whoever made the service account, or a token of it', async () => {
+    const account = { name: 'bot', owner_id: bob!.userId, groups: ['editor'] }
+    const { id } = (await call(ann, 'POST /api/service-accounts', account)).json as ServiceAccountRecord
+    const expires_at = new Date(ctx.clock.now().getTime() + HOUR_MS).toISOString()
+    const asked = { name: 'ci', permissions: ['config:request'], expires_at }
+    const made = await call(cy, `POST /api/service-accounts/${id}/tokens`, asked)
+    const requested = await request({ ...ann!, token: (made.json as { token: string }).token })
+    await call(bob, `DELETE /api/service-accounts/${id}`)
+    for (const person of [ann, cy])
+      expect(await approve(person, requested)).toMatchObject(another('shaped_an_author'))
+  })
 })
 
 describe('an account', () => {
@@ -120,6 +132,32 @@ describe('an account', () => {
     expect(await approve(again, await request(ann, 3))).toMatchObject(another('shaped_by_author'))
   })
 
+  it('that somebody made, reset or regrouped asks in the name of that person as well', async () => {
+    const body = { email: 'sock@example.com', password: PASSWORD, groups: ['editor'] }
+    const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    const sock = await addSession(ctx, { userId: id, email })
+    const requested = await request(sock)
+    ctx.clock.advance(1_000)
+    expect(await approve(ann, requested)).toMatchObject(another('shaped_an_author'))
+    await call(cy, `DELETE /api/users/${id}`)
+    expect(await approve(ann, requested)).toMatchObject(another('shaped_an_author'))
+    expect(await approve(bob, requested)).toMatchObject({ status: 200 })
+    await call(cy, `PATCH /api/users/${bob!.userId}`, { groups: ['editor'] })
+    const again = await addSession(ctx, { userId: bob!.userId, email: 'bob@example.com' })
+    expect(await approve(cy, await request(again, 2))).toMatchObject(another('shaped_an_author'))
+    expect(await approve(ann, await request(again, 3))).toMatchObject({ status: 200 })
+  })
+
+  it('that somebody made confirms no laxer policy for that person, nor the other way round', async () => {
+    const body = { email: 'sock@example.com', password: PASSWORD, groups: ['administrator'] }
+    const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    const sock = await addSession(ctx, { userId: id, email })
+    const laxer = { ...DEFAULT, production: ANYBODY }
+    await put(sock, laxer)
+    expect(await put(ann, laxer)).toMatchObject({ status: 409, json: { code: 'policy_needs_another' } })
+    expect((await put(bob, laxer)).json).toEqual({ ...laxer, sole_approver: false })
+  })
+
   it('that anybody changed since the request does not approve it', async () => {
     const id = await request(ann)
     ctx.clock.advance(1_000)
@@ -134,6 +172,18 @@ describe('an account', () => {
     expect(await push(ann, id)).toMatchObject(another('0_of_1'))
     expect((await approve(cy, id)).status).toBe(200)
     expect(await push(ann, id)).toMatchObject({ status: 202 })
+  })
+})
+
+describe('a token', () => {
+  it('says neither yes nor no to what a person has to decide', async () => {
+    const { token } = await makeApiToken(ctx, ann!, ['config:approve'])
+    const machine = { ...ann!, token }
+    const refusal = { status: 403, json: { code: 'session_required' } }
+    const id = await request(bob)
+    for (const step of ['approve', 'reject'])
+      expect(await call(machine, `POST ${base()}/${id}/${step}`, { comment: 'no' })).toMatchObject(refusal)
+    expect(await call(ann, `POST ${base()}/${id}/reject`, { comment: 'no' })).toMatchObject({ status: 200 })
   })
 })
 

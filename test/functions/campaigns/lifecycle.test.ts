@@ -3,7 +3,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { CampaignGroup, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
-import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, productionYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -464,4 +464,12 @@ describe('a version of a fleet config', () => {
     const { plan: found } = await plan(await draft())
     expect(found).toMatchObject({ target_count: 0, refused: { under_fleet_config: 6 } })
   })
+})
+
+it('is rejected by a person, as it is approved by one', async () => {
+  const id = await draft()
+  const { token } = await makeApiToken(ctx, approver, ['config:approve', 'workload:push_config'])
+  const reject = (as: string) =>
+    invoke(ctx, `POST /api/campaigns/${id}/reject`, { as, body: { comment: 'no' } })
+  expect(await reject(token)).toMatchObject({ status: 403, json: { code: 'session_required' } })
 })

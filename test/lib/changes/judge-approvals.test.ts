@@ -13,7 +13,12 @@ const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000)
 const ANYBODY = { approvals: 1, authorCounts: true, validHours: null } as const
 const ELSE = { approvals: 1, authorCounts: false, validHours: null } as const
 const TWO = { approvals: 2, authorCounts: false, validHours: 24 } as const
-const WELL = { mayApprove: true, isShapedByAuthor: false, isShapedSinceRequest: false }
+const WELL = {
+  mayApprove: true,
+  isShapedByAuthor: false,
+  hasShapedAuthor: false,
+  isShapedSinceRequest: false,
+}
 const by = (userId: string, at = NOW, rule: ApprovalCase['rule'] | null = null) => ({ userId, at, rule })
 
 const judge = (change: Partial<ApprovalCase>) =>
@@ -46,6 +51,7 @@ describe('the approvals of a change', () => {
   it('are not those of an account that an author made, or that anybody changed since', () => {
     for (const [change, why] of [
       [{ isShapedByAuthor: true }, 'shaped-by-author'],
+      [{ hasShapedAuthor: true }, 'shaped-an-author'],
       [{ isShapedSinceRequest: true }, 'shaped-since-request'],
     ] as const) {
       const approvers = new Map([['ann', { ...WELL, ...change }]])
