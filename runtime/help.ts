@@ -17,7 +17,7 @@ Usage:
   muster --version | --help
 
 As a client (muster COMMAND --help says more):
-  muster login --token-stdin                keep an API token for a service (MUSTER_URL)
+  muster login [--url URL]                  sign in to a service by the browser (MUSTER_URL)
   muster logout                             forget it
   muster get KIND                           list workloads, instances, revisions, requests or alerts
   muster status WORKLOAD                    how it is, and whether it runs what it should

@@ -23,6 +23,8 @@ import auditEvents from '../functions/audit/events.ts'
 import auditEventsCsv from '../functions/audit/events-csv.ts'
 import auditLogHead from '../functions/audit/log-head.ts'
 import auditVerify from '../functions/audit/verify.ts'
+import authCommandLineToken from '../functions/auth/command-line-token.ts'
+import authConfirmCommandLine from '../functions/auth/confirm-command-line.ts'
 import authLogin from '../functions/auth/login.ts'
 import authLogout from '../functions/auth/logout.ts'
 import authMethods from '../functions/auth/methods.ts'
@@ -182,6 +184,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'audit/events-csv', definition: auditEventsCsv },
   { id: 'audit/log-head', definition: auditLogHead },
   { id: 'audit/verify', definition: auditVerify },
+  { id: 'auth/command-line-token', definition: authCommandLineToken },
+  { id: 'auth/confirm-command-line', definition: authConfirmCommandLine },
   { id: 'auth/login', definition: authLogin },
   { id: 'auth/logout', definition: authLogout },
   { id: 'auth/methods', definition: authMethods },

@@ -50,6 +50,11 @@ export const PROBLEMS = {
   'canary-empty': { status: 400, error: 'canary target set is empty' },
   'canary-too-broad': { status: 400, error: 'canary target set must be smaller than eligible instances' },
   'collector-degraded': { status: 409, error: 'collector degraded: {instance}' },
+  'command-line-code-invalid': {
+    status: 400,
+    error: 'the code is unknown, was used, or is over: sign in again',
+  },
+  'command-line-login-invalid': { status: 400, error: 'this is no sign-in of a command line' },
   'comment-required': { status: 400, error: 'comment is required' },
   'comments-full': { status: 400, error: 'a request takes {max} comments at most' },
   'component-not-installed': { status: 409, error: 'configuration failed validation' },

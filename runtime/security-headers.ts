@@ -23,7 +23,10 @@ const ALWAYS = {
 const OVER_TLS = { ...ALWAYS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } as const
 
 /** Where credentials are given and taken away: what is answered there, refusals included, is for no cache. */
-const CREDENTIAL_PATHS = new Set(['/api/auth/login', '/api/auth/logout'])
+const CREDENTIAL_PATHS = new Set([
+  ...['/api/auth/login', '/api/auth/logout'],
+  ...['/api/auth/command-line', '/api/auth/command-line/token'],
+])
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
 
 /** The headers that every answer of the API listener carries. */

@@ -4,9 +4,11 @@ import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
 import { deleteOldAccountChanges } from '../store/approval-votes.ts'
+import { deleteExpiredConfirmedLogins } from '../store/command-line-logins.ts'
 import { deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
 import { type Authentication, openAuthority } from './authority.ts'
+import { type CommandLineLogins, openCommandLineLogins } from './command-line-logins.ts'
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
 import { openLoginLimit } from './login-limit.ts'
 import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts'
@@ -38,6 +40,7 @@ export interface Identity {
   links: LinkAdministration
   users: UserAdministration
   apiTokens: TokenAdministration
+  commandLineLogins: CommandLineLogins
   serviceAccounts: ServiceAccounts
   /** Forget sessions whose time is over, and failed logins that no longer count; returns how many sessions. */
   trim(): Promise<number>
@@ -112,13 +115,15 @@ export function openIdentity(parts: IdentityParts): Identity {
     links: openLinkAdministration({ ...parts, ends }),
     users: openUserAdministration({ ...parts, ends, groupsFollowClaims: parts.oidc?.groupMap != null }),
     apiTokens,
+    commandLineLogins: openCommandLineLogins({ ...parts, limit: strangers, ends }),
     serviceAccounts: openServiceAccounts({ ...parts, ends }),
     async trim() {
       limit.trim()
       strangers.trim()
       const now = parts.clock.now()
       const lately = new Date(now.getTime() - EXPIRED_SHOWN_MS)
-      await deleteExpiredApiTokens(parts.db, lately)
+      await deleteExpiredApiTokens(parts.db, lately, now)
+      await deleteExpiredConfirmedLogins(parts.db, now)
       await deleteOldLinkRequests(parts.db, lately)
       await deleteOldAccountChanges(parts.db, new Date(now.getTime() - CHANGES_KEPT_MS))
       return deleteExpiredSessions(parts.db, now)

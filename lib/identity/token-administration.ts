@@ -78,7 +78,7 @@ function refuseRequest(
 }
 
 /** What a holder may do now; null when there is no such person and no such service account. */
-async function readHolder(
+export async function readHolder(
   tx: Db,
   id: string,
 ): Promise<{ name: string; permissions: readonly Permission[] } | null> {
@@ -105,12 +105,12 @@ async function createToken(
     // It would come to life unnoticed once the holder is given the right.
     const beyond = asked.permissions.find((one) => !holder.permissions.some((held) => held === one))
     if (beyond !== undefined) return refuse('permission-not-held', { permission: beyond })
-    if ((await listApiTokens(tx, holderId)).length >= TOKENS_MAX)
+    if ((await listApiTokens(tx, holderId)).filter(({ isLogin }) => !isLogin).length >= TOKENS_MAX)
       return { ok: false, code: 'too-many-tokens' }
     const now = clock.now()
     const permissions = [...new Set(asked.permissions)].sort()
     const token = { id: uuidv7(now, random), userId: holderId, name, permissions }
-    const times = { createdAt: now, expiresAt: asked.expiresAt }
+    const times = { createdAt: now, expiresAt: asked.expiresAt, isLogin: false }
     await insertApiToken(tx, { ...token, ...times, hash: hashApiToken(secret) })
     // Whoever was told the token can ask with it.
     if (by.userId !== holderId) await noteAccountChange(tx, holderId, by.userId, now)

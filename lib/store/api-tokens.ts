@@ -9,6 +9,8 @@ export interface ApiToken {
   permissions: string[]
   createdAt: Date
   expiresAt: Date
+  /** A command line got it by a sign-in. */
+  isLogin: boolean
   /** To the minute; null while it was never used. */
   lastUsedAt: Date | null
 }
@@ -32,6 +34,7 @@ const TOKEN = {
   permissions: 'permissions',
   createdAt: 'created_at',
   expiresAt: 'expires_at',
+  isLogin: 'is_login',
 }
 const COLUMNS = columns<keyof ApiToken>({ ...TOKEN, lastUsedAt: 'last_used_at' }).select('t')
 const NEW_TOKEN = columns<keyof typeof TOKEN | 'hash'>({ ...TOKEN, hash: 'hash' })
@@ -104,7 +107,26 @@ export async function listTokensAnsweredFor(tx: Db, userId: string): Promise<str
   return rows.map((row) => row.id)
 }
 
-/** Forget tokens that expired before `before`. */
-export async function deleteExpiredApiTokens(db: Db, before: Date): Promise<number> {
-  return db.execute(`delete from api_tokens where expires_at <= $1`, [before])
+/** Take the tokens of a holder's sign-ins away that are over, and the oldest others beyond `keptMax`; returns their ids. */
+export async function deleteLoginTokens(
+  tx: Db,
+  userId: string,
+  now: Date,
+  keptMax: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `delete from api_tokens where user_id = $1 and is_login and (expires_at <= $2 or id in (
+       select id from api_tokens where user_id = $1 and is_login and expires_at > $2
+       order by created_at desc, id desc offset $3)) returning id`,
+    [userId, now, keptMax],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Forget tokens that expired before `before`, and those of sign-ins that expired before `now`. */
+export async function deleteExpiredApiTokens(db: Db, before: Date, now: Date): Promise<number> {
+  return db.execute(`delete from api_tokens where expires_at <= $1 or (is_login and expires_at <= $2)`, [
+    before,
+    now,
+  ])
 }

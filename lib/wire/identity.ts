@@ -1,4 +1,15 @@
-import { array, boolean, defaulted, enums, type Infer, literal, optional, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  string,
+  type,
+} from 'superstruct'
 import { named, note, type Sent } from './structs.ts'
 import { LANGUAGES, SIGN_IN_REFUSALS, THEMES } from './values.ts'
 
@@ -162,6 +173,38 @@ export const ApiTokenRequest = named(
   }),
 )
 export type ApiTokenRequest = Sent<typeof ApiTokenRequest>
+
+export const CommandLineLoginRequest = named(
+  'CommandLineLoginRequest',
+  'Body of `POST /api/auth/command-line`: what the command line put into the address of the page.',
+  type({
+    challenge: note('PKCE, S256.', defaulted(string(), '')),
+    state: defaulted(string(), ''),
+    port: note('Where it listens on 127.0.0.1.', defaulted(number(), 0)),
+    machine: note('What it calls its machine.', defaulted(string(), '')),
+  }),
+)
+export type CommandLineLoginRequest = Sent<typeof CommandLineLoginRequest>
+
+export const CommandLineLoginConfirmed = named(
+  'CommandLineLoginConfirmed',
+  'Answer of `POST /api/auth/command-line`; always an address of the machine that the browser runs on.',
+  type({ redirect_to: string() }),
+)
+export type CommandLineLoginConfirmed = Infer<typeof CommandLineLoginConfirmed>
+
+export const CommandLineTokenRequest = named(
+  'CommandLineTokenRequest',
+  'Body of `POST /api/auth/command-line/token`.',
+  type({ code: defaulted(string(), ''), verifier: defaulted(string(), '') }),
+)
+
+export const CommandLineToken = named(
+  'CommandLineToken',
+  'An API token of the person who confirmed it. It is told this once.',
+  type({ token: string(), email: string(), expires_at: string() }),
+)
+export type CommandLineToken = Infer<typeof CommandLineToken>
 
 export const ServiceAccountOwner = named(
   'ServiceAccountOwner',

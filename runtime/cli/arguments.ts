@@ -41,3 +41,11 @@ function keep(given: Map<string, string[]>, option: Option, value: string | unde
   if (before.length > 0 && !option.isRepeated) throw new WrongArguments(`${name} is given twice`)
   given.set(key, [...before, value ?? ''])
 }
+
+/** The whole number of seconds of an option, or what counts where it is not given. */
+export function readSeconds(args: Arguments, name: string, fallback: number, max: number): number {
+  const text = args.text(name) ?? String(fallback)
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (seconds < 1 || seconds > max) throw new WrongArguments(`--${name} must be 1 to ${max}, found "${text}"`)
+  return seconds
+}

@@ -48,6 +48,7 @@ const ROUTES: readonly (readonly [string, Page])[] = [
   ['/templates/:id', lazy(async () => (await import('./pages/template.tsx')).TemplatePage)],
   ['/reports', lazy(async () => (await import('./pages/reports.tsx')).ReportsPage)],
   ['/audit', lazy(async () => (await import('./pages/audit.tsx')).AuditPage)],
+  ['/command-line', lazy(async () => (await import('./pages/command-line.tsx')).CommandLinePage)],
   ['/settings', settings],
   ['/settings/:section', settings],
 ]

@@ -1,6 +1,7 @@
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
-import { EXIT, WrongArguments } from '../exit-codes.ts'
+import { readSeconds } from '../arguments.ts'
+import type { ClientCommandSpec, ClientIo } from '../command.ts'
+import { EXIT } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
@@ -23,7 +24,7 @@ nothing is under way any more.`,
     { name: '--exit-code', says: 'end with 4 where all is not well' },
   ],
   async run(args, io) {
-    const seconds = readTimeout(args)
+    const seconds = readSeconds(args, 'timeout', WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX)
     const api = await openApi(args, io)
     let workload = await findWorkload(api, args.positionals[0]!)
     if (args.isSet('wait')) workload = await wait(api, workload, seconds)
@@ -32,14 +33,6 @@ nothing is under way any more.`,
     const isAsked = args.isSet('wait') || args.isSet('exit-code')
     return isAsked && !isWell(workload) ? EXIT.differs : EXIT.done
   },
-}
-
-function readTimeout(args: Arguments): number {
-  const text = args.text('timeout') ?? String(WAIT_SECONDS_DEFAULT)
-  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (seconds < 1 || seconds > WAIT_SECONDS_MAX)
-    throw new WrongArguments(`--timeout must be 1 to ${WAIT_SECONDS_MAX}, found "${text}"`)
-  return seconds
 }
 
 async function wait(api: Api, first: WorkloadRecord, seconds: number): Promise<WorkloadRecord> {

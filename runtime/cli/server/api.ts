@@ -39,6 +39,13 @@ export async function openApi(args: Arguments, io: ClientIo): Promise<Api> {
 /** The API of a service with this token. */
 export function openApiWith(url: string, token: string, io: ClientIo): Api {
   if (/[^\x21-\x7e]/.test(token)) throw new CommandFailure('the token holds characters that no token has')
+  return callApi(url, token, io)
+}
+
+/** The API of a service for who is not signed in yet. */
+export const openApiAsNobody = (url: string, io: ClientIo): Api => callApi(url, null, io)
+
+function callApi(url: string, token: string | null, io: ClientIo): Api {
   const call = openHttp(url, token, io.env)
   const read = async <Body>(method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, body)

@@ -33,6 +33,8 @@ export const problemTexts = defineTexts({
     canary_empty: 'The selection reaches nobody.',
     canary_too_broad: 'The selection must leave out at least one instance that could take the config.',
     collector_degraded: 'The instance {instance} is unhealthy.',
+    command_line_code_invalid: 'The code is unknown, was used, or is over. Sign in again.',
+    command_line_login_invalid: 'This address is no sign-in of a command line.',
     comment_required: 'A comment is required.',
     comments_full: 'A request takes {max} comments at most.',
     component_not_installed: 'The config uses a component that is not installed there.',
@@ -259,6 +261,8 @@ export const problemTexts = defineTexts({
     canary_too_broad:
       'La sélection doit laisser de côté au moins une instance qui pourrait prendre la configuration.',
     collector_degraded: 'L’instance {instance} est en défaut.',
+    command_line_code_invalid: 'Le code est inconnu, utilisé ou expiré. Reconnectez-vous.',
+    command_line_login_invalid: 'Cette adresse n’est pas une connexion d’une ligne de commande.',
     comment_required: 'Un commentaire est requis.',
     comments_full: 'Une demande reçoit au plus {max} commentaires.',
     component_not_installed: 'La configuration emploie un composant qui n’y est pas installé.',

@@ -34,6 +34,8 @@ import type {
   ApiTokenCreated,
   ApiTokenRecord,
   ApiTokenRequest,
+  CommandLineLoginConfirmed,
+  CommandLineLoginRequest,
   LinkRequestRecord,
   PasswordRequest,
   ServiceAccountCreateRequest,
@@ -260,6 +262,8 @@ export const api = {
   tokens: (signal?: Signal) => call<ApiTokenRecord[]>('GET', '/api/tokens', { signal }),
   createToken: (request: ApiTokenRequest) => call<ApiTokenCreated>('POST', '/api/tokens', { json: request }),
   revokeToken: (id: string) => call<void>('DELETE', `/api/tokens/${e(id)}`),
+  confirmCommandLine: (login: CommandLineLoginRequest) =>
+    call<CommandLineLoginConfirmed>('POST', '/api/auth/command-line', { json: login }),
   tokensOf: (holder: string, signal?: Signal) =>
     call<ApiTokenRecord[]>('GET', `/api/users/${e(holder)}/tokens`, { signal }),
   revokeTokenOf: (holder: string, id: string) =>

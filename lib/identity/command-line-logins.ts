@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
+import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import { answerAddress, type CommandLineLogin, isCommandLineLogin } from '../model/command-line-login.ts'
+import { deleteLoginTokens, insertApiToken } from '../store/api-tokens.ts'
+import {
+  type ConfirmedLogin,
+  insertConfirmedLogin,
+  takeConfirmedLogin,
+} from '../store/command-line-logins.ts'
+import { lockIdentity } from '../store/users.ts'
+import type { LoginLimit } from './login-limit.ts'
+import type { SessionEnds } from './sessions/session-ends.ts'
+import { readHolder } from './token-administration.ts'
+import { formatApiToken, hashApiToken } from './token-authority.ts'
+
+export type ConfirmOutcome =
+  /** Where the browser brings the code to. */
+  { ok: true; redirectTo: string } | { ok: false; code: 'command-line-login-invalid' } | AuditFailure
+
+export type ExchangeOutcome =
+  | { ok: true; token: string; email: string; expiresAt: Date }
+  | { ok: false; code: 'command-line-code-invalid' }
+  | { ok: false; code: 'token-limited'; retryAfterS: number }
+  | AuditFailure
+
+/** Sign-ins of a command line: a person confirms one in the browser, and the command line comes for its token. */
+export interface CommandLineLogins {
+  /** Whoever is signed in lets a command line of this machine act as her. */
+  confirm(
+    by: { userId: string; email: string; sessionId: string },
+    login: CommandLineLogin,
+  ): Promise<ConfirmOutcome>
+  /** Trade the code, which is good once, for a token. `address` is the peer's, by which guesses are counted. */
+  exchange(code: string, verifier: string, address: string): Promise<ExchangeOutcome>
+}
+
+interface Parts {
+  db: AuditedDatabase
+  clock: Clock
+  random: Random
+  limit: LoginLimit
+  ends: SessionEnds
+}
+
+/** The command line waits for it at that moment. */
+const CODE_LIFETIME_MS = 60_000
+const TOKEN_LIFETIME_MS = 12 * 3_600_000
+/** Confirmed sign-ins of one person that nobody came for yet, and tokens of hers: the oldest makes room. */
+const OPEN_MAX = 10
+
+const sha256 = (text: string, encoding: 'hex' | 'base64url') =>
+  createHash('sha256').update(text).digest(encoding)
+
+/** Sign-ins of command lines over the database. */
+export function openCommandLineLogins(parts: Parts): CommandLineLogins {
+  return {
+    confirm: (by, login) => confirm(parts, by, login),
+    exchange: (code, verifier, address) => exchange(parts, code, verifier, address),
+  }
+}
+
+async function confirm(
+  { db, clock, random }: Parts,
+  by: { userId: string; email: string; sessionId: string },
+  login: CommandLineLogin,
+): Promise<ConfirmOutcome> {
+  if (!isCommandLineLogin(login)) return { ok: false, code: 'command-line-login-invalid' }
+  const code = Buffer.from(random.bytes(32)).toString('base64url')
+  const createdAt = clock.now()
+  const expiresAt = new Date(createdAt.getTime() + CODE_LIFETIME_MS)
+  const { challenge, state, port, machine } = login
+  // It gives nobody anything yet: the record is that of the token.
+  const kept = await db.change(
+    'command-line-login.confirm',
+    by,
+    async (tx) => {
+      const own = { codeHash: sha256(code, 'hex'), userId: by.userId, sessionId: by.sessionId }
+      await insertConfirmedLogin(tx, { ...own, challenge, machine, createdAt, expiresAt }, OPEN_MAX)
+      return { ok: true }
+    },
+    { waitsForReports: false },
+  )
+  return kept.ok ? { ok: true, redirectTo: answerAddress(port, { code, state }) } : kept
+}
+
+async function exchange(
+  parts: Parts,
+  code: string,
+  verifier: string,
+  address: string,
+): Promise<ExchangeOutcome> {
+  const begun = parts.limit.begin(address, '')
+  if (!begun.ok) return { ok: false, code: 'token-limited', retryAfterS: begun.retryAfterS }
+  let isGuess = false
+  try {
+    // Gone whatever comes of it: who brings another verifier has taken the code from somebody.
+    const login = await takeConfirmedLogin(parts.db, sha256(code, 'hex'))
+    isGuess =
+      login === undefined ||
+      login.expiresAt <= parts.clock.now() ||
+      sha256(verifier, 'base64url') !== login.challenge
+    if (login === undefined || isGuess) return { ok: false, code: 'command-line-code-invalid' }
+    return await makeToken(parts, login)
+  } finally {
+    if (isGuess) begun.attempt.fail()
+    else begun.attempt.cancel()
+  }
+}
+
+function makeToken(
+  { db, clock, random, ends }: Parts,
+  { userId, email, machine }: ConfirmedLogin,
+): Promise<ExchangeOutcome> {
+  const secret = formatApiToken(random.bytes(32))
+  return db.change<ExchangeOutcome>(
+    'command-line-login.exchange',
+    { userId, email },
+    async (tx) => {
+      await lockIdentity(tx)
+      const holder = await readHolder(tx, userId)
+      if (!holder) return { ok: false, code: 'command-line-code-invalid' }
+      const now = clock.now()
+      const ended = await deleteLoginTokens(tx, userId, now, OPEN_MAX - 1)
+      tx.afterCommit(() => ends.announce(ended))
+      const id = uuidv7(now, random)
+      const expiresAt = new Date(now.getTime() + TOKEN_LIFETIME_MS)
+      const name = `muster login (${machine})`
+      const permissions = [...holder.permissions].sort()
+      const token = { id, userId, name, permissions, createdAt: now, expiresAt, isLogin: true }
+      await insertApiToken(tx, { ...token, hash: hashApiToken(secret) })
+      await tx.record({
+        ...{ action: 'token.create', resource: 'token', resourceId: id },
+        detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: expiresAt }),
+      })
+      return { ok: true, token: secret, email, expiresAt }
+    },
+    { sink: 'before-commit', waitsForReports: false },
+  )
+}

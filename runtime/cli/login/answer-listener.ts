@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What the browser brought. */
+export type BrowserAnswer = { kind: 'code'; code: string } | { kind: 'denied' }
+
+/** How a sign-in ended, as the page of the service says it. */
+export type LoginEnd = 'done' | 'denied' | 'failed'
+
+/** Waits on this machine for the one answer that knows the state. */
+export interface AnswerListener {
+  port: number
+  /** Resolves with the answer; null when none came in time. */
+  wait(timeoutMs: number): Promise<BrowserAnswer | null>
+  /** Send the browser that brought it on to a page that says how it ended, and hear nobody any more. */
+  close(end: LoginEnd): Promise<void>
+}
+
+const CONNECTIONS_MAX = 16
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Content-Type': 'text/plain; charset=utf-8',
+  Connection: 'close',
+}
+
+/** Listen on a port of 127.0.0.1 that is free. `pageOf` is the page of the service for an end. */
+export async function openAnswerListener(
+  state: string,
+  pageOf: (end: LoginEnd) => string,
+): Promise<AnswerListener> {
+  let take: (answer: BrowserAnswer | null) => void = () => {}
+  const answered = new Promise<BrowserAnswer | null>((resolve) => {
+    take = resolve
+  })
+  let waiting: ServerResponse | null = null
+  const server = createServer((request, response) => {
+    const answer = readAnswer(request, port, state)
+    // Anybody's page can call this port: what does not know the state neither ends nor changes the sign-in.
+    if (answer === null || waiting !== null) {
+      response.writeHead(answer === null ? 400 : 409, HEADERS)
+      response.end('This is not the answer to a sign-in that is waited for.\n')
+      return
+    }
+    waiting = response
+    take(answer)
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  server.headersTimeout = 5_000
+  server.requestTimeout = 5_000
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    async wait(timeoutMs) {
+      const timer = setTimeout(() => take(null), timeoutMs)
+      return answered.finally(() => clearTimeout(timer))
+    },
+    async close(end) {
+      if (waiting !== null) {
+        const sent = once(waiting, 'close')
+        waiting.writeHead(303, { ...HEADERS, Location: pageOf(end) })
+        waiting.end()
+        await sent
+      }
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+function readAnswer(request: IncomingMessage, port: number, state: string): BrowserAnswer | null {
+  // A name that leads here by somebody else's name server is not this machine's.
+  if (request.method !== 'GET' || request.headers.host !== `127.0.0.1:${port}`) return null
+  const target = request.url ?? ''
+  if (!target.startsWith('/?')) return null
+  const query = new URLSearchParams(target.slice(2))
+  if (query.get('state') !== state) return null
+  const code = query.get('code') ?? ''
+  if (code !== '') return { kind: 'code', code }
+  return query.get('error') === 'denied' ? { kind: 'denied' } : null
+}
