@@ -71,6 +71,8 @@ import fleetConfigsVersions from '../functions/fleet-configs/versions.ts'
 import fleetConfigsWorkloads from '../functions/fleet-configs/workloads.ts'
 import freezeGet from '../functions/freeze/get.ts'
 import freezeSet from '../functions/freeze/set.ts'
+import holdsCreate from '../functions/holds/create.ts'
+import holdsRelease from '../functions/holds/release.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
 import knownGoodClear from '../functions/known-good/clear.ts'
 import knownGoodGet from '../functions/known-good/get.ts'
@@ -232,6 +234,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'fleet-configs/workloads', definition: fleetConfigsWorkloads },
   { id: 'freeze/get', definition: freezeGet },
   { id: 'freeze/set', definition: freezeSet },
+  { id: 'holds/create', definition: holdsCreate },
+  { id: 'holds/release', definition: holdsRelease },
   { id: 'janitor/sweep', definition: janitorSweep },
   { id: 'known-good/clear', definition: knownGoodClear },
   { id: 'known-good/get', definition: knownGoodGet },

@@ -321,6 +321,7 @@ export const PROBLEMS = {
   'version-variables-invalid': { status: 400, error: '{reason}' },
   'workload-archived': { status: 409, error: 'workload is archived' },
   'workload-frozen': { status: 409, error: 'the config of this workload is frozen: {reason}' },
+  'workload-ids-invalid': { status: 400, error: 'workload_ids must name 1 to {max} workloads' },
   'workload-not-collector': { status: 409, error: 'workload is not a collector' },
   'workload-not-connected': { status: 409, error: 'workload is not connected' },
   'workload-not-disconnected': { status: 409, error: 'only disconnected workloads can be archived' },

@@ -5,6 +5,7 @@ import {
   readSelector,
   refuseLabels,
   SELECTOR_ERRORS,
+  tidySelector,
 } from '../../lib/selectors/read-selector.ts'
 import { isSelected, toSelectable } from '../../lib/selectors/selector.ts'
 import { mapInTurns } from '../../lib/turns.ts'
@@ -17,26 +18,36 @@ import { json, problem } from '../../runtime/reply.ts'
 const WORKLOADS_MAX = 500
 const CHUNK = 200
 
-/** Set trusted labels on all workloads that a selector means, beside those that they have. */
+/** Set trusted labels on all workloads that a selector means or that are named, beside those that they have. */
 export default defineHttp({
   route: 'PATCH /api/workloads/labels',
-  summary: 'Merge trusted labels into those of every workload that a selector means.',
+  summary: 'Merge trusted labels into those of every workload that a selector means or that is named.',
   access: inPerson('settings:manage'),
   gate: null,
   params: noParams,
   query: noQuery,
   body: jsonBody(LabelsPatch, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'How many were, or would be, changed.', json: LabelsPatched }],
-  errors: [...SELECTOR_ERRORS, ...LABEL_ERRORS, 'labels-reach-too-many', 'audit-unavailable'],
+  errors: [
+    ...SELECTOR_ERRORS,
+    ...LABEL_ERRORS,
+    'labels-reach-too-many',
+    'workload-ids-invalid',
+    'audit-unavailable',
+  ],
   async handle({ body, actor }, ctx) {
-    const read = readSelector(body.selector, FREE_SELECTOR_RULES)
-    if (!read.ok) return problem(read.code, read.details)
+    const named = body.workload_ids ?? []
+    if (named.length > WORKLOADS_MAX) return problem('workload-ids-invalid', { max: WORKLOADS_MAX })
+    const isByName = named.length > 0 && Object.keys(tidySelector(body.selector)).length === 0
+    const read = isByName ? null : readSelector(body.selector, FREE_SELECTOR_RULES)
+    if (read?.ok === false) return problem(read.code, read.details)
+    const ids = new Set(named)
     const refusal = refuseLabels(body.labels)
     if (refusal !== null) return problem(refusal.code, refusal.details)
     const wanted = Object.entries(body.labels)
     const meant = await mapInTurns(ctx.fleet.state.workloads.values(), CHUNK, (workload) =>
       workload.archivedAt === null &&
-      isSelected(toSelectable(workload), read.selector) &&
+      (ids.has(workload.id) || (read !== null && isSelected(toSelectable(workload), read.selector))) &&
       wanted.some(([key, value]) => workload.trustedLabels[key] !== value)
         ? workload
         : null,

@@ -1,4 +1,4 @@
-import type { AuditedDatabase } from '../audit/database.ts'
+import type { ActTransaction, AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
@@ -33,29 +33,56 @@ export function readUntil(text: string, now: Date, mostMs: number): Date | null 
 
 type HoldOutcome = { ok: true; hold: StoredHold } | HoldRefusal
 
+/** What a hold says, whomever it holds. */
+interface AskedHold {
+  reason: string
+  until: string | null
+  actor: AuditActor
+}
+
+function readHold(
+  { clock }: Pick<HoldParts, 'clock'>,
+  { reason: sent, until, actor }: AskedHold,
+): { ok: true; hold: Omit<StoredHold, 'workloadId'> } | Refusal<'reason-invalid' | 'until-invalid'> {
+  const reason = sent.trim()
+  if (reason === '' || reason.length > HOLD_REASON_LENGTH_MAX || !isStorable(reason))
+    return refuse('reason-invalid', { max: HOLD_REASON_LENGTH_MAX })
+  const now = clock.now()
+  const dueAt = until === null ? new Date(now.getTime() + HOLD_MS) : readUntil(until, now, HOLD_MAX_MS)
+  if (dueAt === null) return refuse('until-invalid')
+  return { ok: true, hold: { reason, heldBy: actor.email, heldById: actor.userId, heldAt: now, dueAt } }
+}
+
+/** Store a hold with its record; false when there is no such workload. */
+async function writeHold(tx: ActTransaction, hold: StoredHold): Promise<boolean> {
+  if (!(await storeHold(tx, hold))) return false
+  await tx.record({
+    ...{ action: 'workload.hold', resource: 'workload', resourceId: hold.workloadId },
+    detail: JSON.stringify({ reason: hold.reason, until: hold.dueAt.toISOString() }),
+  })
+  return true
+}
+
+/** End a hold with its record; false when there was none. */
+async function writeRelease(tx: ActTransaction, workloadId: string): Promise<boolean> {
+  if (!(await deleteHold(tx, workloadId))) return false
+  await tx.record({ action: 'workload.release', resource: 'workload', resourceId: workloadId })
+  return true
+}
+
 /** Keep campaigns from a workload, or go on keeping them from it. */
 export async function holdWorkload(
   parts: HoldParts,
-  wanted: { workloadId: string; reason: string; until: string | null; actor: AuditActor },
+  wanted: AskedHold & { workloadId: string },
 ): Promise<HoldOutcome> {
   const { workloadId, actor } = wanted
-  const reason = wanted.reason.trim()
-  if (reason === '' || reason.length > HOLD_REASON_LENGTH_MAX || !isStorable(reason))
-    return refuse('reason-invalid', { max: HOLD_REASON_LENGTH_MAX })
-  const now = parts.clock.now()
-  const dueAt =
-    wanted.until === null ? new Date(now.getTime() + HOLD_MS) : readUntil(wanted.until, now, HOLD_MAX_MS)
-  if (dueAt === null) return refuse('until-invalid')
+  const read = readHold(parts, wanted)
+  if (!read.ok) return read
   if (parts.fleet.workload(workloadId) === null) return refuse('workload-not-found')
-  const hold = { workloadId, reason, heldBy: actor.email, heldById: actor.userId, heldAt: now, dueAt }
-  const stored = await parts.db.change<HoldOutcome>('workload.hold', actor, async (tx) => {
-    if (!(await storeHold(tx, hold))) return refuse('workload-not-found')
-    await tx.record({
-      ...{ action: 'workload.hold', resource: 'workload', resourceId: workloadId },
-      detail: JSON.stringify({ reason, until: dueAt.toISOString() }),
-    })
-    return { ok: true, hold }
-  })
+  const hold = { ...read.hold, workloadId }
+  const stored = await parts.db.change<HoldOutcome>('workload.hold', actor, async (tx) =>
+    (await writeHold(tx, hold)) ? { ok: true, hold } : refuse('workload-not-found'),
+  )
   if (stored.ok) await parts.fleetConfigs.load()
   return stored
 }
@@ -67,10 +94,59 @@ export async function releaseWorkload(
 ): Promise<{ ok: true } | HoldRefusal> {
   if (parts.fleet.workload(workloadId) === null) return refuse('workload-not-found')
   const released = await parts.db.change<{ ok: true }>('workload.release', actor, async (tx) => {
-    if (await deleteHold(tx, workloadId))
-      await tx.record({ action: 'workload.release', resource: 'workload', resourceId: workloadId })
+    await writeRelease(tx, workloadId)
     return { ok: true }
   })
   if (released.ok) await parts.fleetConfigs.load()
   return released
+}
+
+/** Workloads that are named in one call. */
+export const NAMED_WORKLOADS_MAX = 500
+/** Holds in one transaction: it has the lock of the audit trail until it is over. */
+const TOGETHER = 50
+
+type CountedOutcome = { ok: true; changedCount: number } | AuditFailure
+
+/** Hold many workloads, as `holdWorkload` does each; those that are not there are passed over. */
+export async function holdWorkloads(
+  parts: HoldParts,
+  wanted: AskedHold & { workloadIds: readonly string[] },
+): Promise<CountedOutcome | Refusal<'reason-invalid' | 'until-invalid'>> {
+  const read = readHold(parts, wanted)
+  if (!read.ok) return read
+  return changeTogether(parts, 'workload.hold', wanted, (tx, workloadId) =>
+    writeHold(tx, { ...read.hold, workloadId }),
+  )
+}
+
+/** Release many workloads; those that nobody holds are passed over. */
+export const releaseWorkloads = (
+  parts: HoldParts,
+  wanted: { workloadIds: readonly string[]; actor: AuditActor },
+): Promise<CountedOutcome> => changeTogether(parts, 'workload.release', wanted, writeRelease)
+
+async function changeTogether(
+  parts: HoldParts,
+  name: string,
+  { workloadIds, actor }: { workloadIds: readonly string[]; actor: AuditActor },
+  change: (tx: ActTransaction, workloadId: string) => Promise<boolean>,
+): Promise<CountedOutcome> {
+  // In the order in which everybody locks workloads.
+  const ids = [...new Set(workloadIds)].filter((id) => parts.fleet.workload(id) !== null).sort()
+  let changedCount = 0
+  let failure: AuditFailure | null = null
+  for (let at = 0; at < ids.length && failure === null; at += TOGETHER) {
+    const some = ids.slice(at, at + TOGETHER)
+    const stored = await parts.db.change<{ ok: true; count: number }>(name, actor, async (tx) => {
+      let count = 0
+      for (const id of some) if (await change(tx, id)) count++
+      return { ok: true, count }
+    })
+    if (stored.ok) changedCount += stored.count
+    // What went before stands, whatever became of these.
+    else failure = changedCount > 0 ? { ...stored, sideEffect: 'applied' } : stored
+  }
+  await parts.fleetConfigs.load()
+  return failure ?? { ok: true, changedCount }
 }

@@ -143,6 +143,39 @@ export const HoldRequest = named(
 )
 export type HoldRequest = Sent<typeof HoldRequest>
 
+export const HoldsRequest = named(
+  'HoldsRequest',
+  'Body of `POST /api/holds`.',
+  type({
+    workload_ids: note(
+      'At most 500.',
+      defaulted(array(string()), () => []),
+    ),
+    reason: Text,
+    until: note('Seven days from now where it is absent.', optional(string())),
+  }),
+)
+export type HoldsRequest = Sent<typeof HoldsRequest>
+
+export const HoldsReleaseRequest = named(
+  'HoldsReleaseRequest',
+  'Body of `POST /api/holds/release`.',
+  type({
+    workload_ids: note(
+      'At most 500.',
+      defaulted(array(string()), () => []),
+    ),
+  }),
+)
+export type HoldsReleaseRequest = Sent<typeof HoldsReleaseRequest>
+
+export const HoldsChanged = named(
+  'HoldsChanged',
+  'How many workloads were held, or released.',
+  type({ changed_count: number() }),
+)
+export type HoldsChanged = Infer<typeof HoldsChanged>
+
 export const FleetConfigWorkload = named(
   'FleetConfigWorkload',
   'A workload under a fleet config.',

@@ -1,4 +1,4 @@
-import { boolean, defaulted, type Infer, number, string, type } from 'superstruct'
+import { array, boolean, defaulted, type Infer, number, optional, string, type } from 'superstruct'
 import { Selector } from './selectors.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
 
@@ -6,7 +6,11 @@ export const LabelsPatch = named(
   'LabelsPatch',
   'Body of `PATCH /api/workloads/labels`.',
   type({
-    selector: defaulted(Selector, () => ({})),
+    selector: note(
+      'Needed unless workloads are named; where both are given, both are meant.',
+      defaulted(Selector, () => ({})),
+    ),
+    workload_ids: note('At most 500.', optional(array(string()))),
     labels: note(
       'Trusted labels, without the prefix.',
       defaulted(dictionary(string()), () => ({})),

@@ -18,6 +18,8 @@ const RULES: Readonly<Record<string, string>> = {
   'campaigns/withdraw': 'ends a request',
   'desired/apply': 'makes requests, pushes nothing',
   'desired/release': 'changes nothing that runs',
+  'holds/create': 'keeps campaigns away, pushes nothing',
+  'holds/release': 'lets campaigns in again, which were approved under the policy',
   'known-good/clear': 'pushes nothing; what it leaves to roll back to has run here',
   'known-good/mark': 'only what was approved and applied here',
   'pushes/preview': 'changes nothing',

@@ -56,3 +56,26 @@ it('keeps a label that is being set in that moment', async () => {
   expect(await patched).toMatchObject({ json: { changed_count: 1 } })
   expect(ctx.fleet.workload(agent.workloadId!)!.trustedLabels).toEqual({ site: 'x', tier: 'edge' })
 })
+
+it('labels those that are named, and those that a selector means beside them', async () => {
+  const as = (await signIn(ctx)).token
+  const agents = ['one', 'two', 'three'].map((host) =>
+    fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': host } }),
+  )
+  await ctx.advance(1_000)
+  const ids = agents.map(({ workloadId }) => workloadId!)
+  const patch = (body: object) => invoke(ctx, 'PATCH /api/workloads/labels', { as, body })
+  const named = { workload_ids: [ids[0], ids[0], 'gone'], labels: { rack: 'a' } }
+  expect(await patch({ ...named, dry_run: true })).toMatchObject({ json: { changed_count: 1 } })
+  expect(await patch(named)).toMatchObject({ status: 200, json: { changed_count: 1 } })
+  const selector = { match_labels: { 'identity/host.name': 't*' } }
+  expect(await patch({ ...named, selector, labels: { rack: 'b' } })).toMatchObject({
+    json: { changed_count: 3 },
+  })
+  expect(ids.map((id) => ctx.fleet.workload(id)!.trustedLabels)).toEqual(ids.map(() => ({ rack: 'b' })))
+  const many = Array.from({ length: 501 }, (_, at) => `w${at}`)
+  expect(await patch({ workload_ids: many, labels: { rack: 'c' } })).toMatchObject({
+    status: 400,
+    json: { code: 'workload_ids_invalid', max: 500 },
+  })
+})

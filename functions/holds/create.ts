@@ -1,0 +1,28 @@
+import { holdWorkloads, NAMED_WORKLOADS_MAX } from '../../lib/fleet-configs/holds.ts'
+import { HoldsChanged, HoldsRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+/** Keep campaigns from many workloads. Each is held until somebody releases it. */
+export default defineHttp({
+  route: 'POST /api/holds',
+  summary: 'Let campaigns leave many workloads alone.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(HoldsRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'How many are held by this call.', json: HoldsChanged }],
+  errors: ['workload-ids-invalid', 'reason-invalid', 'until-invalid', 'audit-unavailable'],
+  async handle({ body, actor }, ctx) {
+    const { workload_ids: ids, reason, until = null } = body
+    if (ids.length === 0 || ids.length > NAMED_WORKLOADS_MAX)
+      return problem('workload-ids-invalid', { max: NAMED_WORKLOADS_MAX })
+    const outcome = await holdWorkloads(ctx, { workloadIds: ids, reason, until, actor })
+    if (outcome.ok) return json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
+    return outcome.code === 'audit-unavailable'
+      ? auditUnavailable(outcome)
+      : problem(outcome.code, outcome.details)
+  },
+})

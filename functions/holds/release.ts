@@ -1,0 +1,26 @@
+import { NAMED_WORKLOADS_MAX, releaseWorkloads } from '../../lib/fleet-configs/holds.ts'
+import { HoldsChanged, HoldsReleaseRequest } from '../../lib/wire/fleet-configs.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+/** Let campaigns have many workloads again. Nothing is pushed by it. */
+export default defineHttp({
+  route: 'POST /api/holds/release',
+  summary: 'End the holds of many workloads.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(HoldsReleaseRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 200, description: 'How many were held.', json: HoldsChanged }],
+  errors: ['workload-ids-invalid', 'audit-unavailable'],
+  async handle({ body: { workload_ids: ids }, actor }, ctx) {
+    if (ids.length === 0 || ids.length > NAMED_WORKLOADS_MAX)
+      return problem('workload-ids-invalid', { max: NAMED_WORKLOADS_MAX })
+    const outcome = await releaseWorkloads(ctx, { workloadIds: ids, actor })
+    return outcome.ok
+      ? json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
+      : auditUnavailable(outcome)
+  },
+})
