@@ -4,6 +4,7 @@ import { tick } from './i18n/format.ts'
 import { followFleet, forgetFleet } from './state/fleet.ts'
 import { connectHub, disconnectHub } from './state/hub.ts'
 import { interceptLinks } from './state/router.ts'
+import { clearSelection } from './state/selection.ts'
 import { applyRemembered, loadSession, me, serverAway } from './state/session.ts'
 
 applyRemembered()
@@ -21,6 +22,7 @@ me.subscribe((user) => {
   else {
     disconnectHub()
     forgetFleet()
+    clearSelection()
   }
 })
 /** Ask until the server says who is signed in. */

@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { CampaignCreateRequest } from '../../../lib/wire/campaigns.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
+import { selectionTexts } from '../i18n/selection.ts'
 import { toSelector } from '../logic/campaigns.ts'
 import { readLabelLines, readWords } from '../logic/label-lines.ts'
 import { CodeEditor } from '../parts/code.tsx'
@@ -18,7 +19,8 @@ import {
 import { Head } from '../parts/page.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
-import { navigate, query } from '../state/router.ts'
+import { navigate } from '../state/router.ts'
+import { carriedIds } from '../state/selection.ts'
 
 type Kind = 'text' | 'patch'
 type Patch = Extract<NonNullable<CampaignCreateRequest['change']>, { kind?: 'patch' }>['patch']
@@ -34,9 +36,6 @@ interface Form {
   dwell: Signal<string>
 }
 
-/** Workloads that were chosen on the fleet's page. */
-const namedIds = (): string[] => readWords(query.value.get('ids') ?? '')
-
 function readPatch(text: string): Patch | null {
   try {
     const found: unknown = JSON.parse(text)
@@ -49,7 +48,8 @@ function readPatch(text: string): Patch | null {
 /** What is asked for, or why it cannot be asked yet. */
 function readForm(form: Form): { request: CampaignCreateRequest } | { reason: string } {
   const words = say(campaignTexts)
-  const ids = namedIds()
+  const ids = carriedIds()
+  if (ids === null) return { reason: say(selectionTexts).unknown }
   const read = readLabelLines(form.scope.value)
   if (!read.ok) return { reason: words.scopeInvalid(read.line) }
   const hasScope = Object.keys(read.labels).length > 0 || ids.length > 0
@@ -69,7 +69,7 @@ function readForm(form: Form): { request: CampaignCreateRequest } | { reason: st
           : { kind: 'patch', patch },
       scope: {
         ...(Object.keys(read.labels).length > 0 ? { selector: toSelector(read.labels) } : {}),
-        ...(ids.length > 0 ? { workload_ids: ids } : {}),
+        ...(ids.length > 0 ? { workload_ids: [...ids] } : {}),
         ...(excluded.length > 0 ? { exclude_ids: excluded } : {}),
       },
       waves: [
@@ -83,7 +83,7 @@ function readForm(form: Form): { request: CampaignCreateRequest } | { reason: st
 
 function Fields({ form, reason }: { form: Form; reason: string | null }) {
   const words = say(campaignTexts)
-  const ids = namedIds()
+  const ids = carriedIds()
   return (
     <div class="pane stack">
       <TextField label={words.name} {...bind(form.name)} maxLength={128} />
@@ -97,7 +97,8 @@ function Fields({ form, reason }: { form: Form; reason: string | null }) {
         ]}
       />
       {form.kind.value === 'text' && <Checkbox {...bind(form.takeover)}>{words.takeover}</Checkbox>}
-      {ids.length > 0 && <p>{words.named(ids.length)}</p>}
+      {ids === null && <p class="warn">{say(selectionTexts).unknown}</p>}
+      {ids !== null && ids.length > 0 && <p>{words.named(ids.length)}</p>}
       <TextArea label={words.scope} {...bind(form.scope)} hint={words.scopeHint} isMono />
       <TextArea label={words.exclude} {...bind(form.exclude)} isMono rows={2} />
       <TextField label={words.dwell} {...bind(form.dwell)} type="number" />

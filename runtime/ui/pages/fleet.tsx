@@ -5,20 +5,24 @@ import { commonTexts } from '../i18n/common.ts'
 import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
+import { keysBetween, withTicked } from '../logic/selection.ts'
 import {
   FLEET_FILTERS,
   FLEET_SORTS,
   type FleetFilter,
   type FleetSort,
   groupValueOf,
+  nameOf,
   sortWorkloads,
 } from '../logic/workloads.ts'
-import { BigTable, type TableLine } from '../parts/big-table.tsx'
+import { BigTable, type RowSelection, type TableLine, TICKS_WIDTH } from '../parts/big-table.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { useTitle } from '../parts/page.tsx'
 import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
+import { selection } from '../state/selection.ts'
 import { isNarrow, pageWidth } from '../state/viewport.ts'
 import { DEFAULT_COLUMNS, fitColumns, listColumns, narrowColumn } from './fleet-columns.tsx'
 import { FleetCounters } from './fleet-counters.tsx'
@@ -66,7 +70,11 @@ function selectRows(view: View): WorkloadRecord[] {
   return sortWorkloads(rows, view.sort, view.isDescending, true)
 }
 
-function toLines(rows: readonly WorkloadRecord[], group: string): TableLine<WorkloadRecord>[] {
+function toLines(
+  rows: readonly WorkloadRecord[],
+  group: string,
+  closed: ReadonlySet<string>,
+): TableLine<WorkloadRecord>[] {
   const toLine = (row: WorkloadRecord): TableLine<WorkloadRecord> => ({ kind: 'row', key: row.id, row })
   if (group === '') return rows.map(toLine)
   const groups = new Map<string, WorkloadRecord[]>()
@@ -78,10 +86,15 @@ function toLines(rows: readonly WorkloadRecord[], group: string): TableLine<Work
   }
   const sorted = [...groups].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
   const words = say(fleetTexts)
-  return sorted.flatMap(([value, members]) => [
-    { kind: 'group' as const, key: `group:${value}`, title: words.groupTitle(value, members.length) },
-    ...members.map(toLine),
-  ])
+  return sorted.flatMap(([value, members]) => {
+    const key = `group:${value}`
+    const isOpen = !closed.has(key)
+    const title = words.groupTitle(value, members.length)
+    return [
+      { kind: 'group' as const, key, title, isOpen, members: members.map(({ id }) => id) },
+      ...(isOpen ? members.map(toLine) : []),
+    ]
+  })
 }
 
 /**
@@ -125,7 +138,7 @@ function listFitting(chosen: readonly string[]) {
   if (isNarrow.value) return [narrowColumn()]
   return fitColumns(
     listColumns().filter(({ id }) => chosen.includes(id)),
-    pageWidth.value,
+    pageWidth.value - TICKS_WIDTH,
   )
 }
 
@@ -143,10 +156,51 @@ function NothingFits() {
   )
 }
 
+/** Which groups are closed; another grouping opens all. */
+function useClosedGroups(group: string) {
+  const closed = useSignal<{ of: string; keys: ReadonlySet<string> }>({ of: group, keys: NOTHING })
+  const keys = closed.value.of === group ? closed.value.keys : NOTHING
+  const turn = (key: string) => {
+    closed.value = { of: group, keys: withTicked(keys, [key], !keys.has(key)) }
+  }
+  return { keys, turn }
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** What is ticked, and how it is: a range goes from the last box that was touched. */
+function useSelection(
+  rows: readonly WorkloadRecord[],
+  lines: readonly TableLine<WorkloadRecord>[],
+): RowSelection<WorkloadRecord> {
+  const last = useRef<string | null>(null)
+  const keys = useMemo(() => rows.map(({ id }) => id), [rows])
+  return {
+    ticked: selection.value,
+    keys,
+    onTick: (key, isTicked, isRange) => {
+      const order = isRange ? lines.flatMap((line) => (line.kind === 'row' ? [line.key] : [])) : []
+      const meant = isRange ? keysBetween(order, last.current, key) : [key]
+      // A range is made like the box that it starts from.
+      const wanted = isRange && meant.length > 1 ? selection.value.has(last.current ?? key) : isTicked
+      selection.value = withTicked(selection.value, meant, wanted)
+      last.current = key
+    },
+    onTickAll: (meant, isTicked) => {
+      selection.value = withTicked(selection.value, meant, isTicked)
+    },
+    nameOf,
+  }
+}
+
+const SelectionBar = lazy(async () => (await import('./fleet-selection.tsx')).SelectionBar)
+
 /** The rows, and how many wait while the pointer rests on them. */
 function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]; of: Rows }) {
   const { rows, waiting, isOver, letIn } = of
-  const lines = useMemo(() => toLines(rows, view.group), [rows, view.group])
+  const closed = useClosedGroups(view.group)
+  const lines = useMemo(() => toLines(rows, view.group, closed.keys), [rows, view.group, closed.keys])
+  const ticks = useSelection(rows, lines)
   const sortBy = (id: string) => {
     const isTurned = view.sort === id && !view.isDescending
     setQuery({ sort: isTurned ? `${id}:desc` : id === 'why' ? null : id })
@@ -171,8 +225,11 @@ function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]
           sort={view.sort}
           isDescending={view.isDescending}
           onSort={sortBy}
+          selection={ticks}
+          onGroup={closed.turn}
         />
       )}
+      {ticks.ticked.size > 0 && <SelectionBar shown={ticks.keys} />}
     </div>
   )
 }

@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { type Ticked, tickedOf } from '../logic/selection.ts'
 
 export interface Column<Row> {
   id: string
@@ -16,7 +17,26 @@ export interface Column<Row> {
 /** A row, or the heading of the rows after it. */
 export type TableLine<Row> =
   | { kind: 'row'; key: string; row: Row }
-  | { kind: 'group'; key: string; title: string }
+  | {
+      kind: 'group'
+      key: string
+      title: string
+      /** Whether its rows are among the lines. */
+      isOpen: boolean
+      /** Of all its rows. */
+      members: readonly string[]
+    }
+
+/** Rows that somebody ticks. */
+export interface RowSelection<Row> {
+  ticked: ReadonlySet<string>
+  /** Of all rows, in groups that are closed as well. */
+  keys: readonly string[]
+  /** Tick one row, with `isRange` all from the last one that was ticked. */
+  onTick: (key: string, isTicked: boolean, isRange: boolean) => void
+  onTickAll: (keys: readonly string[], isTicked: boolean) => void
+  nameOf: (row: Row) => string
+}
 
 interface BigTableProps<Row> {
   label: string
@@ -26,7 +46,13 @@ interface BigTableProps<Row> {
   sort: string
   isDescending: boolean
   onSort: (column: string) => void
+  selection: RowSelection<Row>
+  /** Open or close a group. */
+  onGroup: (key: string) => void
 }
+
+/** Of the column of boxes. */
+export const TICKS_WIDTH = 36
 
 const OVERSCAN = 8
 
@@ -59,27 +85,67 @@ function useVisibleRange(count: number, rowHeight: number) {
   return { body, first: Math.min(range.value.first, count), last: Math.min(range.value.last, count) }
 }
 
-/** Up and Down move between the rows' links, through rows that are not drawn as well. */
+/** Up and Down move between the rows' links, or their boxes, through rows that are not drawn as well. */
 function moveFocus(event: KeyboardEvent, rowHeight: number) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  const row = (event.target as Element).closest?.('tr[aria-rowindex]')
-  if (step === undefined || !row || !(event.target instanceof HTMLAnchorElement)) return
+  const { target } = event
+  const row = (target as Element).closest?.('tr[aria-rowindex]')
+  const isBox = target instanceof HTMLInputElement
+  if (step === undefined || !row || !(isBox || (target as Element).matches('a, .fold'))) return
   event.preventDefault()
   const wanted = Number(row.getAttribute('aria-rowindex')) + step
   const table = row.closest('table')
-  const focus = () =>
-    table?.querySelector<HTMLAnchorElement>(`tr[aria-rowindex="${wanted}"] a`)?.focus({ preventScroll: true })
   const box = row.getBoundingClientRect()
   if (box.bottom + rowHeight * 2 > window.innerHeight || box.top < rowHeight * 2)
     window.scrollBy(0, step * rowHeight)
-  focus()
+  const next = table?.querySelector<HTMLElement>(
+    `tbody tr[aria-rowindex="${wanted}"] :is(${isBox ? 'input' : 'a, .fold'})`,
+  )
+  next?.focus({ preventScroll: true })
+  // As in a list of files: with Shift the range grows by the row that the focus comes to.
+  if (event.shiftKey && next instanceof HTMLInputElement && target instanceof HTMLInputElement)
+    next.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }))
 }
 
-function Headings<Row>({ columns, sort, isDescending, onSort }: BigTableProps<Row>) {
+/** A box for one row or for many. With Shift it is the end of a range. */
+function TickBox({
+  label,
+  state,
+  onTick,
+}: {
+  label: string
+  state: Ticked
+  onTick: (isTicked: boolean, isRange: boolean) => void
+}) {
+  const box = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    if (box.current) box.current.indeterminate = state === 'some'
+  }, [state])
+  return (
+    <input
+      ref={box}
+      class="tick"
+      type="checkbox"
+      aria-label={label}
+      checked={state === 'all'}
+      onClick={(event) => onTick(event.currentTarget.checked, event.shiftKey)}
+    />
+  )
+}
+
+function Headings<Row>({ columns, sort, isDescending, onSort, selection }: BigTableProps<Row>) {
   const words = say(commonTexts)
   const direction = isDescending ? 'descending' : 'ascending'
+  const { keys } = selection
   return (
     <tr aria-rowindex={1}>
+      <th scope="col" class="ticks">
+        <TickBox
+          label={words.selectAll(keys.length)}
+          state={tickedOf(selection.ticked, keys)}
+          onTick={(isTicked) => selection.onTickAll(keys, isTicked)}
+        />
+      </th>
       {columns.map(({ id, title, isNumeric }) => (
         <th key={id} scope="col" class={isNumeric ? 'n' : ''} aria-sort={sort === id ? direction : undefined}>
           <button type="button" title={words.sortBy(title)} onClick={() => onSort(id)}>
@@ -100,27 +166,60 @@ const Spacer = ({ columns, height }: { columns: number; height: number }) =>
     </tr>
   ) : null
 
-/** One row, or the heading of a group of rows; `index` counts all of the table, the headings included. */
-function DrawnLine<Row>({
-  line,
+type Drawn<Row> = Pick<BigTableProps<Row>, 'columns' | 'rowHeight' | 'selection' | 'onGroup'> & {
+  /** Counts all of the table, the headings included. */
+  index: number
+}
+
+/** The heading of a group of rows, which opens and closes it. */
+function GroupLine<Row>({
+  line: { key, title, isOpen, members },
   index,
   columns,
   rowHeight,
-}: Pick<BigTableProps<Row>, 'columns' | 'rowHeight'> & { line: TableLine<Row>; index: number }) {
-  const style = { height: `${rowHeight}px` }
-  if (line.kind === 'group')
-    return (
-      <tr class="group" aria-rowindex={index} style={style}>
-        <th scope="rowgroup" colSpan={columns.length}>
-          {line.title}
-        </th>
-      </tr>
-    )
+  selection,
+  onGroup,
+}: Drawn<Row> & { line: Extract<TableLine<Row>, { kind: 'group' }> }) {
   return (
-    <tr aria-rowindex={index} style={style}>
+    <tr class="group" aria-rowindex={index} style={{ height: `${rowHeight}px` }}>
+      <td class="ticks">
+        <TickBox
+          label={say(commonTexts).select(title)}
+          state={tickedOf(selection.ticked, members)}
+          onTick={(isTicked) => selection.onTickAll(members, isTicked)}
+        />
+      </td>
+      <th scope="rowgroup" colSpan={columns.length}>
+        <button type="button" class="fold" aria-expanded={isOpen} onClick={() => onGroup(key)}>
+          <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
+          {title}
+        </button>
+      </th>
+    </tr>
+  )
+}
+
+function RowLine<Row>({
+  line: { key, row },
+  index,
+  columns,
+  rowHeight,
+  selection,
+}: Drawn<Row> & { line: Extract<TableLine<Row>, { kind: 'row' }> }) {
+  const style = { height: `${rowHeight}px` }
+  const isTicked = selection.ticked.has(key)
+  return (
+    <tr aria-rowindex={index} class={isTicked ? 'ticked' : ''} style={style}>
+      <td class="ticks" style={style}>
+        <TickBox
+          label={say(commonTexts).select(selection.nameOf(row))}
+          state={isTicked ? 'all' : 'none'}
+          onTick={(wanted, isRange) => selection.onTick(key, wanted, isRange)}
+        />
+      </td>
       {columns.map(({ id, isNumeric, render }) => (
         <td key={id} class={isNumeric ? 'n' : ''} style={style}>
-          {render(line.row)}
+          {render(row)}
         </td>
       ))}
     </tr>
@@ -139,6 +238,7 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
         onKeyDown={(event) => moveFocus(event, rowHeight)}
       >
         <colgroup>
+          <col style={{ width: `${TICKS_WIDTH}px` }} />
           {columns.map(({ id, width }) => (
             <col key={id} style={width ? { width } : {}} />
           ))}
@@ -147,17 +247,17 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
           <Headings {...props} />
         </thead>
         <tbody ref={body}>
-          <Spacer columns={columns.length} height={first * rowHeight} />
-          {lines.slice(first, last).map((line, at) => (
-            <DrawnLine
-              key={line.key}
-              line={line}
-              index={first + at + 2}
-              columns={columns}
-              rowHeight={rowHeight}
-            />
-          ))}
-          <Spacer columns={columns.length} height={(lines.length - last) * rowHeight} />
+          <Spacer columns={columns.length + 1} height={first * rowHeight} />
+          {lines
+            .slice(first, last)
+            .map((line, at) =>
+              line.kind === 'group' ? (
+                <GroupLine key={line.key} {...props} line={line} index={first + at + 2} />
+              ) : (
+                <RowLine key={line.key} {...props} line={line} index={first + at + 2} />
+              ),
+            )}
+          <Spacer columns={columns.length + 1} height={(lines.length - last) * rowHeight} />
         </tbody>
       </table>
     </div>

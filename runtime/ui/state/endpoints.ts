@@ -28,6 +28,9 @@ import type {
   FleetStanding,
   FreezeRecord,
   FreezeRequest,
+  HoldsChanged,
+  HoldsReleaseRequest,
+  HoldsRequest,
   RenderedVersion,
 } from '../../../lib/wire/fleet-configs.ts'
 import type {
@@ -46,6 +49,7 @@ import type {
   UserUpdateRequest,
 } from '../../../lib/wire/identity.ts'
 import type { InstanceDetail, ReportedConfigRecord } from '../../../lib/wire/instances.ts'
+import type { LabelsPatch, LabelsPatched } from '../../../lib/wire/labels-patch.ts'
 import type { MigrationPreview, MigrationPreviewRequest } from '../../../lib/wire/migration.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type {
@@ -98,6 +102,11 @@ export const api = {
   fleetStanding: (id: string, signal?: Signal) =>
     call<FleetStanding>('GET', `${w(id)}/fleet-config`, { signal }),
   release: (id: string) => call<void>('POST', `${w(id)}/release`),
+  holdMany: (request: HoldsRequest) => call<HoldsChanged>('POST', '/api/holds', { json: request }),
+  releaseMany: (request: HoldsReleaseRequest) =>
+    call<HoldsChanged>('POST', '/api/holds/release', { json: request }),
+  patchLabels: (request: LabelsPatch) =>
+    call<LabelsPatched>('PATCH', '/api/workloads/labels', { json: request }),
   setTrustedLabels: (id: string, labels: Record<string, string>) =>
     call<TrustedLabels>('PUT', `${w(id)}/trusted-labels`, { json: { labels } }),
 

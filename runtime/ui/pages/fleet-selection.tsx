@@ -1,0 +1,219 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { TRUSTED_PREFIX } from '../../../lib/wire/labels.ts'
+import { say } from '../i18n/define.ts'
+import { selectionTexts } from '../i18n/selection.ts'
+import { readLabelLines } from '../logic/label-lines.ts'
+import { inPieces } from '../logic/selection.ts'
+import { Action, bind, TextArea, TextField, unless } from '../parts/controls.tsx'
+import { FormDialog } from '../parts/form.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import type { Result } from '../state/api.ts'
+import { api } from '../state/endpoints.ts'
+import { fleetVersion, workloads } from '../state/fleet.ts'
+import { navigate } from '../state/router.ts'
+import { addressWith, clearSelection, listSelected, selection } from '../state/selection.ts'
+import { can } from '../state/session.ts'
+
+/** Workloads in one call, so that it is over in time and something moves meanwhile. */
+const AT_ONCE = 100
+/** Named in one campaign, as the server takes them. */
+const CAMPAIGN_MAX = 20_000
+
+type Ask = 'labels' | 'hold' | 'release'
+
+/** Do something to all of them, a piece at a time; what it came to, or null where it was stopped on the way. */
+async function inTurn(
+  ids: readonly string[],
+  done: Signal<number>,
+  change: (ids: readonly string[]) => Promise<Result<{ changed_count: number }>>,
+): Promise<number | null> {
+  let changed = 0
+  done.value = 0
+  for (const piece of inPieces(ids, AT_ONCE)) {
+    const result = await change(piece)
+    if (!result.ok) {
+      toastFailure(result)
+      if (done.value > 0) toast(say(selectionTexts).stopped(done.value, ids.length), 'bad')
+      return null
+    }
+    changed += result.value.changed_count
+    done.value += piece.length
+  }
+  return changed
+}
+
+interface AskProps {
+  ids: readonly string[]
+  onClose: () => void
+}
+
+const Progress = ({ done, of }: { done: number; of: number }) => (
+  <p class="muted" role="status">
+    {done > 0 && say(selectionTexts).progress(done, of)}
+  </p>
+)
+
+/** How many of them do not have all these labels. */
+function countUnlike(ids: readonly string[], labels: Readonly<Record<string, string>>): number {
+  const wanted = Object.entries(labels)
+  return ids.filter((id) =>
+    wanted.some(([key, value]) => workloads.get(id)?.labels?.[TRUSTED_PREFIX + key] !== value),
+  ).length
+}
+
+function AskLabels({ ids, onClose }: AskProps) {
+  const words = say(selectionTexts)
+  const text = useSignal('')
+  const done = useSignal(0)
+  const read = readLabelLines(text.value)
+  const isEmpty = read.ok && Object.keys(read.labels).length === 0
+  const reason = !read.ok ? words.badLine(read.line) : isEmpty ? words.labelsNeeded : null
+  const send = async () => {
+    if (!read.ok) return
+    const changed = await inTurn(ids, done, (some) =>
+      api.patchLabels({ workload_ids: [...some], labels: read.labels }),
+    )
+    if (changed === null) return
+    toast(words.labelsDone(changed))
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={words.labelsTitle(ids.length)}
+      onClose={onClose}
+      onSend={send}
+      send={words.set}
+      reason={reason}
+    >
+      <TextArea label={words.labelsText} hint={words.labelsHint} isMono rows={4} {...bind(text)} />
+      <p class="muted" role="status">
+        {read.ok && !isEmpty && words.labelsWould(countUnlike(ids, read.labels), ids.length)}
+      </p>
+      <Progress done={done.value} of={ids.length} />
+    </FormDialog>
+  )
+}
+
+function AskHold({ ids, onClose }: AskProps) {
+  const words = say(selectionTexts)
+  const why = useSignal('')
+  const until = useSignal('')
+  const done = useSignal(0)
+  const at = new Date(until.value)
+  const isOver = until.value !== '' && !(at.getTime() > Date.now())
+  const send = async () => {
+    const asked = { reason: why.value.trim(), ...(until.value === '' ? {} : { until: at.toISOString() }) }
+    const held = await inTurn(ids, done, (some) => api.holdMany({ ...asked, workload_ids: [...some] }))
+    if (held === null) return
+    toast(words.held(held))
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={words.holdTitle(ids.length)}
+      onClose={onClose}
+      onSend={send}
+      send={words.holdThem}
+      reason={why.value.trim() === '' || isOver ? words.holdNeeds : null}
+    >
+      <p>{words.holdLead}</p>
+      <TextField label={words.reason} {...bind(why)} maxLength={1024} />
+      <TextField label={words.until} hint={words.untilHint} type="datetime-local" {...bind(until)} />
+      <Progress done={done.value} of={ids.length} />
+    </FormDialog>
+  )
+}
+
+function AskRelease({ ids, onClose }: AskProps) {
+  const words = say(selectionTexts)
+  const done = useSignal(0)
+  const send = async () => {
+    const released = await inTurn(ids, done, (some) => api.releaseMany({ workload_ids: [...some] }))
+    if (released === null) return
+    toast(words.released(released))
+    onClose()
+  }
+  return (
+    <FormDialog title={words.releaseTitle(ids.length)} onClose={onClose} onSend={send} send={words.release}>
+      <p>{words.releaseLead}</p>
+      <Progress done={done.value} of={ids.length} />
+    </FormDialog>
+  )
+}
+
+const ASKS = { labels: AskLabels, hold: AskHold, release: AskRelease }
+
+/** What can be done with them, each with why not. */
+function Offers({ ids, onAsk }: { ids: readonly string[]; onAsk: (what: Ask) => void }) {
+  const words = say(selectionTexts)
+  const hasCampaigns = can('config_safety.campaigns')
+  const mayPush = unless('workload:push_config')
+  return (
+    <>
+      {hasCampaigns && (
+        <Action
+          kind="primary"
+          onClick={() => navigate(addressWith('/campaigns/new', ids))}
+          reason={mayPush ?? (ids.length > CAMPAIGN_MAX ? words.tooMany(CAMPAIGN_MAX) : null)}
+        >
+          {words.change}
+        </Action>
+      )}
+      <Action onClick={() => onAsk('labels')} reason={unless('settings:manage')}>
+        {words.labels}
+      </Action>
+      {hasCampaigns && (
+        <>
+          <Action onClick={() => onAsk('hold')} reason={mayPush}>
+            {words.hold}
+          </Action>
+          <Action onClick={() => onAsk('release')} reason={mayPush}>
+            {words.release}
+          </Action>
+        </>
+      )}
+    </>
+  )
+}
+
+/** All that is ticked, whatever of it is in sight, and what can be done with it. */
+export function SelectionBar({ shown }: { shown: readonly string[] }) {
+  const words = say(selectionTexts)
+  const asked = useSignal<{ what: Ask; ids: readonly string[] } | null>(null)
+  // Workloads come and go; what is done is done to those that are there.
+  void fleetVersion.value
+  const ids = listSelected()
+  const inSight = new Set(shown)
+  const hidden = ids.filter((id) => !inSight.has(id)).length
+  const selectAll = () => {
+    selection.value = new Set([...selection.value, ...shown])
+  }
+  const Asked = asked.value === null ? null : ASKS[asked.value.what]
+  return (
+    <section class="selection" aria-label={words.bar}>
+      <span role="status">{words.selected(ids.length, hidden)}</span>
+      {ids.length - hidden < shown.length && (
+        <Action kind="plain" onClick={selectAll}>
+          {words.all(shown.length)}
+        </Action>
+      )}
+      <Action kind="plain" onClick={clearSelection}>
+        {words.clear}
+      </Action>
+      <Offers
+        ids={ids}
+        onAsk={(what) => {
+          asked.value = { what, ids: listSelected() }
+        }}
+      />
+      {Asked !== null && asked.value !== null && (
+        <Asked
+          ids={asked.value.ids}
+          onClose={() => {
+            asked.value = null
+          }}
+        />
+      )}
+    </section>
+  )
+}

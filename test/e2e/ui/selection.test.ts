@@ -1,0 +1,164 @@
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Service } from '../support/service.ts'
+import {
+  findBarriers,
+  launchBrowser,
+  pasteInto,
+  SHOTS,
+  signIn,
+  type Visit,
+  visit,
+} from './support/browser.ts'
+import { announceThousands } from './support/fleet.ts'
+import { GATEWAY } from './support/scene.ts'
+import { startComplete } from './support/service.ts'
+
+const CROWD = 300
+
+let service: Service
+let browser: Browser
+let seen: Visit
+let page: Page
+
+beforeAll(async () => {
+  service = await startComplete()
+  browser = await launchBrowser()
+  await announceThousands(service, CROWD)
+}, 120_000)
+afterAll(async () => {
+  await browser?.close()
+  await service?.stop()
+})
+beforeEach(async () => {
+  seen = await visit(browser, service.url)
+  page = seen.page
+  await signIn(page)
+  await page.getByText('crowd-00000').waitFor()
+})
+afterEach(() => seen.context.close())
+
+const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true })
+const host = (at: number) => `crowd-${String(at).padStart(5, '0')}`
+const bar = () => page.getByRole('region', { name: 'What to do with the selected workloads' })
+const selected = (text: string) => bar().getByText(text, { exact: true }).waitFor()
+const dialog = () => page.getByRole('dialog')
+const find = (text: string) => page.getByLabel('Search the fleet').fill(text)
+
+interface Listed {
+  id: string
+  display_name: string
+  labels?: Record<string, string>
+}
+const listed = (): Promise<Listed[]> => service.api.get('/api/workloads') as Promise<Listed[]>
+
+describe('rows of the fleet', () => {
+  test('are selected by pointer, in ranges and by keyboard, and stay so while another filter shows', async () => {
+    await find('crowd-0000')
+    await box(host(2)).click()
+    await selected('1 selected')
+    await box(host(5)).click({ modifiers: ['Shift'] })
+    await selected('4 selected')
+    await box(host(4)).click()
+    await selected('3 selected')
+    // With the keyboard alone: Shift and an arrow take in one row more, the space bar one alone.
+    await box(host(5)).focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.keyboard.press('Shift+ArrowDown')
+    await selected('5 selected')
+    await expect.poll(() => box(host(7)).isChecked()).toBe(true)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Space')
+    await selected('6 selected')
+    await find('crowd-00001')
+    await selected('6 selected, 6 of them not shown')
+    await bar().getByRole('button', { name: 'Clear' }).click()
+    await bar().waitFor({ state: 'detached' })
+    expect(seen.complaints).toEqual([])
+  })
+
+  test('all that a filter shows are labelled together, and what that changes is said before', async () => {
+    await find('env:prod')
+    await page.getByRole('checkbox', { name: 'Select all 100 rows' }).click()
+    await selected('100 selected')
+    await bar().getByRole('button', { name: 'Set labels…' }).click()
+    const lines = dialog().getByLabel('Labels, one a line as key=value')
+    await lines.fill('no pair')
+    const send = dialog().getByRole('button', { name: 'Set' })
+    await expect.poll(() => send.getAttribute('title')).toBe('“no pair” is no key=value.')
+    await lines.fill('tier=edge\nsite=paris')
+    await dialog().getByText('Changes 100 of 100 workloads.').waitFor()
+    await dialog().getByRole('button', { name: 'Set' }).click()
+    await dialog().waitFor({ state: 'detached' })
+    const labelled = (await listed()).filter(({ labels }) => labels?.['muster/tier'] === 'edge')
+    expect(labelled).toHaveLength(100)
+    expect(
+      labelled.every(({ labels }) => labels?.['env'] === 'prod' && labels['muster/site'] === 'paris'),
+    ).toBe(true)
+    await find('tier:edge')
+    await expect.poll(() => page.getByText('100 of 300 workloads').count()).toBe(1)
+  })
+
+  test('are held with a reason, and released', async () => {
+    await find('crowd-0001')
+    await page.getByRole('checkbox', { name: 'Select all 10 rows' }).click()
+    await bar().getByRole('button', { name: 'Hold…' }).click()
+    await dialog().getByLabel('Why').fill('They are being moved')
+    await dialog().getByRole('button', { name: 'Hold', exact: true }).click()
+    await page.getByText('10 workloads held.').waitFor()
+    const { id } = (await listed()).find(({ display_name }) => display_name === host(12))!
+    expect(await service.api.get(`/api/workloads/${id}/fleet-config`)).toMatchObject({
+      hold: { reason: 'They are being moved' },
+    })
+    await bar().getByRole('button', { name: 'Release' }).click()
+    await dialog().getByRole('button', { name: 'Release' }).click()
+    await page.getByText('10 workloads released.').waitFor()
+    expect(await service.api.get(`/api/workloads/${id}/fleet-config`)).not.toHaveProperty('hold')
+  })
+
+  test('go to a campaign, more of them than an address holds, and a reload keeps them', async () => {
+    await page.getByRole('checkbox', { name: 'Select all 300 rows' }).click()
+    await selected('300 selected')
+    await bar().getByRole('button', { name: 'Change these…' }).click()
+    await page.getByText('300 workloads chosen in the fleet').waitFor()
+    expect(page.url().length).toBeLessThan(200)
+    await page.reload()
+    await page.getByText('300 workloads chosen in the fleet').waitFor()
+    await page.getByLabel('Name').fill('For all of them')
+    await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), GATEWAY)
+    await page.getByRole('button', { name: 'Save and plan' }).click()
+    await page.getByRole('heading', { name: 'For all of them', level: 1 }).waitFor()
+    const [campaign] = (await service.api.get('/api/campaigns')) as { scope: { workload_ids: string[] } }[]
+    expect(campaign?.scope.workload_ids).toHaveLength(300)
+    // Another tab does not know them, and says so instead of meaning nobody, or everybody.
+    await page.goto('/campaigns/new?chosen=other')
+    await page.getByText('are not known to this tab any more').first().waitFor()
+  })
+
+  test('stand in groups that are closed and opened, and a group is selected as a whole', async () => {
+    await page.goto('/?group=environment')
+    await page.getByRole('rowheader', { name: /dev · 100/ }).waitFor()
+    await box('dev · 100').click()
+    await selected('100 selected')
+    const fold = page.getByRole('button', { name: 'dev · 100' })
+    await fold.click()
+    await expect.poll(() => fold.getAttribute('aria-expanded')).toBe('false')
+    await page.getByRole('rowheader', { name: /prod · 100/ }).waitFor()
+    await expect.poll(() => page.getByText(host(2), { exact: true }).count()).toBe(0)
+    // What is in a closed group is still selected.
+    await selected('100 selected')
+    await fold.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText(host(2), { exact: true }).waitFor()
+    await page.screenshot({ path: join(SHOTS, 'selection-1440-light-en.png') })
+    expect(await findBarriers(page)).toEqual([])
+    await page.setViewportSize({ width: 320, height: 800 })
+    await box(host(2)).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+    await page.screenshot({ path: join(SHOTS, 'selection-320-light-en.png') })
+  })
+})
