@@ -95,7 +95,12 @@ export async function measureFleet(
 ): Promise<MeasureResult[]> {
   const { agents } = bench
   const results: MeasureResult[] = []
-  const session = await connectFleet(bench, { agents, workloads: Math.min(50, agents), name: 'storm' })
+  const session = await connectFleet(bench, {
+    agents,
+    workloads: Math.min(50, agents),
+    name: 'storm',
+    settlesMemory: wanted.has('2'),
+  })
   if (wanted.has('1'))
     results.push({
       ...{ id: '1', title: 'connect storm', agents },
@@ -216,6 +221,7 @@ export async function measureCurve(bench: Bench, workloads: number): Promise<Mea
       agents,
       workloads: Math.min(workloads, agents),
       name: 'curve',
+      settlesMemory: true,
     })
     const kib = (await memoryKib(session.service.pid())) - session.idleKib
     const cpuMs = (session.busy['service']! / 100) * session.storm.storedSeconds * 1000
