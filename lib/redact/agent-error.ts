@@ -180,6 +180,20 @@ function parametersOf(text: string): Record<string, string> {
   return parameters
 }
 
+/** As collectors write it: `service::pipelines::traces: …`, with what is wrong behind the last name. */
+const PATH =
+  /\b(?:receivers|processors|exporters|connectors|extensions|service)(?:::[^\s"':]{1,128}){1,16}/
+/** `'exporters' error reading configuration for "otlp/eu": …`, and the same of a type that it does not have. */
+const READ_PATH =
+  /'(receivers|processors|exporters|connectors|extensions)' (?:error reading configuration for|unknown type: "[^"]{1,128}" for id:) "([^"]{1,128})"/
+
+/** What of a config an agent's kept text is about, such as `exporters.otlp/eu`; empty where it names nothing. */
+export function pathOfAgentError(text: string): string {
+  const read = READ_PATH.exec(text)
+  if (read !== null) return `${read[1]}.${read[2]}`
+  return PATH.exec(text)?.[0].replaceAll('::', '.') ?? ''
+}
+
 function cut(text: string): string {
   // Two code units more than twice as many hold at least one code point too many, if there is one.
   const points = [...text.slice(0, AGENT_ERROR_TEXT_MAX * 2 + 2)]

@@ -70,8 +70,8 @@ export const RevisionErrorGroup = named(
     retryable: boolean(),
     affected_instances: optional(array(string())),
     error_parameters: note('Where they are the same for all of them.', optional(dictionary(string()))),
-    sample_message: optional(string()),
-    sample_path: optional(string()),
+    sample_message: note("One instance's own words, with `config:read_content`.", optional(string())),
+    sample_path: note('What of the config they are about, as `exporters.otlp/eu`.', optional(string())),
     config_hash: optional(string()),
   }),
 )

@@ -1,3 +1,4 @@
+import { pathOfAgentError } from '../../redact/agent-error.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import type { RevisionErrorGroup } from '../../wire/revisions.ts'
@@ -87,6 +88,15 @@ export function groupErrors(targets: Iterable<PushTarget>): ErrorGroup[] {
 const isSame = (a: AgentError['parameters'], b: AgentError['parameters']): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])
 
+/** One instance's own words, and what of the config they are about; each absent where there is nothing. */
+function sampleFields(text: string): Pick<RevisionErrorGroup, 'sample_message' | 'sample_path'> {
+  const path = pathOfAgentError(text)
+  return {
+    ...(text === '' ? {} : { sample_message: text }),
+    ...(path === '' ? {} : { sample_path: path }),
+  }
+}
+
 /** Groups as the wire carries them: high severity first, then the most instances, then by cause. */
 export function toErrorGroups(
   groups: readonly ErrorGroup[],
@@ -104,7 +114,7 @@ export function toErrorGroups(
       retryable: !FINAL.includes(group.cause),
       ...(group.instanceUids.length === 0 ? {} : { affected_instances: [...group.instanceUids] }),
       ...parameterFields(group.parameters, { withTexts }),
-      ...(withTexts && group.sample !== '' ? { sample_message: group.sample } : {}),
+      ...(withTexts ? sampleFields(group.sample) : {}),
       config_hash: configHash,
     }),
   )

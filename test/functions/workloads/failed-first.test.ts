@@ -75,12 +75,20 @@ describe('a push of more instances than one page shows', () => {
   })
 
   it('says which component it was only to those who may read the config that names it', async () => {
-    agents[100]!.fail('error decoding exporters: unknown type: "kafka" for id: "kafka/eu"')
+    agents[100]!.fail(`decoding failed: 'exporters' unknown type: "kafka" for id: "kafka/eu"`)
     await ctx.advance(1_000)
     const instance = `/api/workloads/${agents[0]!.workloadId}/instances/${agents[100]!.uid}`
     const seen = { remote_config_status: { error_parameters: { component_type: 'kafka' } } }
     expect((await get(instance, editor)).json).toMatchObject(seen)
     expect((await get(instance, viewer)).text).not.toContain('kafka')
+    const list = base.replace(/\/[0-9a-f]{64}$/, '')
+    const groupsFor = async (as: SignedIn) => ((await get(list, as)).json as RevisionRecord[])[0]!.error_groups
+    expect(await groupsFor(editor)).toMatchObject([
+      { cause: 'port_in_use', sample_message: expect.stringContaining('address already in use') },
+      { cause: 'component_unknown', sample_path: 'exporters.kafka/eu' },
+    ])
+    expect((await groupsFor(editor))![0]).not.toHaveProperty('sample_path')
+    expect(JSON.stringify(await groupsFor(viewer))).not.toMatch(/kafka\/eu|sample_/)
   })
 
   it('names the node of each instance that says where it runs', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { classifyAgentError } from '../../../lib/redact/agent-error.ts'
+import { classifyAgentError, pathOfAgentError } from '../../../lib/redact/agent-error.ts'
 
 describe('causes', () => {
   test.each([
@@ -72,5 +72,32 @@ describe('the kept text', () => {
   it('has no secret, also where the cut falls into one', () => {
     const { text } = classifyAgentError(`${'x'.repeat(970)} password: hunter2hunter2hunter2hunter2`)
     expect(text).not.toContain('hunter')
+  })
+})
+
+describe('what of the config a text is about', () => {
+  test.each([
+    ['receivers::otlp: must specify at least one protocol when using the OTLP receiver', 'receivers.otlp'],
+    [
+      'invalid configuration: receivers::otlp::protocols::http: serverconfig::tls: TLS configuration must include both',
+      'receivers.otlp.protocols.http',
+    ],
+    [
+      'service::pipelines::traces/1: references exporter "otlp/eu" which is not configured',
+      'service.pipelines.traces/1',
+    ],
+    [
+      "decoding failed due to the following error(s): 'exporters' error reading configuration for \"otlp/eu\": '' has invalid keys: endpont",
+      'exporters.otlp/eu',
+    ],
+    [
+      `'exporters' unknown type: "kafka" for id: "kafka/eu" (valid values: [debug otlp])`,
+      'exporters.kafka/eu',
+    ],
+    ['listen tcp 0.0.0.0:4317: bind: address already in use', ''],
+    ["'' has invalid keys: recievers", ''],
+    ['', ''],
+  ])('%s', (text, path) => {
+    expect(pathOfAgentError(text)).toBe(path)
   })
 })
