@@ -181,8 +181,7 @@ function parametersOf(text: string): Record<string, string> {
 }
 
 /** As collectors write it: `service::pipelines::traces: …`, with what is wrong behind the last name. */
-const PATH =
-  /\b(?:receivers|processors|exporters|connectors|extensions|service)(?:::[^\s"':]{1,128}){1,16}/
+const PATH = /\b(?:receivers|processors|exporters|connectors|extensions|service)(?:::[^\s"':]{1,128}){1,16}/
 /** `'exporters' error reading configuration for "otlp/eu": …`, and the same of a type that it does not have. */
 const READ_PATH =
   /'(receivers|processors|exporters|connectors|extensions)' (?:error reading configuration for|unknown type: "[^"]{1,128}" for id:) "([^"]{1,128})"/

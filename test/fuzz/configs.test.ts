@@ -7,6 +7,8 @@ import { diffConfigs } from '../../lib/configs/diff/diff.ts'
 import { normalForm } from '../../lib/configs/effective/normal-form.ts'
 import { previewMigration } from '../../lib/configs/migrate/preview.ts'
 import { evaluatePolicy } from '../../lib/configs/policy/policy.ts'
+import { parseAnyConfig } from '../../lib/configs/yaml/parse.ts'
+import { readPlainConfig } from '../../lib/configs/yaml/plain.ts'
 import { classifyAgentError } from '../../lib/redact/agent-error.ts'
 import { redactText } from '../../lib/redact/redact.ts'
 import { MIGRATION_VENDORS } from '../../lib/wire/values.ts'
@@ -67,6 +69,76 @@ test('no draft breaks the policy, the outline or the normal form', () =>
     normalForm(text)
     evaluatePolicy({ candidate: text, current: null, isProduction: true, target: {}, settings })
   }))
+
+// What the quick reader takes, and what it must leave alone.
+const PLAIN = [
+  'a:\n  - b: 1\n    c: [x/1, "y", 2]\n  - - d # e\n    -\n  -   f: {k: 1, l: [m, {}]}\ng/2:\nh: \'i\'\n',
+  'receivers:\n  otlp:\n    protocols:\n      grpc:\n        endpoint: ${env:HOST}:4317\nservice:\n  pipelines:\n    traces:\n      receivers: [otlp]\n      processors: []\n      exporters:\n      - debug\n',
+].map((text) => Buffer.from(text))
+const PLAIN_WORDS = [
+  ...[
+    ': ',
+    ':',
+    ' ',
+    '  ',
+    '\n',
+    '\n\n',
+    '\n  ',
+    '- ',
+    '-',
+    ' #',
+    '#',
+    ',',
+    ', ',
+    '[',
+    ']',
+    '[]',
+    '{}',
+    '{',
+    '}',
+  ],
+  ...[
+    '"',
+    "'",
+    "''",
+    '""',
+    '\\',
+    '~',
+    'null',
+    '1',
+    '-1',
+    '0x1',
+    '.',
+    '/',
+    '$',
+    '+',
+    '<<',
+    '|',
+    '>',
+    '*',
+    '&',
+    '!',
+    '?',
+    '@',
+    '`',
+  ],
+  ...['a: ', 'a:\n', '- a: ', '- - ', '\r\n', '...', '---', '%', 'é', '\u2028', '\ufeff'],
+]
+
+test.each([
+  ['configs', configs, WORDS, 300],
+  ['plain texts', PLAIN, PLAIN_WORDS, 3_000],
+] as const)(
+  'whatever the quick reader makes of %s, the full one makes the same',
+  (_, corpus, words, rounds) =>
+    fuzz({ corpus, words, rounds }, (input) => {
+      const text = textOf(input)
+      const plain = readPlainConfig(text)
+      if (plain === null) return
+      const any = parseAnyConfig(text)
+      expect(any.ok && JSON.stringify(any.document.root)).toBe(JSON.stringify(plain))
+    }),
+)
 
 test('no two drafts break the diff, and a draft does not differ from itself', () =>
   fuzz({ corpus: configs, words: WORDS, rounds: 100 }, (input) => {

@@ -8,8 +8,9 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml'
-import { readFirstDocument } from './document.ts'
+import { readFirstDocument, type YamlDocument } from './document.ts'
 import { type Place, placeOfPath } from './locate.ts'
+import { readPlainConfig } from './plain.ts'
 import { resolvePlainScalar, resolveTaggedScalar } from './scalar.ts'
 import { NESTING_MAX } from './tokens.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from './value.ts'
@@ -49,6 +50,12 @@ const ALIAS_NODES_MAX = 100_000
 export function parseConfig(text: string): ParseResult {
   if (text.length > CONFIG_LENGTH_MAX)
     return refuse(`configuration is longer than ${CONFIG_LENGTH_MAX} characters`)
+  const plain = readPlainConfig(text)
+  return plain === null ? parseAnyConfig(text) : { ok: true, document: locateLater(plain, text) }
+}
+
+/** The same by way of nodes, whatever the text is written in. */
+export function parseAnyConfig(text: string): ParseResult {
   const read = readFirstDocument(text)
   if (!read.ok) return refuse(read.problem.message, read.lines, read.problem.offset)
   const converted = new Converter().run(read.contents)
@@ -57,9 +64,29 @@ export function parseConfig(text: string): ParseResult {
   if (value === null)
     return { ok: false, problem: { code: 'empty_config', message: 'configuration is empty' } }
   if (!isObject(value)) return refuse('the configuration is not a mapping')
-  const placeOf = (path: string) => placeOfPath(read.contents, read.lines, path)
-  const lineOf = (path: string) => placeOf(path)?.line ?? null
-  return { ok: true, document: { root: value, lineOf, placeOf } }
+  return { ok: true, document: locate(value, () => read) }
+}
+
+type ReadDocument = Extract<YamlDocument, { ok: true }>
+
+function locate(root: ConfigObject, read: () => ReadDocument): LocatedConfig {
+  const placeOf = (path: string) => {
+    const { contents, lines } = read()
+    return placeOfPath(contents, lines, path)
+  }
+  return { root, placeOf, lineOf: (path) => placeOf(path)?.line ?? null }
+}
+
+/** A config whose nodes are made when somebody asks where something is: few ask. */
+function locateLater(root: ConfigObject, text: string): LocatedConfig {
+  let read: ReadDocument | null = null
+  return locate(root, () => {
+    if (read !== null) return read
+    const made = readFirstDocument(text)
+    if (!made.ok) throw new Error(`A plain config is no YAML: ${made.problem.message}`)
+    read = made
+    return made
+  })
 }
 
 function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResult {
