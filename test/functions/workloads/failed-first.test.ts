@@ -82,7 +82,8 @@ describe('a push of more instances than one page shows', () => {
     expect((await get(instance, editor)).json).toMatchObject(seen)
     expect((await get(instance, viewer)).text).not.toContain('kafka')
     const list = base.replace(/\/[0-9a-f]{64}$/, '')
-    const groupsFor = async (as: SignedIn) => ((await get(list, as)).json as RevisionRecord[])[0]!.error_groups
+    const groupsFor = async (as: SignedIn) =>
+      ((await get(list, as)).json as RevisionRecord[])[0]!.error_groups
     expect(await groupsFor(editor)).toMatchObject([
       { cause: 'port_in_use', sample_message: expect.stringContaining('address already in use') },
       { cause: 'component_unknown', sample_path: 'exporters.kafka/eu' },
