@@ -25,6 +25,7 @@ As a client (muster COMMAND --help says more):
   muster plan FOLDER --owner NAME           what a folder of configs would change
   muster apply FOLDER --owner NAME          request what it holds, where it differs
   muster rollback WORKLOAD                  push the known-good or the former config again
+  muster campaign ACTION [CAMPAIGN]         plan and carry out one change of many workloads
   muster validate FILE…                     check configs offline, for people, programs and code hosts
   muster completion bash|zsh|fish           print a script that completes commands in a shell
 

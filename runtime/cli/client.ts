@@ -1,6 +1,7 @@
 import { readArguments } from './arguments.ts'
 import type { ClientCommandSpec, ClientIo } from './command.ts'
 import { apply } from './commands/apply.ts'
+import { campaign } from './commands/campaign.ts'
 import { completion } from './commands/completion.ts'
 import { diff } from './commands/diff.ts'
 import { get } from './commands/get.ts'
@@ -24,6 +25,7 @@ export const COMMANDS: Readonly<Record<ClientCommand, ClientCommandSpec>> = {
   diff,
   status,
   rollback,
+  campaign,
   completion: completion(() => CLIENT_COMMANDS.map((name) => [name, COMMANDS[name]] as const)),
 }
 

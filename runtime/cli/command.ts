@@ -41,6 +41,8 @@ export interface ClientCommandSpec {
   /** What the usage does not say; lines of at most 100 characters. */
   details?: string
   positionals: { min: number; max: number }
+  /** What the first positional argument may be, where that is one of a few words. */
+  words?: readonly string[]
   options: readonly Option[]
   run(args: Arguments, io: ClientIo): Promise<number>
 }

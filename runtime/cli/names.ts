@@ -9,6 +9,7 @@ export const CLIENT_COMMANDS = [
   'diff',
   'status',
   'rollback',
+  'campaign',
   'completion',
 ] as const
 

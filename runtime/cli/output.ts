@@ -31,8 +31,8 @@ export function printJson(io: ClientIo, value: unknown): void {
   io.out(`${JSON.stringify(value, clean, 2).replaceAll(OBEYED, escapeUnits)}\n`)
 }
 
-const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged'])
-const BAD = new Set(['failed', 'critical', 'rejected', 'disconnected', 'held', 'refused'])
+const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged', 'done'])
+const BAD = new Set(['failed', 'critical', 'rejected', 'disconnected', 'held', 'refused', 'halted'])
 
 /** A table whose columns stand below each other; words that say how something is have a colour on a terminal. */
 export function printTable(

@@ -13,6 +13,7 @@ export function completion(list: () => Listed): ClientCommandSpec {
     summary: 'Print a script that completes the commands of muster in a shell.',
     details: 'For bash: source <(muster completion bash)',
     positionals: { min: 1, max: 1 },
+    words: SHELLS,
     options: [],
     async run({ positionals: [shell] }, { out }) {
       if (shell === 'bash') out(forBash(list()))
@@ -29,15 +30,14 @@ const namesOf = ({ name, short }: Option) => (short === undefined ? [name] : [na
 
 function forBash(list: Listed): string {
   const commands = [...list.map(([name]) => name), ...OF_THE_SERVICE].join(' ')
-  const cases = list.map(([name, { options, usage }]) => {
+  const cases = list.map(([name, { options, usage, words: own = [] }]) => {
     const values = options
       .filter(({ choices }) => choices !== undefined)
       .map((option) => `      ${namesOf(option).join('|')}) words='${option.choices!.join(' ')}' ;;\n`)
     const words = options.flatMap(namesOf).join(' ')
-    const own = name === 'completion' ? SHELLS.join(' ') : ''
     const files = /FILE|FOLDER/.test(usage) ? ' files=1' : ''
     return [
-      `    ${name})\n      words='${[own, words, '--help'].filter((one) => one !== '').join(' ')}'${files}\n`,
+      `    ${name})\n      words='${[...own, words, '--help'].filter((one) => one !== '').join(' ')}'${files}\n`,
       values.length === 0 ? '' : `      case $before in\n${values.join('')}      esac\n`,
       `      ;;\n`,
     ].join('')
@@ -72,6 +72,10 @@ function forFish(list: Listed): string {
       ].join(''),
     ),
   ])
-  const own = `complete -c muster -n '__fish_seen_subcommand_from completion' -f -a '${SHELLS.join(' ')}'`
-  return `${[...lines, own].join('\n')}\n`
+  const words = list.flatMap(([name, { words: own }]) =>
+    own === undefined
+      ? []
+      : [`complete -c muster -n '__fish_seen_subcommand_from ${name}' -f -a ${quoted(own.join(' '))}`],
+  )
+  return `${[...lines, ...words].join('\n')}\n`
 }

@@ -84,6 +84,7 @@ export const get: ClientCommandSpec = {
   summary: 'List what a service knows.',
   details: 'WORKLOAD, an id or a name that only one has, is for instances and revisions.',
   positionals: { min: 1, max: 2 },
+  words: NAMES,
   options: [URL_OPTION, OUTPUT_OPTION],
   async run(args, io) {
     const [name = '', named] = args.positionals

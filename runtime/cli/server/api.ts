@@ -68,6 +68,17 @@ function parse<Body>({ text }: Answer, url: string): Body {
   }
 }
 
+/** The service said no. */
+export class ServiceRefusal extends CommandFailure {
+  /** The code on the wire; absent where the status says it all, as of 403. */
+  readonly code: string | undefined
+
+  constructor(message: string, exitCode: number, code: string | undefined) {
+    super(message, exitCode)
+    this.code = code
+  }
+}
+
 /** Refused for what it is, and not because something was away or nobody was signed in. */
 const isRefusal = (status: number, { code, validation_errors: errors }: Partial<ErrorBody>) =>
   status === 403 ||
@@ -87,11 +98,10 @@ function refusal(answer: Answer, url: string): CommandFailure {
     code === undefined ? error : `${error} (${code})`,
     ...errors.map(({ message, path }) => (path ? `${path}: ${message}` : message)),
     ...(answer.status === 401 ? ['sign in: muster login, or set MUSTER_TOKEN'] : []),
+    ...(code === 'session_required' ? [`somebody does this in a browser, signed in to ${url}`] : []),
   ]
-  return new CommandFailure(
-    lines.map(toLine).join('\n  '),
-    isRefusal(answer.status, body) ? EXIT.refused : EXIT.error,
-  )
+  const exitCode = isRefusal(answer.status, body) ? EXIT.refused : EXIT.error
+  return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code)
 }
 
 /** The workload of an id, or of a name that only one has. */

@@ -164,6 +164,8 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.l
     expect(complete(['muster', 'validate', '--comp'])).toEqual(['--components'])
     expect(complete(['muster', 'validate', '-o', 'sa'])).toEqual(['sarif'])
     expect(complete(['muster', 'completion', 'f'])).toEqual(['fish'])
+    expect(complete(['muster', 'get', 'work'])).toEqual(['workloads'])
+    expect(complete(['muster', 'campaign', 'r'])).toEqual(['request', 'reject', 'roll-back'])
     expect(muster(['completion', 'fish']).out).toContain('__fish_seen_subcommand_from validate')
     expect(muster(['completion', 'zsh']).out).toContain('#compdef muster')
     expect(muster(['completion', 'tcsh']).code).toBe(64)

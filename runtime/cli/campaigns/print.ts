@@ -1,0 +1,74 @@
+import type { CampaignGroup, CampaignHalt, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { ClientIo } from '../command.ts'
+import { printLine, printTable } from '../output.ts'
+
+const counted = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`)
+    .join(', ') || '-'
+
+/** Print campaigns, a line each. */
+export function printCampaigns(io: ClientIo, campaigns: readonly CampaignRecord[]): void {
+  const rows = campaigns.map((one) => [
+    ...[one.name, one.status, String(one.plan?.target_count ?? '-'), counted(one.counts), one.created_by],
+    one.id,
+  ])
+  printTable(io, ['NAME', 'STATUS', 'CHANGES', 'WORKLOADS', 'BY', 'ID'], rows)
+}
+
+/** Print one campaign: where it stands, what its plan says, its waves, and why it halted. */
+export function printCampaign(io: ClientIo, campaign: CampaignRecord): void {
+  const { plan, halt, planning } = campaign
+  const rows: string[][] = [
+    ['id', campaign.id],
+    ['status', campaign.status],
+    ['by', campaign.created_by],
+  ]
+  if (planning !== undefined) rows.push(['being planned', `${planning.done} of ${planning.total}`])
+  if (plan !== undefined) {
+    rows.push(
+      ['changes', `${plan.target_count} workloads, ${plan.instance_count} instances`],
+      ['production', `${plan.production_count} workloads`],
+      ['no way back', `${plan.no_way_back_count} workloads`],
+      ['verdicts', counted(plan.verdicts)],
+      ['refused', counted(plan.refused)],
+      ['plan', campaign.plan_hash ?? '-'],
+    )
+  }
+  for (const { by, comment } of campaign.approvals) rows.push(['approved by', `${by}: ${comment}`])
+  if (campaign.closed_by !== undefined)
+    rows.push(['closed by', [campaign.closed_by, campaign.close_comment ?? []].flat().join(': ')])
+  rows.push(['workloads', counted(campaign.counts)])
+  printTable(io, ['CAMPAIGN', campaign.name], rows)
+  if (plan !== undefined && plan.waves.length > 0) printWaves(io, campaign, plan.waves)
+  if (halt !== undefined) printLine(io, haltSentence(halt))
+}
+
+function printWaves(
+  io: ClientIo,
+  { wave, status, wave_counts: counts }: CampaignRecord,
+  waves: NonNullable<CampaignRecord['plan']>['waves'],
+): void {
+  const rows = waves.map((one, at) => [
+    `${at + 1}${at === wave && status === 'running' ? ' now' : ''}`,
+    ...[String(one.target_count), String(one.production_count), `${one.dwell_seconds} s`],
+    counted(counts[at] ?? {}),
+  ])
+  printTable(io, ['WAVE', 'CHANGES', 'PRODUCTION', 'WATCHED', 'WORKLOADS'], rows)
+}
+
+function haltSentence({ gate, value, limit, wave, cause, title }: CampaignHalt): string {
+  const because = title ?? cause
+  const why = because === undefined ? '' : ` Most of them: ${because}.`
+  return `Halted in wave ${wave + 1}: ${gate.replaceAll('_', ' ')} ${value}, at most ${limit} may.${why}`
+}
+
+/** Print how configs change: a group of workloads each, with the diff that they share. */
+export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {
+  for (const { count, sample_workload_name: sample, diff } of groups) {
+    printLine(io, '')
+    printLine(io, `${count} workloads as ${sample}:`)
+    for (const line of diff.split('\n')) printLine(io, `  ${line}`)
+  }
+}
