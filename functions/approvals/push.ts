@@ -58,6 +58,7 @@ export default defineHttp({
     'approval-needs-another',
     'approval-expired',
     'remote-config-unsupported',
+    'workload-archived',
     'workload-frozen',
     'workload-not-connected',
     'stage-empty',

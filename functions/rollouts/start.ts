@@ -32,6 +32,8 @@ export default defineHttp({
     'approval-required',
     'approval-needs-another',
     'approval-expired',
+    'workload-archived',
+    'workload-frozen',
     'workload-not-connected',
     'stage-empty',
     'configuration-invalid',

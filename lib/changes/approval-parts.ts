@@ -25,7 +25,7 @@ export interface ApprovalParts {
   hub: Hub
   configs: ConfigEngine
   configTargets: ConfigTargets
-  fleetConfigs: Pick<FleetConfigs, 'isFrozenFor' | 'membershipOf' | 'noteHold'>
+  fleetConfigs: Pick<FleetConfigs, 'membershipOf' | 'noteHold'>
   config: { policy: ServerPolicy; runtimeValidation: { minVersion: string } }
 }
 

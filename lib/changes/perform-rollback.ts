@@ -4,6 +4,7 @@ import { type ConfigContent, findContent } from '../store/config-contents.ts'
 import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
 import type { PolicyFinding } from '../wire/policy.ts'
 import type { ApprovalActor, ApprovalParts, DraftRefusal } from './approval-parts.ts'
+import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { encodeRequestId } from './request-id.ts'
 import { checkRollback, refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
 
@@ -23,6 +24,7 @@ export type RollbackOutcome =
   | { ok: false; code: 'target-not-applied'; targetStatus: string }
   | { ok: false; code: 'no-rollback-target' | 'target-not-approved' }
   | WorkloadRefusal
+  | GateRefusal
   | DraftRefusal
   | AuditFailure
 
@@ -76,7 +78,7 @@ async function perform(
   const outcome = await parts.fleet.push<never>(
     {
       ...{ workloadId, hash: content.hash, body: content.body, used: checked.required },
-      ...{ kind: 'rollback', actor, approvalId: null, rollbackTargetKind: targetKind },
+      ...{ path: 'rollback', actor, approvalId: null, rollbackTargetKind: targetKind },
     },
     async (tx, push) => {
       requestId = encodeRequestId({
@@ -97,6 +99,6 @@ async function perform(
       return { ok: true }
     },
   )
-  if (!outcome.ok) return outcome
+  if (!outcome.ok) return outcome.code === 'gate-closed' ? refuseGate(outcome) : outcome
   return { ok: true, push: outcome.push, targetKind, requestId, policyFindings: checked.findings }
 }

@@ -1,9 +1,12 @@
+import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
+import { askGate } from '../fleet/pushes/ask-gate.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import { HOLD_MS, HOLD_REASON_LENGTH_MAX } from '../fleet-configs/holds.ts'
+import { gitOwnerOf } from '../model/git-group.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -16,6 +19,7 @@ import {
 import type { Db } from '../store/db.ts'
 import { type StoredHold, storeHold } from '../store/holds.ts'
 import type { StagePlan } from '../store/rollouts.ts'
+import { environmentOf } from '../wire/labels.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import {
   type ApprovalActor,
@@ -26,9 +30,9 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
-import { readStanding } from './approval-standing.ts'
+import { classOfRequest, readStanding } from './approval-standing.ts'
+import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { shortfallOf } from './judge-approvals.ts'
-import { refuseManaged } from './managed.ts'
 
 /** A push of a request as it comes in. */
 export interface ApprovalPush {
@@ -51,14 +55,13 @@ export type PushApprovalOutcome =
       | 'approval-needs-another'
       | 'approval-not-found'
       | 'break-glass-reason-required'
-      | 'managed-elsewhere'
       | 'production-double-confirmation-required'
       | 'remote-config-unsupported'
       | 'stage-empty'
-      | 'workload-frozen'
       | 'workload-not-connected'
       | 'workload-not-found'
     >
+  | GateRefusal
   | TextRefusal
   | { ok: false; code: 'approval-required'; requestStatus: StoredApprovalStatus }
   | { ok: false; code: 'config-policy-blocked'; policy: PolicyEvaluation }
@@ -66,6 +69,12 @@ export type PushApprovalOutcome =
   | AuditFailure
 
 type PushRefusal = Exclude<PushApprovalOutcome, { ok: true }>
+
+/** Its labels put the workload elsewhere while the push was being judged: what was found does not count any more. */
+type Moved = { ok: false; code: 'moved-meanwhile' }
+
+/** How often a push is judged anew of a workload that is being labelled. */
+const JUDGED_MOST = 3
 
 /** May a request of this status be pushed? Break-glass also takes one that nobody approved. */
 function refuseStatus(status: StoredApprovalStatus, isBreakGlass: boolean): PushRefusal | null {
@@ -81,12 +90,23 @@ export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): 
   if (refusedText !== null) return refusedText
   if (push.breakGlass && push.comment === '') return refuse('comment-required')
   if (push.breakGlass && push.breakGlassReason === '') return refuse('break-glass-reason-required')
+  for (let judged = 0; judged < JUDGED_MOST; judged++) {
+    const outcome = await judgeAndPush(parts, push)
+    if (outcome.ok || outcome.code !== 'moved-meanwhile') return outcome
+  }
+  return { ok: false, code: 'server-busy' }
+}
+
+async function judgeAndPush(parts: ApprovalParts, push: ApprovalPush): Promise<PushApprovalOutcome | Moved> {
   const target = await parts.configTargets.find(push.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const approval = await findApproval(parts.db, push.workloadId, push.approvalId)
   if (approval === null) return { ok: false, code: 'approval-not-found' }
-  const elsewhere = push.breakGlass ? null : await refuseManaged(parts.db, approval)
-  if (elsewhere !== null) return elsewhere
+  const workload = parts.fleet.workload(push.workloadId)
+  if (workload === null) return { ok: false, code: 'workload-not-found' }
+  const wish = { workload, hash: approval.draftHash, ...gateOf(push, approval) }
+  const closed = await askGate(parts.db, parts.clock.now(), [wish])
+  if (closed !== null) return refuseGate(closed)
   const prodTarget = approval.prodTarget || isProductionNow(approval, target)
   const refused = refuseEarly(parts, push, approval, target, prodTarget)
   if (refused !== null) return refused
@@ -96,8 +116,24 @@ export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): 
   return blocked ?? commit(parts, push, approval, prodTarget, target, checked.required)
 }
 
-const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trustedLabels }: ConfigTarget) =>
+type Labelled = Pick<ConfigTarget, 'labels' | 'trustedLabels'>
+
+/** Everything in a workload's labels that decides how a request is judged. */
+const standingOf = (approval: Approval, labelled: Labelled): string =>
+  [
+    isProductionNow(approval, labelled),
+    classOfRequest(approval, labelled),
+    environmentOf(labelled.trustedLabels, labelled.labels),
+  ].join('\n')
+
+const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trustedLabels }: Labelled) =>
   isProduction({ targetEnv, targetGroup, labels, trustedLabels })
+
+/** What a push of a request is held to; who keeps a workload in Git pushes there by his own requests. */
+const gateOf = ({ breakGlass }: ApprovalPush, { targetGroup }: Approval) => ({
+  path: breakGlass ? ('break-glass' as const) : ('request' as const),
+  gitOwner: gitOwnerOf(targetGroup),
+})
 
 /** What can be refused without reading the draft. The production verdict is the stricter of then and now. */
 function refuseEarly(
@@ -114,8 +150,6 @@ function refuseEarly(
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const workload = parts.fleet.workload(push.workloadId)
   if (workload === null) return { ok: false, code: 'workload-not-found' }
-  const freeze = parts.fleetConfigs.isFrozenFor(workload)
-  if (freeze !== null && !push.breakGlass) return refuse('workload-frozen', { reason: freeze.reason })
   return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
 }
 
@@ -163,7 +197,7 @@ async function commit(
   prodTarget: boolean,
   target: ConfigTarget,
   required: readonly ComponentRef[],
-): Promise<PushApprovalOutcome> {
+): Promise<PushApprovalOutcome | Moved> {
   const { actor, breakGlass, workloadId } = push
   // Counted again: who approved may have lost the right, and the policy may ask for more.
   const refuseShortfall = async (tx: Db, locked: Approval): Promise<PushRefusal | null> => {
@@ -175,13 +209,17 @@ async function commit(
   }
   let pushed: Approval | null = null
   const hold = holdAfter(parts, push)
-  const outcome = await parts.fleet.push<PushRefusal>(
+  const outcome = await parts.fleet.push<PushRefusal | Moved>(
     {
       ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
-      ...{ kind: 'approval', actor, approvalId: approval.id, rollbackTargetKind: null },
+      ...gateOf(push, approval),
+      ...{ actor, approvalId: approval.id, rollbackTargetKind: null },
       stages: push.stages,
     },
     async (tx, { pushId }) => {
+      const workload = parts.fleet.workload(workloadId)
+      if (workload !== null && standingOf(approval, workload) !== standingOf(approval, target))
+        return { ok: false, code: 'moved-meanwhile' }
       const locked = await lockApproval(tx, approval.id)
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))
@@ -196,14 +234,7 @@ async function commit(
         await storeHold(tx, hold)
         tx.afterCommit(() => parts.fleetConfigs.noteHold(hold))
       }
-      const detail = breakGlass
-        ? `${approval.id}:${push.breakGlassReason}:${approval.draftHash}`
-        : `${approval.id}:${approval.draftHash}`
-      await tx.record({
-        action: breakGlass ? 'config.approval.break_glass_push' : 'config.approval.push',
-        ...{ resource: 'workload', resourceId: workloadId },
-        ...{ configHash: approval.draftHash, detail },
-      })
+      await recordPush(tx, push, approval)
       const frame = toApprovalFrame(pushed)
       tx.afterCommit(() => {
         parts.hub.broadcast(frame)
@@ -212,7 +243,20 @@ async function commit(
       return { ok: true }
     },
   )
-  return outcome.ok ? { ok: true, approval: pushed! } : outcome
+  if (outcome.ok) return { ok: true, approval: pushed! }
+  return outcome.code === 'gate-closed' ? refuseGate(outcome) : outcome
+}
+
+function recordPush(
+  tx: ActTransaction,
+  { breakGlass, breakGlassReason, workloadId }: ApprovalPush,
+  { id, draftHash }: Approval,
+): Promise<void> {
+  return tx.record({
+    action: breakGlass ? 'config.approval.break_glass_push' : 'config.approval.push',
+    ...{ resource: 'workload', resourceId: workloadId, configHash: draftHash },
+    detail: breakGlass ? `${id}:${breakGlassReason}:${draftHash}` : `${id}:${draftHash}`,
+  })
 }
 
 /**

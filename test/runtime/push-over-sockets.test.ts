@@ -18,7 +18,7 @@ async function push(on: TestService, workloadId: string, body: string): Promise<
         body,
         hash: configHash(body),
         used: [],
-        kind: 'approval',
+        path: 'request',
         actor: { userId: 'u1', email: 'a@example.com' },
       },
       ...{ approvalId: null, rollbackTargetKind: null },

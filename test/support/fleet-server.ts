@@ -106,7 +106,7 @@ export async function startFleetServer(
           hash: sha256Hex(yaml),
           body: yaml,
           used: usedComponents(yaml),
-          kind: 'approval',
+          path: 'request',
           actor: { userId: 'u1', email: 'test@example.com' },
           approvalId: null,
           rollbackTargetKind: null,

@@ -41,7 +41,7 @@ export async function pushConfig(
       hash: configHash(yaml),
       body: yaml,
       used: parsed.ok ? requiredComponents(parsed.document) : [],
-      kind: 'approval',
+      path: 'request',
       actor: { userId: 'u1', email: 'pusher@example.com' },
       approvalId: null,
       rollbackTargetKind: null,

@@ -2,8 +2,10 @@ import type { ComponentRef } from '../../configs/check/components.ts'
 import type { ConfigTarget } from '../../configs/check/target.ts'
 import type { ConfigPatch } from '../../configs/patch/patch.ts'
 import { policyForWorkload } from '../../configs/policy/policy.ts'
+import { findClosedGate, type PushGate } from '../../fleet/decide/push-gate.ts'
 import { hasCapableInstance } from '../../fleet/pushes/push-plan.ts'
 import type { Workload } from '../../fleet/state/model.ts'
+import { hasFailedSomewhere } from '../../fleet/state/state.ts'
 import { toDeclared } from '../../fleet-configs/read-version.ts'
 import { resolveValues } from '../../fleet-configs/values.ts'
 import { configHash } from '../../model/config-hash.ts'
@@ -53,6 +55,16 @@ export type CampaignResult =
 /** A patch as it was sent, in the words of the configs. */
 const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
 
+/** What a closed gate makes of a workload in a plan. */
+const LEFT: Readonly<Record<PushGate, readonly [CampaignVerdict, CampaignReason]>> = {
+  archived: ['refused', 'archived'],
+  frozen: ['held', 'frozen'],
+  held: ['held', 'held'],
+  'kept-in-git': ['refused', 'kept_in_git'],
+  busy: ['refused', 'busy'],
+  quarantined: ['quarantined', 'quarantined'],
+}
+
 /** Verdicts that are kept, each for a judge's life. */
 const VERDICTS_MAX = 2_000
 /** Texts that are kept: workloads that differ have nothing to share. */
@@ -71,7 +83,8 @@ export class CampaignJudge {
   readonly #policies = new Map<string, Promise<boolean>>()
   readonly #results = new Map<string, Promise<CampaignResult>>()
   #version: Promise<StoredVersion | null> | null = null
-  #keptInGit: Promise<ReadonlySet<string>> | null = null
+  /** Who keeps which workload; read once for all. */
+  #keptInGit: Promise<ReadonlyMap<string, string>> | null = null
   readonly #bases = new Map<string, Promise<string | null>>()
 
   constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules' | 'scope'>) {
@@ -93,18 +106,15 @@ export class CampaignJudge {
       reason: CampaignReason | null = null,
       result: Judgement['result'] = null,
     ) => ({ ...known, verdict, reason, result })
-    if (workload.archivedAt !== null) return leave('refused', 'archived')
-    const reservation = this.#parts.reservationOf(workload)
-    if (reservation !== null) return leave('held', reservation)
+    const closed = await this.#closedGate(workload, null)
+    if (closed !== null) return leave(...LEFT[closed])
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
-    if (await this.#isKeptInGit(workload)) return leave('refused', 'kept_in_git')
     const result = await this.resultFor(workload)
     if (!result.ok) return leave(result.verdict, result.reason)
     const { hash } = result
     if (hash === workload.activeHash) return leave('same', null, result)
-    const hasFailed = workload.quarantinedHashes.has(hash) || workload.quarantinedInstances.has(hash)
-    if (hasFailed && !this.#campaign.rules.retryQuarantined)
-      return leave('quarantined', 'quarantined', result)
+    const failed = await this.#closedGate(workload, hash)
+    if (failed !== null) return leave(...LEFT[failed], result)
     const target = await this.#parts.configTargets.find(workload.id)
     if (target === null) return leave('refused', 'workload_gone')
     const checked = await this.#check(result, target, workload)
@@ -125,12 +135,23 @@ export class CampaignJudge {
     )
   }
 
-  /** Whether Git alone changes it; read once for all workloads. */
-  async #isKeptInGit({ id }: Workload): Promise<boolean> {
-    this.#keptInGit ??= listManagedConfigs(this.#parts.db, { owner: null, workloadId: null }).then(
-      (kept) => new Set(kept.map(({ workloadId }) => workloadId)),
+  /** The gate that would hold a push back, as far as that is known before it begins; what is under way may be over then. */
+  async #closedGate(workload: Workload, hash: string | null): Promise<PushGate | null> {
+    const { reservationOf, db } = this.#parts
+    this.#keptInGit ??= listManagedConfigs(db, { owner: null, workloadId: null }).then(
+      (kept) => new Map(kept.map(({ workloadId, owner }) => [workloadId, owner])),
     )
-    return (await this.#keptInGit).has(id)
+    const reservation = reservationOf(workload)
+    const facts = {
+      isArchived: workload.archivedAt !== null,
+      frozenFor: reservation === 'frozen' ? '' : null,
+      isHeld: reservation === 'held',
+      managedBy: (await this.#keptInGit).get(workload.id) ?? null,
+      isBusy: false,
+      isQuarantined: hash !== null && hasFailedSomewhere(workload, hash),
+    }
+    const exemptions = { retriesQuarantined: this.#campaign.rules.retryQuarantined }
+    return findClosedGate('campaign', facts, exemptions)?.gate ?? null
   }
 
   /** The config that a workload would run. */

@@ -11,6 +11,7 @@ export function campaignStarter(
   const { id, change, rules } = campaign
   return {
     id,
+    path: 'campaign',
     transaction: 'campaign.push',
     actor: starterOf(campaign),
     fleetConfigId: change.kind === 'version' ? change.fleet_config_id : null,

@@ -1,5 +1,5 @@
+import { hasOpenPush } from '../../fleet/pushes/ask-gate.ts'
 import type { Workload } from '../../fleet/state/model.ts'
-import { followedPushes } from '../../fleet/state/state.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
@@ -25,17 +25,22 @@ export async function rollBackTarget(
   if (workload === null) return { kind: 'moved_on' }
   if (workload.isFrozen) return { kind: 'busy' }
   if (!runsResult(workload, target)) return { kind: 'moved_on' }
-  if (isBusyElsewhere(workload, target)) return { kind: 'busy' }
+  if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
   if (base === null) return { kind: 'no_way_back' }
-  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'busy' | 'campaign-stopped' }>(
+  const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
     {
       ...{ workloadId: workload.id, hash: base.hash, body: base.body, used: base.components },
-      ...{ kind: 'rollback', actor: closerOf(campaign), approvalId: null, rollbackTargetKind: 'hash' },
+      ...{
+        path: 'campaign-rollback',
+        ownPushId: target.pushId,
+        actor: closerOf(campaign),
+        approvalId: null,
+        rollbackTargetKind: 'hash',
+      },
     },
     async (tx, { pushId }) => {
       if (!runsResult(workload, target)) return { ok: false, code: 'moved-on' }
-      if (isBusyElsewhere(workload, target)) return { ok: false, code: 'busy' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
       if (stands?.status !== 'rolling_back' || !(await markTargetRollingBack(tx, back)))
@@ -49,7 +54,7 @@ export async function rollBackTarget(
   )
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
   if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
-  if (pushed.code === 'busy') return { kind: 'busy' }
+  if (pushed.code === 'gate-closed') return { kind: 'busy' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
 
@@ -58,10 +63,6 @@ const runsResult = (
   { activeHash, rollout }: Workload,
   { resultHash, pushId }: StoredCampaignTarget,
 ): boolean => activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
-
-/** Something that is not of the campaign has not ended there. */
-const isBusyElsewhere = (workload: Workload, { pushId }: StoredCampaignTarget): boolean =>
-  followedPushes(workload).some(({ push }) => push.status === 'pending' && push.pushId !== pushId)
 
 /** Whoever rolls the campaign back pushes what was there before. */
 const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({

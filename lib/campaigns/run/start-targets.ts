@@ -1,7 +1,8 @@
 import type { ActTransaction } from '../../audit/database.ts'
 import type { AuditActor } from '../../audit/event.ts'
+import type { PushGate } from '../../fleet/decide/push-gate.ts'
+import { hasOpenPush } from '../../fleet/pushes/ask-gate.ts'
 import type { Workload } from '../../fleet/state/model.ts'
-import { followedPushes } from '../../fleet/state/state.ts'
 import { isProduction } from '../../model/production.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
@@ -40,6 +41,7 @@ export interface StartedPush<Target> {
 /** Who starts targets: a campaign, or a fleet config that applies a version by itself. */
 export interface Starter<Target extends StartTarget> {
   id: string
+  path: 'campaign' | 'auto-apply'
   /** The name of the transaction that pushes to many. */
   transaction: string
   /** In whose name is pushed. */
@@ -53,6 +55,8 @@ export interface Starter<Target extends StartTarget> {
     started: readonly StartedPush<Target>[],
   ): Promise<{ ok: true } | { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }>
 }
+
+const BUSY: StartOutcome = { kind: 'busy' }
 
 /** A target that is to be pushed to, as it was judged a moment ago. */
 interface Ready<Target extends StartTarget> {
@@ -87,7 +91,7 @@ export async function startTargets<Target extends StartTarget>(
   const together: Ready<Target>[] = []
   const alone: Ready<Target>[] = []
   for (const target of targets) {
-    const look = () => lookAt(parts, target, judge)
+    const look = () => lookAt(parts, starter, target, judge)
     const looked = (await unlessBroken(parts, starter.id, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
     else (looked.workload.live.count > STAGED_ABOVE ? alone : together).push(looked)
@@ -112,8 +116,6 @@ export async function startTargets<Target extends StartTarget>(
   return outcomes
 }
 
-const BUSY: StartOutcome = { kind: 'busy' }
-
 /** Do something to targets; null where it breaks of itself, and would break again: the others have their turn all the same. */
 async function unlessBroken<T>(
   parts: CampaignParts,
@@ -136,20 +138,23 @@ async function unlessBroken<T>(
 /** What is known before anything is locked. */
 async function lookAt<Target extends StartTarget>(
   parts: CampaignParts,
+  starter: Starter<Target>,
   target: Target,
   judge: CampaignJudge,
 ): Promise<StartOutcome | Ready<Target>> {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'skipped', reason: 'workload_gone' }
-  if (isBusy(workload)) return { kind: 'busy' }
+  if (isBusy(workload)) return BUSY
+  const moved = whyNotApproved(parts, starter, judge, target, workload)
+  if (moved !== null) return { kind: 'skipped', reason: moved }
   let judgement: Judgement
   try {
     judgement = await judge.judge(workload)
   } catch (error) {
-    if (error instanceof JudgeBusy) return { kind: 'busy' }
+    if (error instanceof JudgeBusy) return BUSY
     throw error
   }
-  const reason = refusalOf(judge, target, workload, judgement)
+  const reason = refusalOf(target, judgement)
   if (reason !== null) return { kind: 'skipped', reason }
   return judgement.verdict === 'offline'
     ? { kind: 'offline' }
@@ -159,43 +164,41 @@ async function lookAt<Target extends StartTarget>(
 /** A push or a rollout of somebody else has not ended yet. */
 const isBusy = (workload: Workload): boolean => workload.isFrozen || hasOpenPush(workload)
 
-const hasOpenPush = (workload: Workload): boolean =>
-  followedPushes(workload).some(({ push }) => push.status === 'pending')
-
-/** Whether a workload that was judged before it was locked is another one now; then it is looked at again. */
-function hasChanged(
-  parts: CampaignParts,
-  { fleetConfigId, retriesQuarantined }: Pick<Starter<never>, 'fleetConfigId' | 'retriesQuarantined'>,
-  judge: CampaignJudge,
-  { workload, target, judgement, result }: Ready<StartTarget>,
-): boolean {
-  const { labels, trustedLabels, quarantinedHashes, quarantinedInstances } = workload
-  const isQuarantined = quarantinedHashes.has(result.hash) || quarantinedInstances.has(result.hash)
-  return (
-    workload.activeHash !== judgement.baseHash ||
-    hasOpenPush(workload) ||
-    workload.archivedAt !== null ||
-    !workload.acceptsRemoteConfig ||
-    parts.reservationOf(workload) !== null ||
-    judge.scopeOf(workload) !== 'selected' ||
-    parts.fleetConfigs.membershipOf(workload).configId !== fleetConfigId ||
-    (isQuarantined && !retriesQuarantined) ||
-    (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
-  )
-}
-
-/** Why what would be done now is not what was approved; null when it is. */
-function refusalOf(
+/**
+ * Why a workload is not what was approved any more; null when it is. Asked before its turn is worked out, and again
+ * with the workload locked.
+ */
+function whyNotApproved(
+  { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
+  { fleetConfigId }: Pick<Starter<never>, 'fleetConfigId'>,
   judge: CampaignJudge,
   target: StartTarget,
   workload: Workload,
-  now: Judgement,
 ): CampaignReason | null {
   if (judge.scopeOf(workload) !== 'selected') return 'not_selected'
-  if (now.baseHash !== target.baseHash) return 'base_moved'
-  if (now.isProduction && !target.isProduction) return 'became_production'
-  if (now.verdict !== 'changes' && now.verdict !== 'offline') return now.reason ?? 'base_moved'
-  return now.result!.hash === target.resultHash ? null : 'result_changed'
+  if (workload.activeHash !== target.baseHash) return 'base_moved'
+  const { labels, trustedLabels } = workload
+  if (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
+    return 'became_production'
+  if (!workload.acceptsRemoteConfig) return 'read_only'
+  if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) return null
+  return fleetConfigId === null ? 'under_fleet_config' : 'not_under_fleet_config'
+}
+
+/** Why what would be done now is not what was approved; null when it is. */
+function refusalOf(target: StartTarget, { verdict, reason, result }: Judgement): CampaignReason | null {
+  if (verdict !== 'changes' && verdict !== 'offline') return reason ?? 'base_moved'
+  return result!.hash === target.resultHash ? null : 'result_changed'
+}
+
+/** What a closed gate makes of a target's turn. */
+const CLOSED: Readonly<Record<PushGate, StartOutcome>> = {
+  archived: { kind: 'skipped', reason: 'archived' },
+  frozen: { kind: 'skipped', reason: 'frozen' },
+  held: { kind: 'skipped', reason: 'held' },
+  'kept-in-git': { kind: 'skipped', reason: 'kept_in_git' },
+  busy: BUSY,
+  quarantined: { kind: 'skipped', reason: 'quarantined' },
 }
 
 /** Revisions, targets, offers, assignments, the starter's rows and the audit entries in one transaction. */
@@ -208,7 +211,7 @@ function pushAll<Target extends StartTarget>(
   return parts.fleet.pushTogether<Refused>(
     starter.transaction,
     starter.actor,
-    all.map(requestOf),
+    all.map((ready) => requestOf(starter, ready)),
     (tx, pushes) => noteStarted(parts, tx, starter, judge, all, pushes),
   )
 }
@@ -221,7 +224,7 @@ async function pushOne<Target extends StartTarget>(
 ): Promise<StartOutcome> {
   const stages = ready.workload.live.count > STAGED_ABOVE ? STAGES : null
   const pushed = await parts.fleet.push<Refused>(
-    { ...requestOf(ready), actor: starter.actor, stages },
+    { ...requestOf(starter, ready), actor: starter.actor, stages },
     (tx, push) => noteStarted(parts, tx, starter, judge, [ready], [push]),
   )
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId, wasDegraded: ready.wasDegraded }
@@ -230,6 +233,8 @@ async function pushOne<Target extends StartTarget>(
       return { kind: 'skipped', reason: 'workload_gone' }
     case 'changed-meanwhile':
       return BUSY
+    case 'gate-closed':
+      return CLOSED[pushed.gate]
     case 'stage-empty':
       return { kind: 'skipped', reason: 'nobody_reports' }
     case 'workload-not-connected':
@@ -240,12 +245,16 @@ async function pushOne<Target extends StartTarget>(
   }
 }
 
-const requestOf = ({ workload, result, judgement }: Ready<StartTarget>) => ({
+const requestOf = (
+  { path, retriesQuarantined }: Pick<Starter<never>, 'path' | 'retriesQuarantined'>,
+  { workload, result, judgement }: Ready<StartTarget>,
+) => ({
   workloadId: workload.id,
   hash: result.hash,
   body: result.text,
   used: judgement.required,
-  kind: 'approval' as const,
+  path,
+  retriesQuarantined,
   approvalId: null,
   rollbackTargetKind: null,
 })
@@ -260,7 +269,7 @@ async function noteStarted<Target extends StartTarget>(
   pushes: readonly Push[],
 ): Promise<{ ok: true } | Refused> {
   // They were judged before the workloads were locked: what runs there may have changed meanwhile.
-  if (all.some((ready) => hasChanged(parts, starter, judge, ready)))
+  if (all.some(({ target, workload }) => whyNotApproved(parts, starter, judge, target, workload) !== null))
     return { ok: false, code: 'changed-meanwhile' }
   const pushOf = new Map(pushes.map((push) => [push.workloadId, push]))
   const started = all.map((ready) => {

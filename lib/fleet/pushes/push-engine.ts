@@ -7,22 +7,25 @@ import { DatabaseUnavailable, type Db } from '../../store/db.ts'
 import { listPushes, type Push } from '../../store/pushes.ts'
 import { liftQuarantines } from '../../store/quarantines.ts'
 import type { StagePlan } from '../../store/rollouts.ts'
-import { lockWorkload } from '../../store/workloads.ts'
+import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
+import type { ClosedGate, PushExemptions, PushPath } from '../decide/push-gate.ts'
 import type { Workload } from '../state/model.ts'
 import { freezeOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
+import { askGate } from './ask-gate.ts'
 import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
 import { hasCapableInstance } from './push-plan.ts'
-import { insertPushRows, type NewPush, Veto } from './push-rows.ts'
+import { insertPushRows, kindOf, type NewPush, Veto } from './push-rows.ts'
 
 /** A config to be made a workload's assignment. */
-export interface PushRequest {
+export interface PushRequest extends PushExemptions {
   workloadId: string
   hash: string
   body: string
   used: readonly UsedComponent[]
-  kind: 'approval' | 'rollback'
+  /** The way by which it begins, which says what it is held to. */
+  path: Exclude<PushPath, 'auto-rollback' | 'rollout-rollback'>
   actor: AuditActor
   approvalId: string | null
   rollbackTargetKind: string | null
@@ -33,6 +36,7 @@ export interface PushRequest {
 export type PushOutcome<Refused extends { ok: false; code: string } = never> =
   | { ok: true; push: Push }
   | { ok: false; code: 'workload-not-found' | 'workload-not-connected' }
+  | ClosedGate
   | Refused
   | AuditFailure
 
@@ -49,7 +53,7 @@ export class PushEngine {
   }
 
   /**
-   * Make a config the workload's assignment and offer it; with stages of which the first has nobody, the code is
+   * Make a config the workload's assignment and offer it, unless a gate of its path is closed; with stages of which the first has nobody, the code is
    * `stage-empty`. `alongside` runs in the same transaction, last: it
    * may write its own rows and the audit entry, or take everything back by answering what is not ok.
    */
@@ -57,7 +61,7 @@ export class PushEngine {
     request: PushRequest,
     alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
   ): Promise<PushOutcome<Refused>> {
-    const name = request.kind === 'rollback' ? 'rollback' : 'push'
+    const name = kindOf(request.path) === 'rollback' ? 'rollback' : 'push'
     return this.#turns.act<PushOutcome<Refused>>(name, request.actor, request.workloadId, async (act) => {
       const workload = this.#parts.state.workloads.get(request.workloadId)
       if (workload === undefined) return { ok: false, code: 'workload-not-found' }
@@ -66,7 +70,10 @@ export class PushEngine {
         const outcome = await act.commit(async (tx) => {
           // What agents had reported is written now: a push that was applied just now is not superseded as pending.
           freezeOffers(workload)
-          const made = await this.#insert(tx, workload, request)
+          const [row] = await this.#lock(tx, [workload])
+          const closed = await this.#ask(tx, [{ workload, request }])
+          if (closed !== null) return closed
+          const made = await this.#insert(tx, workload, row!, request)
           const verdict = await alongside(tx, made.push)
           return verdict.ok ? { ok: true as const, made } : verdict
         })
@@ -92,7 +99,11 @@ export class PushEngine {
     requests: readonly Omit<PushRequest, 'actor' | 'stages'>[],
     alongside: (tx: ActTransaction, pushes: readonly Push[]) => Promise<{ ok: true } | Refused>,
   ): Promise<
-    { ok: true; pushes: readonly Push[] } | { ok: false; code: 'not-together' } | Refused | AuditFailure
+    | { ok: true; pushes: readonly Push[] }
+    | { ok: false; code: 'not-together' }
+    | ClosedGate
+    | Refused
+    | AuditFailure
   > {
     const inOrder = [...requests].sort((a, b) => (a.workloadId < b.workloadId ? -1 : 1))
     const ids = inOrder.map(({ workloadId }) => workloadId)
@@ -107,8 +118,15 @@ export class PushEngine {
       try {
         const outcome = await act.commit(async (tx) => {
           for (const { workload } of each) freezeOffers(workload)
+          const rows = await this.#lock(
+            tx,
+            each.map(({ workload }) => workload),
+          )
+          const closed = await this.#ask(tx, each)
+          if (closed !== null) return closed
           const made: NewPush[] = []
-          for (const { workload, request } of each) made.push(await this.#insert(tx, workload, request))
+          for (const [at, { workload, request }] of each.entries())
+            made.push(await this.#insert(tx, workload, rows[at]!, request))
           const verdict = await alongside(
             tx,
             made.map(({ push }) => push),
@@ -134,14 +152,29 @@ export class PushEngine {
     })
   }
 
-  async #insert(tx: Db, workload: Workload, request: PushRequest): Promise<NewPush> {
-    const row = await lockWorkload(tx, workload.id)
-    if (row === null) throw new Veto('workload-not-found')
+  /** Their rows, locked in this order until the transaction ends. */
+  async #lock(tx: Db, workloads: readonly Workload[]): Promise<StoredWorkload[]> {
+    const rows: StoredWorkload[] = []
+    for (const { id } of workloads) {
+      const row = await lockWorkload(tx, id)
+      if (row === null) throw new Veto('workload-not-found')
+      rows.push(row)
+    }
+    return rows
+  }
+
+  /** What keeps these pushes from beginning, now that nothing else can begin there. */
+  #ask(tx: Db, each: readonly { workload: Workload; request: PushRequest }[]): Promise<ClosedGate | null> {
+    const wishes = each.map(({ workload, request }) => ({ ...request, workload }))
+    return askGate(tx, this.#parts.deps.clock.now(), wishes)
+  }
+
+  async #insert(tx: Db, workload: Workload, row: StoredWorkload, request: PushRequest): Promise<NewPush> {
     const content = { hash: request.hash, body: request.body, components: request.used }
     await storeContent(tx, content, this.#parts.deps.clock.now())
     const lifted = await liftQuarantines(tx, workload.id, request.hash)
     const rollbackOfPushId =
-      request.kind === 'rollback' ? await findTakenBack(tx, workload.id, request.hash) : null
+      kindOf(request.path) === 'rollback' ? await findTakenBack(tx, workload.id, request.hash) : null
     return insertPushRows(
       tx,
       this.#parts.deps,

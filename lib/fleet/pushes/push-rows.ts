@@ -14,6 +14,7 @@ import {
   stopRollouts,
 } from '../../store/rollouts.ts'
 import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
+import type { PushPath } from '../decide/push-gate.ts'
 import { stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import type { Instance, Workload } from '../state/model.ts'
@@ -34,7 +35,8 @@ export class Veto extends Error {
 export interface PushContent {
   hash: string
   used: readonly UsedComponent[]
-  kind: Push['kind']
+  /** The way by which it began; it was asked about at the gate. */
+  path: PushPath
   pushedBy: string
   approvalId: string | null
   rollbackTargetKind: string | null
@@ -107,6 +109,14 @@ function planContent(
   return { plan, scope }
 }
 
+/** What the history calls a push that came by this path. */
+export function kindOf(path: PushPath): Push['kind'] {
+  if (path === 'auto-rollback') return path
+  return path === 'rollback' || path === 'campaign-rollback' || path === 'rollout-rollback'
+    ? 'rollback'
+    : 'approval'
+}
+
 /** A push as it is when it is made: the next of its workload. */
 function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, plan: PushPlan): Push {
   const now = deps.clock.now()
@@ -115,7 +125,7 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
     workloadId: row.id,
     seq: row.pushSeq + 1,
     hash: content.hash,
-    kind: content.kind,
+    kind: kindOf(content.path),
     pushedBy: content.pushedBy,
     generation: row.generation + 1,
     status: 'pending',

@@ -21,7 +21,7 @@ import { type FoundRollback, findRollback, findRolloutRollback } from './rollbac
 
 /** How, and why, a failed push is undone. */
 interface Undoing {
-  kind: 'auto-rollback' | 'rollback'
+  path: 'auto-rollback' | 'rollout-rollback'
   pushedBy: string
   action: string
   error: AgentError
@@ -75,7 +75,7 @@ export class PushUndoing {
       return
     }
     await this.#undo(act, workload, followed, {
-      kind: 'auto-rollback',
+      path: 'auto-rollback',
       pushedBy: 'auto-rollback',
       action: 'config.auto_rollback',
       error: errorOfPush(followed, verdict.cause),
@@ -88,7 +88,7 @@ export class PushUndoing {
     const { rollout } = workload
     if (rollout === null) return
     await this.#undo(act, workload, rollout.followed, {
-      kind: 'rollback',
+      path: 'rollout-rollback',
       pushedBy: actor.email,
       action: 'config.canary.rollback',
       error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
@@ -184,7 +184,7 @@ export class PushUndoing {
       row,
       live,
       {
-        ...{ hash: target.hash, used, kind: undoing.kind, pushedBy: undoing.pushedBy },
+        ...{ hash: target.hash, used, path: undoing.path, pushedBy: undoing.pushedBy },
         ...{ approvalId: null, rollbackTargetKind: target.kind },
         ...{ rollbackOfPushId: push.pushId, failedHash: push.hash },
         // Only the members of a rollout ever left the active config.

@@ -142,6 +142,12 @@ export function isQuarantined(workload: Workload, hash: string, instanceUid: str
   )
 }
 
+/** True when the hash failed on the workload, or on any instance of it. */
+export const hasFailedSomewhere = (
+  { quarantinedHashes, quarantinedInstances }: Workload,
+  hash: string,
+): boolean => quarantinedHashes.has(hash) || quarantinedInstances.has(hash)
+
 /** What an instance should run; null while nothing is assigned to it. */
 export function assignmentOf({ workload, uid }: Instance): FollowedPush | null {
   return workload === null ? null : assignmentOfUid(workload, uid)

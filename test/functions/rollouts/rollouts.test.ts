@@ -47,7 +47,7 @@ async function start(stages: StagePlan[] = STAGES): Promise<string> {
   const body = configYaml(2)
   const outcome = await ctx.fleet.push(
     {
-      ...{ workloadId, body, hash: configHash(body), used: [], stages, kind: 'approval' },
+      ...{ workloadId, body, hash: configHash(body), used: [], stages, path: 'request' },
       ...{ actor: { userId: 'u1', email: editor.email }, approvalId: null, rollbackTargetKind: null },
     },
     async () => ({ ok: true }),

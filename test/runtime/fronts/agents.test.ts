@@ -68,7 +68,7 @@ const untilKnown = (owner: TestMember) =>
 async function push(owner: TestMember, workloadId: string, body: string): Promise<Push> {
   const outcome = await ctxOf(owner).fleet.push(
     {
-      ...{ workloadId, body, hash: configHash(body), used: [], kind: 'approval', pushedBy: 'a@example.com' },
+      ...{ workloadId, body, hash: configHash(body), used: [], path: 'request', pushedBy: 'a@example.com' },
       ...{ approvalId: null, rollbackTargetKind: null, actor: { userId: 'u1', email: 'a@example.com' } },
     },
     async () => ({ ok: true }),

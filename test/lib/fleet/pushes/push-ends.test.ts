@@ -88,7 +88,7 @@ describe('a target ends', () => {
           workloadId: workload.id,
           ...config(1),
           used: [],
-          kind: 'approval',
+          path: 'request',
           actor: { userId: 'u1', email: 'p@example.com' },
         },
         ...{ approvalId: null, rollbackTargetKind: null },

@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PUSH_GATES, PUSH_PATHS } from '../../../lib/fleet/decide/push-gate.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import { keepManagedConfig } from '../../../lib/store/managed-configs.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { faultyDatabase } from '../../support/faulty-database.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// Every way by which a config can begin to be pushed, against everything that can keep it from doing so. A gate closes
+// when all looks beforehand are over and the transaction of the push begins: what counts is how it stands then.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let agent: FakeAgent
+let admin: string
+let approver: string
+/** Done once inside the next transaction of one of these names, before its first statement. */
+let atBegin: { names: readonly string[]; act(): Promise<void> } | null
+
+const [FIRST, THIRD] = [1, 3].map((number) => configHash(configYaml(number))) as [string, string]
+const PUSHES = ['push', 'rollback', 'rollback.automatic', 'campaign.push']
+const HOUR_MS = 3_600_000
+
+beforeEach(async () => {
+  for (const table of ['campaigns', 'workloads', 'settings'])
+    await database.pool.execute(`delete from ${table}`)
+  atBegin = null
+  const faulty = faultyDatabase(database.pool)
+  const db: typeof faulty = {
+    ...faulty,
+    transaction: (name, work) =>
+      faulty.transaction(name, async (tx) => {
+        const todo = atBegin?.names.includes(name) ? atBegin : null
+        if (todo !== null) atBegin = null
+        await todo?.act()
+        return work(tx)
+      }),
+  }
+  ctx = await createFleetContext(database, { edition: createCompleteEdition(), db })
+  admin = (await signIn(ctx)).token
+  approver = (await signIn(ctx)).token
+  agent = fakeAgent(ctx.fleet, { host: 'vm-1' })
+  await ctx.advance(300)
+  for (const number of [1, 2]) {
+    await push(await approved(number))
+    agent.apply()
+    await ctx.advance(300)
+  }
+})
+afterEach(() => ctx.close())
+
+const call = (route: string, body?: unknown, as = admin) =>
+  invoke(ctx, route, { as, ...(body === undefined ? {} : { body }) })
+const of = (path: string) => `/api/workloads/${agent.workloadId}${path}`
+
+async function approved(number: number): Promise<string> {
+  const body = { draft_yaml: configYaml(number), target_env: 'test' }
+  const { json } = await call(`POST ${of('/config/approvals')}`, body)
+  const { id } = json as ApprovalRecord
+  await call(`POST ${of(`/config/approvals/${id}/approve`)}`, { comment: 'fine' }, approver)
+  return id
+}
+const push = (id: string, more: object = {}) =>
+  call(`POST ${of(`/config/approvals/${id}/push`)}`, { comment: 'go', ...more })
+
+/** The code of a refusal, or that the push has begun. */
+const outcomeOf = ({ status, json }: { status: number; json: unknown }): string =>
+  status === 202 ? 'begins' : (json as { code: string }).code
+
+async function campaign(): Promise<string> {
+  const { json } = await call('POST /api/campaigns', {
+    ...{ name: 'Three', change: { kind: 'text', yaml: configYaml(3) }, waves: [{}], limits: { silent: 1 } },
+    scope: { workload_ids: [agent.workloadId] },
+  })
+  const { id } = json as CampaignRecord
+  await call(`POST /api/campaigns/${id}/plan`)
+  await expect.poll(() => ctx.campaigns.planner.progress(id)).toBeNull()
+  const { plan_hash } = (await call(`GET /api/campaigns/${id}`)).json as CampaignRecord
+  await call(`POST /api/campaigns/${id}/request`, { plan_hash })
+  const done = await call(`POST /api/campaigns/${id}/approve`, { plan_hash, comment: 'yes' }, approver)
+  expect(done.status).toBe(200)
+  return id
+}
+
+/** Let campaigns do what is due, twice: who was looked at in vain has another turn. */
+async function work(): Promise<void> {
+  for (let n = 0; n < 3; n++) {
+    await ctx.campaigns.work(new AbortController().signal)
+    await ctx.advance(2_500)
+  }
+}
+
+async function targetOf(id: string): Promise<string> {
+  const [target] = (await call(`GET /api/campaigns/${id}/targets?limit=1`)).json as CampaignTarget[]
+  const { state, reason } = target!
+  return state === 'started' || state === 'rolling_back' ? 'begins' : (reason ?? state)
+}
+
+interface Way {
+  /** Everything that comes before; answers what begins the push and says what came of it. */
+  prepare(): Promise<() => Promise<string>>
+}
+
+const WAYS = {
+  request: {
+    async prepare() {
+      const id = await approved(3)
+      return async () => outcomeOf(await push(id))
+    },
+  },
+  'request in stages': {
+    async prepare() {
+      const id = await approved(3)
+      const stages = [{ count: 1 }, { percentage: 100 }].map((one) => ({ ...one, dwell_seconds: 0 }))
+      return async () => outcomeOf(await push(id, { stages }))
+    },
+  },
+  'break-glass': {
+    async prepare() {
+      const id = await approved(3)
+      return async () => outcomeOf(await push(id, { break_glass: true, break_glass_reason: 'it burns' }))
+    },
+  },
+  rollback: {
+    async prepare() {
+      return async () => outcomeOf(await call(`POST ${of(`/configs/${FIRST}/rollback`)}`))
+    },
+  },
+  'rollback to the known-good': {
+    async prepare() {
+      await call(`POST ${of(`/configs/${FIRST}/known-good`)}`, {})
+      return async () => outcomeOf(await call(`POST ${of('/rollback')}`))
+    },
+  },
+  campaign: {
+    async prepare() {
+      const id = await campaign()
+      return async () => {
+        await call(`POST /api/campaigns/${id}/start`)
+        await work()
+        return targetOf(id)
+      }
+    },
+  },
+  'campaign-rollback': {
+    async prepare() {
+      const id = await campaign()
+      await call(`POST /api/campaigns/${id}/start`)
+      await work()
+      agent.apply()
+      await work()
+      return async () => {
+        await call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })
+        await work()
+        return targetOf(id)
+      }
+    },
+  },
+  'auto-rollback': {
+    async prepare() {
+      await push(await approved(3))
+      await ctx.advance(300)
+      return async () => {
+        agent.fail('it does not start')
+        await ctx.advance(1_000)
+        const newest = ctx.fleet.workload(agent.workloadId)!.newestPush!
+        return newest.kind === 'auto-rollback' ? 'begins' : newest.status
+      }
+    },
+  },
+} satisfies Record<string, Way>
+
+type Word = keyof typeof WAYS
+
+const until = () => new Date(ctx.clock.now().getTime() + HOUR_MS).toISOString()
+const now = () => ctx.clock.now()
+
+const CLOSERS = {
+  async frozen() {
+    const { status } = await call('PUT /api/freeze', { reason: 'Black Friday', until: until() })
+    expect(status).toBe(200)
+  },
+  async held() {
+    expect((await call(`POST ${of('/hold')}`, { reason: 'mine' })).status).toBe(200)
+  },
+  async 'kept-in-git'() {
+    await keepManagedConfig(database.pool, {
+      ...{ workloadId: agent.workloadId, owner: 'infra/edge', configHash: FIRST },
+      ...{ commitSha: '', commitAuthor: '', appliedAt: now(), appliedBy: 'ci@example.com' },
+    })
+  },
+  async quarantined() {
+    for (const hash of [FIRST, THIRD]) ctx.fleet.workload(agent.workloadId)!.quarantinedHashes.add(hash)
+  },
+  async production() {
+    ctx.fleet.workload(agent.workloadId)!.trustedLabels = { env: 'prod' }
+  },
+}
+
+const GO_ON = { frozen: 'begins', held: 'begins', 'kept-in-git': 'begins', quarantined: 'begins' } as const
+
+/** What is promised of each. A freeze, a hold and Git are in the way of campaigns, and never of going back. */
+const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof CLOSERS, string>>>> = {
+  request: {
+    ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
+    // An operator's push of what has failed tries it again.
+    quarantined: 'begins',
+    production: 'production_double_confirmation_required',
+  },
+  'request in stages': {
+    ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
+    ...{ quarantined: 'begins', production: 'production_double_confirmation_required' },
+  },
+  // Confirmations are asked of whoever breaks the glass, too.
+  'break-glass': { ...GO_ON, production: 'production_double_confirmation_required' },
+  rollback: { ...GO_ON, production: 'begins' },
+  'rollback to the known-good': { ...GO_ON, production: 'begins' },
+  campaign: {
+    ...{ frozen: 'frozen', held: 'held', 'kept-in-git': 'kept_in_git', quarantined: 'quarantined' },
+    production: 'became_production',
+  },
+  'campaign-rollback': { ...GO_ON, production: 'begins' },
+  'auto-rollback': { ...GO_ON, production: 'begins' },
+}
+
+const cells = (Object.keys(PROMISED) as Word[]).flatMap((way) =>
+  (Object.keys(CLOSERS) as (keyof typeof CLOSERS)[]).map((gate) => ({
+    ...{ way, gate, promised: PROMISED[way][gate] },
+  })),
+)
+
+describe('a push that begins as a gate closes', () => {
+  it.each(cells)('by $way, $gate: $promised', async ({ way, gate, promised }) => {
+    const begin = await WAYS[way].prepare()
+    atBegin = { names: PUSHES, act: CLOSERS[gate] }
+    expect(await begin()).toBe(promised)
+    expect(atBegin, 'the gate was closed inside the transaction').toBeNull()
+  })
+})
+
+describe('a push to a workload in which another one has not ended', () => {
+  it.each([
+    ['request', 'begins'],
+    ['rollback', 'begins'],
+    // It waits: the other one has ten minutes to end.
+    ['campaign', 'waiting'],
+  ] as const)('by %s: %s', async (way, promised) => {
+    const begin = await WAYS[way].prepare()
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(9))
+    expect(await begin()).toBe(promised)
+  })
+})
+
+it('every path and every gate stands in this table, or says why not', () => {
+  const elsewhere = {
+    'auto-apply': 'as a campaign',
+    'rollout-rollback': 'test/functions/rollouts: it ends what is pushed',
+    archived: 'a workload with an agent is never archived',
+    busy: 'asked above',
+  }
+  const known: string[] = [...Object.keys(WAYS), ...Object.keys(CLOSERS), ...Object.keys(elsewhere)]
+  expect([...PUSH_PATHS, ...PUSH_GATES].filter((one) => !known.includes(one))).toEqual([])
+})
