@@ -15,7 +15,7 @@ import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import { nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
 import { ALERT_SEVERITY, type AlertAction, decideAlerts, type RuleSettings, toEnd } from './rules.ts'
-import { AssignmentTimes, type Moment, toWorkloadFacts } from './workload-facts.ts'
+import { AssignmentTimes, toWorkloadFacts } from './workload-facts.ts'
 
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */
 export interface AlertNotices {
@@ -62,18 +62,18 @@ export class AlertEngine {
   async run(signal: AbortSignal): Promise<{ fired: number; resolved: number }> {
     const { db, clock } = this.#parts
     const current = groupByWorkload(await listCurrentAlerts(db))
-    const moment = { nowMs: clock.monotonicMs(), now: clock.now() }
-    const actions = await this.#judge(current, moment)
+    const now = clock.now()
+    const actions = await this.#judge(current, clock.monotonicMs())
     const done = { fired: 0, resolved: 0 }
     for (let i = 0; i < actions.length && !signal.aborted; i += CHUNK) {
-      const { fired, resolved } = await this.#store(actions.slice(i, i + CHUNK), moment.now)
+      const { fired, resolved } = await this.#store(actions.slice(i, i + CHUNK), now)
       done.fired += fired
       done.resolved += resolved
     }
     return done
   }
 
-  async #judge(current: ReadonlyMap<string, CurrentAlert[]>, moment: Moment): Promise<AlertAction[]> {
+  async #judge(current: ReadonlyMap<string, CurrentAlert[]>, nowMs: number): Promise<AlertAction[]> {
     const { fleet, settings } = this.#parts
     this.#times ??= new AssignmentTimes(fleet.state.startedAtMs)
     const actions: AlertAction[] = []
@@ -91,10 +91,10 @@ export class AlertEngine {
         actions.push(...stored.map(toEnd))
         continue
       }
-      const facts = toWorkloadFacts(workload, (...of) => fleet.isCompatible(...of), this.#times, moment)
-      actions.push(...decideAlerts(facts, stored, settings, moment.nowMs))
+      const facts = toWorkloadFacts(workload, (...of) => fleet.isCompatible(...of), this.#times, nowMs)
+      actions.push(...decideAlerts(facts, stored, settings, nowMs))
     }
-    this.#times.endLook(moment)
+    this.#times.endLook(nowMs)
     return actions
   }
 

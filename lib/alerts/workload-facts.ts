@@ -7,22 +7,17 @@ import { assignmentOf } from '../fleet/state/state.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { InstanceFacts, PushFacts, WorkloadFacts } from './rules.ts'
 
-/** The two clocks at one moment. */
-export interface Moment {
-  nowMs: number
-  now: Date
-}
-
+/** Times are of the monotonic clock. */
 interface Assigned {
   pushId: string
-  /** The later of its join and the first offer, on the wall clock. */
+  /** The later of its join and the offer. */
   beganAtMs: number
   sinceMs: number
 }
 
 /**
- * Since when each live instance has had the config that it is assigned now, on the monotonic clock. Joins and
- * offers carry wall-clock times; a moment that is new to us is placed by them, but never before our last look.
+ * Since when each live instance has had the config that it is assigned now, on the monotonic clock: the wall clock may
+ * jump between an offer and the next look. Where neither a join nor an offer says so, it is since the look that found it.
  */
 export class AssignmentTimes {
   #known = new Map<string, Assigned>()
@@ -33,22 +28,21 @@ export class AssignmentTimes {
     this.#lastLookMs = startedAtMs
   }
 
-  /** When the later of the instance's join and the first offer of its config was. */
-  since(instance: Instance, assigned: FollowedPush, { nowMs, now }: Moment): number {
+  /** When the later of the instance's join and the offer of its config was. */
+  since(instance: Instance, assigned: FollowedPush, nowMs: number): number {
     const { pushId } = assigned.push
-    const offeredAtMs = assigned.targets.get(instance.uid)?.offeredAt.getTime() ?? 0
-    const beganAtMs = Math.max(instance.connectedAt.getTime(), offeredAtMs)
+    const { offer, connectedAtMs } = instance
+    const beganAtMs = offer?.pushId === pushId ? Math.max(connectedAtMs, offer.startedAtMs) : connectedAtMs
     const known = this.#known.get(instance.uid)
-    // One that was offered it only since the last look has had it since then.
     const isSame = known?.pushId === pushId && known.beganAtMs === beganAtMs
-    const elapsedMs = now.getTime() - beganAtMs
-    const sinceMs = isSame ? known.sinceMs : Math.min(nowMs, Math.max(this.#lastLookMs, nowMs - elapsedMs))
+    // It may be assigned again what it was assigned before, without an offer.
+    const sinceMs = isSame ? known.sinceMs : beganAtMs >= this.#lastLookMs ? beganAtMs : nowMs
     this.#seen.set(instance.uid, { pushId, beganAtMs, sinceMs })
     return sinceMs
   }
 
   /** A look at the whole fleet has ended: who was not seen in it is forgotten. */
-  endLook({ nowMs }: Moment): void {
+  endLook(nowMs: number): void {
     this.#known = this.#seen
     this.#seen = new Map()
     this.#lastLookMs = nowMs
@@ -85,7 +79,7 @@ export function toWorkloadFacts(
   workload: Workload,
   isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
   times: AssignmentTimes,
-  moment: Moment,
+  nowMs: number,
 ): WorkloadFacts {
   const instances: InstanceFacts[] = []
   for (const instance of workload.live.instances()) {
@@ -95,7 +89,7 @@ export function toWorkloadFacts(
       canReport: canReport(instance),
       assignedHash: assigned?.push.hash ?? null,
       reported: toReportedConfig(instance),
-      assignedSinceMs: assigned === null ? moment.nowMs : times.since(instance, assigned, moment),
+      assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
       health: toHealth(instance),
       unhealthySinceMs: instance.unhealthySinceMs,
     })

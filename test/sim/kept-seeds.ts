@@ -37,4 +37,9 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [7454, 'such an offer behind a gateway again, by another course'],
   [7398, 'drift that was counted from before the config was offered, and told too early'],
   [1905, 'nothing of the fleet: a config that was kept from the workload that its agent had left'],
+  [1668, 'drift that was told too early where the wall clock had jumped ahead since the offer'],
+  [1945, 'a poller whose requests had waited at a process that stood still, and that was asked no more'],
+  [4129, 'a fault of which no record was kept'],
+  [4207, 'a fault of which no record was kept'],
+  [4694, 'a fault of which no record was kept'],
 ]

@@ -17,10 +17,14 @@ export interface Offer {
   readonly generation: number
   /** Its row is stored; only then may a frame go out. */
   readonly isCommitted: boolean
+  /** When it was begun; monotonic. */
+  readonly startedAtMs: number
   /** Monotonic; null until a frame went out. */
   readonly lastSentAtMs: number | null
   readonly lastSentOn: number | null
   readonly sendsOnConnection: number
+  /** How often the answer to a poll gave it again since it was last sent: such a poll says that no answer came. */
+  readonly repeats: number
   /** The socket refused the last frame. */
   readonly wasDropped: boolean
   /** A status for its hash came since the last frame. */
@@ -81,6 +85,8 @@ export type OfferDecision =
 export const NO_STATUS_MS = 120_000
 export const APPLYING_MS = 300_000
 export const SENDS_MAX = 3
+/** How often a poll that comes again is answered with the same offer again. */
+export const REPEATS_MAX = 2
 
 const nothing = (why: Extract<OfferDecision, { kind: 'nothing' }>['why']): OfferDecision => ({
   kind: 'nothing',

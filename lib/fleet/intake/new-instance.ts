@@ -33,6 +33,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     capabilities: 0,
     hasCapabilities: false,
     connectedAt: now,
+    connectedAtMs: nowMs,
     lastMessageAt: now,
     lastMessageMs: nowMs,
     rhythm: NO_RHYTHM,

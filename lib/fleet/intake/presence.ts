@@ -58,6 +58,7 @@ export class Presence {
     this.#parts.state.away.delete(instance)
     if (before === null) {
       instance.connectedAt = this.#parts.deps.clock.now()
+      instance.connectedAtMs = this.#parts.deps.clock.monotonicMs()
       // A poller has one connection for all its polls: what was sent or ended on it before it went is not of this one.
       forgetOfferConnection(instance)
     }

@@ -3,7 +3,7 @@ import type { ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
-import { decideOffer, type OfferCause, SENDS_MAX } from '../decide/offer.ts'
+import { decideOffer, type OfferCause, REPEATS_MAX } from '../decide/offer.ts'
 import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
@@ -75,10 +75,11 @@ export class OfferEngine {
     else if (decision.kind === 'straggler') this.#markStraggler(instance, followed)
   }
 
-  /** An answer that did not arrive is given again, but not more often than anything else. */
-  #mayRepeatAnswer({ offer }: Instance): boolean {
+  /** An answer that did not arrive is given again, within bounds: some agents send each request again. */
+  #mayRepeatAnswer(instance: Instance): boolean {
+    const { offer } = instance
     if (offer === null || offer.ended !== null || !offer.isCommitted || offer.hasStatus) return false
-    return offer.sendsOnConnection < SENDS_MAX
+    return offer.lastSentOn === connectionIdOf(instance) && offer.repeats < REPEATS_MAX
   }
 
   /** The instance runs what it should: settle its row without a frame. */
@@ -129,7 +130,10 @@ export class OfferEngine {
     const target = followed.targets.get(instance.uid)
     // It counts once its row is written.
     const entry = target ?? this.#newJoiner(instance, followed, 'offered')
-    startOffer(instance, followed.push, false)
+    startOffer(instance, followed.push, {
+      isCommitted: false,
+      nowMs: this.#parts.deps.clock.monotonicMs(),
+    })
     this.#parts.state.outstanding.add(instance)
     this.#commits.store(instance, followed, entry)
   }
@@ -183,7 +187,10 @@ export class OfferEngine {
       noteOfferDropped(instance)
       return
     }
-    noteOfferSent(instance, connection.id, this.#parts.deps.clock.monotonicMs())
+    noteOfferSent(instance, connection.id, {
+      nowMs: this.#parts.deps.clock.monotonicMs(),
+      isRepeat: cause === 'poll-repeated',
+    })
     this.#noteOnTarget(instance, followed)
     this.sentCounts.set(cause, (this.sentCounts.get(cause) ?? 0) + 1)
     this.#parts.deps.notices.offerSent(instance, offer, cause)

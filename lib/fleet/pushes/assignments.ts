@@ -51,12 +51,13 @@ export class Assignments {
 
   /** Begin the offers whose rows were stored with the push itself, or with a stage of it. */
   startOffers(followed: FollowedPush, targets: NewPush['plan']['targets']): void {
+    const nowMs = this.#parts.deps.clock.monotonicMs()
     for (const { instance, target } of targets) {
       // One that moved to another workload since it was planned is not offered anything of this one.
       if (assignmentOf(instance) !== followed) continue
       if (target.state === 'applied') withdrawOffer(instance)
       else {
-        startOffer(instance, followed.push, true)
+        startOffer(instance, followed.push, { isCommitted: true, nowMs })
         this.#parts.state.outstanding.add(instance)
       }
     }

@@ -114,12 +114,14 @@ export class CommitTurns {
       quarantineInstance(workload, quarantine.hash, quarantine.instanceUid)
     for (const former of formers) this.#assignments.close(workload, former)
     if (workload.rollout !== null) state.rollingOut.add(workload)
+    const nowMs = deps.clock.monotonicMs()
     for (const instance of workload.instances) {
       const followed = assignmentOf(instance)
       const target = followed?.targets.get(instance.uid)
       if (followed === null || target === undefined || instance.offer?.pushId === followed.push.pushId)
         continue
-      if (OFFERED_BY_COMMIT.includes(target.state)) startOffer(instance, followed.push, true)
+      if (OFFERED_BY_COMMIT.includes(target.state))
+        startOffer(instance, followed.push, { isCommitted: true, nowMs })
     }
     this.#assignments.moved(workload)
     if (workload.newestPush !== null) deps.notices.pushChanged(workload, workload.newestPush)

@@ -85,6 +85,8 @@ export interface Instance {
   capabilities: number
   hasCapabilities: boolean
   connectedAt: Date
+  /** The same on the monotonic clock. */
+  connectedAtMs: number
   lastMessageAt: Date
   lastMessageMs: number
   /** Of an HTTP agent's polls. */

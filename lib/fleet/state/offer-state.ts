@@ -29,7 +29,7 @@ export function unfreezeOffers(workload: Workload): void {
 export function startOffer(
   instance: Instance,
   { pushId, hash, generation }: Pick<Offer, 'pushId' | 'hash' | 'generation'>,
-  isCommitted: boolean,
+  { isCommitted, nowMs }: { isCommitted: boolean; nowMs: number },
 ): void {
   const before = instance.offer
   const holder: OfferHolder = instance
@@ -41,10 +41,12 @@ export function startOffer(
     hash,
     generation,
     isCommitted,
+    startedAtMs: nowMs,
     // An outstanding offer of the same hash carries over as this push's.
     lastSentAtMs: carries ? before.lastSentAtMs : null,
     lastSentOn: carries ? before.lastSentOn : null,
     sendsOnConnection: carries ? before.sendsOnConnection : 0,
+    repeats: carries ? before.repeats : 0,
     wasDropped: false,
     hasStatus: false,
     ended: null,
@@ -72,11 +74,16 @@ export function reopenOffer(instance: Instance): void {
   offer.endedOn = null
 }
 
-/** A frame with the offer went out on this connection. */
-export function noteOfferSent(instance: Instance, connectionId: number, nowMs: number): void {
+/** A frame with the offer went out on this connection. One that a repeated poll asked for makes up for the last. */
+export function noteOfferSent(
+  instance: Instance,
+  connectionId: number,
+  { nowMs, isRepeat }: { nowMs: number; isRepeat: boolean },
+): void {
   const offer = own(instance)
   if (offer === null) return
-  offer.sendsOnConnection = offer.lastSentOn === connectionId ? offer.sendsOnConnection + 1 : 1
+  if (!isRepeat) offer.sendsOnConnection = offer.lastSentOn === connectionId ? offer.sendsOnConnection + 1 : 1
+  offer.repeats = isRepeat ? offer.repeats + 1 : 0
   offer.lastSentOn = connectionId
   offer.lastSentAtMs = nowMs
   offer.wasDropped = false

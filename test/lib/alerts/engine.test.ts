@@ -244,6 +244,26 @@ describe('config_drift', () => {
     expect(await run()).toEqual({ fired: 1, resolved: 0 })
   })
 
+  it('waits for all of it where the wall clock jumps ahead between the offer and the next look', async () => {
+    const { clock } = await start()
+    const { run } = engineOf()
+    const wire = await join()
+    await run()
+    clock.advance(15_000)
+    await server.push(only().id, CONFIG)
+    tell(wire, 1, 1, statusOf(sha256Hex(CONFIG), 3))
+    await eventually('it has failed', () => only().newestPush?.status === 'failed')
+    clock.set(new Date(clock.now().getTime() + DAY_MS))
+    await run()
+    const rules = async () => (await open()).map(({ rule }) => rule).sort()
+    clock.advance(59_999)
+    await run()
+    expect(await rules()).toEqual(['push_failed'])
+    clock.advance(1)
+    await run()
+    expect(await rules()).toEqual(['config_drift', 'push_failed'])
+  })
+
   it('keeps the alert of a workload whose instances are gone', async () => {
     const { clock } = await start()
     const { run } = engineOf()

@@ -3,6 +3,7 @@ import {
   NO_STATUS_MS,
   type Offer,
   type OfferCause,
+  REPEATS_MAX,
   SENDS_MAX,
 } from '../../../lib/fleet/decide/offer.ts'
 import type { Instance } from '../../../lib/fleet/state/model.ts'
@@ -19,6 +20,8 @@ interface Sent {
   connectedAt: Date
   connectionId: number
   count: number
+  /** Answers to polls that came again, since the last of those that count. */
+  repeats: number
 }
 
 /** Offers are stored before they go out, go out once a generation but for a stated cause, and never of a bad config. */
@@ -56,6 +59,7 @@ export class OfferPromises {
       before !== undefined && (linkedAtMs > before.atMs || instance.connectedAt !== before.connectedAt)
     const isBack = isPoller && (isNewOne || isShared)
     const isSame = before?.connectionId === connectionId && !isBack
+    const isRepeated = cause === 'poll-repeated'
     if (before !== undefined && isSame) {
       const silentMs = nowMs - before.atMs
       const isStated =
@@ -64,15 +68,28 @@ export class OfferPromises {
         cause === 'send-dropped' ||
         // It was on another socket meanwhile, and has come back to one that others kept open.
         (cause === 'new-connection' && linkedAtMs > before.atMs) ||
-        cause === 'poll-repeated'
+        isRepeated
       if (!isStated)
         this.#report(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
-      if (before.count >= SENDS_MAX) this.#report(`${instance.uid} was offered more than ${SENDS_MAX} times`)
+      if (!isRepeated && before.count >= SENDS_MAX)
+        this.#report(`${instance.uid} was offered more than ${SENDS_MAX} times`)
+      if (isRepeated && before.repeats >= REPEATS_MAX)
+        this.#report(`${instance.uid} was answered the same more than ${REPEATS_MAX} times again`)
     }
-    const count = isSame ? before!.count + 1 : 1
+    const count = isSame ? before!.count + Number(!isRepeated) : 1
+    const repeats = isSame && isRepeated ? before!.repeats + 1 : 0
     const { pushId, generation } = offer
     const { connectedAt } = instance
-    this.#sent.set(key, { instance, pushId, generation, atMs: nowMs, connectedAt, connectionId, count })
+    this.#sent.set(key, {
+      instance,
+      pushId,
+      generation,
+      atMs: nowMs,
+      connectedAt,
+      connectionId,
+      count,
+      repeats,
+    })
   }
 
   /** A config is on its way to an agent, which is in this workload; its home is stored a moment later. */

@@ -29,6 +29,8 @@ const SENT: Offer = {
   lastSentAtMs: NOW - 1_000,
   lastSentOn: 7,
   sendsOnConnection: 1,
+  startedAtMs: 0,
+  repeats: 0,
   wasDropped: false,
   hasStatus: false,
   ended: null,

@@ -33,6 +33,26 @@ function restart(): void {
   poller.say({ sequenceNum: 0, attributes: new Map(Object.entries(attributes)) })
 }
 
+it('one whose request came three times at once, each answered too late, is asked again', async () => {
+  poller.say({ sequenceNum: 7 })
+  await ctx.advance(500)
+  // They waited at a process that stood still: nobody waits for the answers any more.
+  for (let copy = 0; copy < 5; copy++) poller.say({ sequenceNum: 7 })
+  expect(poller.offered()).toHaveLength(3)
+  await poll(5)
+  expect(poller.offered()).toHaveLength(4)
+  poller.apply()
+  expect(await workload.ends(workload.live.active!.push.pushId)).toMatchObject({ p: 'applied' })
+})
+
+it('one that sends each request again is asked three times, and answered again twice each time', async () => {
+  for (let sequenceNum = 100; sequenceNum < 140; sequenceNum++) {
+    for (let copy = 0; copy < 4; copy++) poller.say({ sequenceNum })
+    await ctx.advance(30_000)
+  }
+  expect(poller.offered()).toHaveLength(9)
+})
+
 it('one that was asked in vain is offered the config again when it comes back', async () => {
   await poll(30)
   expect(poller.offered()).toHaveLength(3)
