@@ -1,9 +1,5 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, pasteInto, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { findBarriers, pasteInto } from './support/browser.ts'
 import {
   GATEWAY,
   GATEWAY_FASTER,
@@ -12,40 +8,18 @@ import {
   SECRETIVE,
   workloadId,
 } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { agents, connectAgent, page, service, stopAgents, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let seen: Visit
-let page: Page
-let agents: SimulatedAgent[] = []
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-})
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-})
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-afterEach(async () => {
-  await seen.context.close()
-  await Promise.all(agents.splice(0).map((agent) => agent.stop()))
-})
+useStage({ pages: 'each' })
+afterEach(stopAgents)
 
 /** Workloads of one instance each, all of which run the same good config. */
 async function connectHosts(team: string, count: number): Promise<void> {
-  agents = Array.from({ length: count }, (_, at) =>
-    connect(service, `${team}-${at}`, `${team}-${at}-pod`, {
+  for (let at = 0; at < count; at++)
+    connectAgent(`${team}-${at}`, `${team}-${at}-pod`, {
       behaviour: { kind: 'apply', delayMs: 100 },
       capabilities: SECRETIVE,
-    }),
-  )
+    })
   for (let at = 0; at < count; at++)
     await pushAndSettle(service, await workloadId(service, `${team}-${at}`), GATEWAY)
 }

@@ -1,12 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
-import { type SimulatedAgent, SUPERVISED } from '../../../runtime/quickstart/simulated-agent.ts'
+import { SUPERVISED } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, pasteInto, signIn, visit } from './support/browser.ts'
+import { pasteInto, signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
-import { startComplete } from './support/service.ts'
+import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
 const GOOD = `receivers:
   otlp:
@@ -31,9 +30,6 @@ service:
 const BETTER = GOOD.replace('5s', '2s')
 const REJECTED = GOOD.replace('debug: {}', 'nosuchvendor: {}').replace('[debug]', '[nosuchvendor]')
 
-let service: Service
-let browser: Browser
-let agents: SimulatedAgent[] = []
 let workload = ''
 
 async function workloadId(name: string): Promise<string> {
@@ -63,19 +59,14 @@ async function approveAndPush(page: Page): Promise<void> {
   await page.waitForURL(/\/pushes\//)
 }
 
-beforeAll(async () => {
-  service = await startComplete({ MIN_AGENT_VERSION: '0.140.0' })
-  browser = await launchBrowser()
-  agents = ['a', 'b', 'c'].map((pod) =>
-    connect(service, 'checkout', `checkout-${pod}`, { behaviour: { kind: 'apply', delayMs: 300 } }),
-  )
-  workload = await workloadId('checkout')
-})
-
-afterAll(async () => {
-  await Promise.all(agents.map((agent) => agent.stop()))
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'none',
+  env: { MIN_AGENT_VERSION: '0.140.0' },
+  async prepare() {
+    for (const pod of ['a', 'b', 'c'])
+      connectAgent('checkout', `checkout-${pod}`, { behaviour: { kind: 'apply', delayMs: 300 } })
+    workload = await workloadId('checkout')
+  },
 })
 
 describe('a change', () => {

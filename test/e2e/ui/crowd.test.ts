@@ -1,15 +1,12 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import type { Page } from 'playwright-core'
+import { afterAll, describe, expect, test } from 'vitest'
+import { signIn, type Visit, visit } from './support/browser.ts'
 import { announceThousands, connect } from './support/fleet.ts'
-import { startComplete } from './support/service.ts'
 import { measure, recordSmoothness, type Smoothness, scrollBy } from './support/smoothness.ts'
+import { browser, service, useStage } from './support/stage.ts'
 
 const CROWD = 15_000
 
-let service: Service
-let browser: Browser
 let seen: Visit
 let page: Page
 const figures: Record<string, Smoothness> = {}
@@ -19,24 +16,22 @@ const rows = () => page.locator('tbody tr[aria-rowindex]')
 /** Only what is in sight is drawn, whatever the table holds. */
 const expectFewRows = async () => expect(await page.locator('tbody tr').count()).toBeLessThan(120)
 
-beforeAll(async () => {
-  service = await startComplete({ WORKLOAD_DISCONNECT_GRACE_SECONDS: '3600' })
-  browser = await launchBrowser()
-  const startedMs = performance.now()
-  await announceThousands(service, CROWD)
-  console.log(`${CROWD} workloads announced in ${Math.round((performance.now() - startedMs) / 1000)} s`)
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await recordSmoothness(page)
-  await signIn(page)
-}, 400_000)
-
-afterAll(async () => {
-  console.table(figures)
-  await seen?.context.close()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'none',
+  env: { WORKLOAD_DISCONNECT_GRACE_SECONDS: '3600' },
+  withinMs: 400_000,
+  async prepare() {
+    const startedMs = performance.now()
+    await announceThousands(service, CROWD)
+    console.log(`${CROWD} workloads announced in ${Math.round((performance.now() - startedMs) / 1000)} s`)
+    seen = await visit(browser, service.url)
+    page = seen.page
+    await recordSmoothness(page)
+    await signIn(page)
+  },
 })
+
+afterAll(() => console.table(figures))
 
 /** With fifteen thousand workloads in the table. What is asserted is behaviour; the figures are printed. */
 describe('the fleet table with fifteen thousand workloads', () => {

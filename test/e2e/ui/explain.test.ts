@@ -1,41 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
-import { FAILING_EXPORTER, GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { findBarriers } from './support/browser.ts'
+import { FAILING_EXPORTER, GATEWAY_FASTER } from './support/scene.ts'
+import { agents, connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let agents: SimulatedAgent[]
-let seen: Visit
-let page: Page
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agents = ['1', '2', '3'].map((pod) =>
-    connect(service, 'telling', `telling-${pod}`, { behaviour: { kind: 'apply', delayMs: 50 } }),
-  )
-  id = await workloadId(service, 'telling', 3)
-  await pushAndSettle(service, id, GATEWAY)
-})
-
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-
-afterEach(() => seen.context.close())
-
-afterAll(async () => {
-  await Promise.all((agents ?? []).map((agent) => agent.stop()))
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'each',
+  async prepare() {
+    id = await connectManaged('telling', { pods: 3, behaviour: { kind: 'apply', delayMs: 50 } })
+  },
 })
 
 const REFUSED = 'failed to push: dial tcp 10.3.0.17:4318: connect: connection refused'

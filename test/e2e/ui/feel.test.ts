@@ -1,58 +1,41 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import { BUNDLE, type Service, startService } from '../support/service.ts'
-import { type Looks, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { BUNDLE, startService } from '../support/service.ts'
+import { signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
 import { FAILING_EXPORTER, GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import {
+  agents,
+  browser,
+  connectAgent,
+  connectManaged,
+  openPage,
+  page,
+  seen,
+  service,
+  useStage,
+} from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let agents: SimulatedAgent[] = []
-let seen: Visit
-let page: Page
 let gateway = ''
 
 const DARK = 'rgb(17, 18, 20)'
 const LIGHT = 'rgb(247, 247, 245)'
 const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
 
-async function open(looks: Looks = {}): Promise<void> {
-  await seen?.context.close()
-  seen = await visit(browser, service.url, looks)
-  page = seen.page
-  await signIn(page)
-}
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agents = ['a', 'b'].map((pod) =>
-    connect(service, 'gateway', `gateway-${pod}`, { behaviour: { kind: 'apply', delayMs: 50 } }),
-  )
-  gateway = await workloadId(service, 'gateway', 2)
-  await pushAndSettle(service, gateway, GATEWAY)
+useStage({
+  pages: 'each',
+  async prepare() {
+    gateway = await connectManaged('gateway', { pods: 2, behaviour: { kind: 'apply', delayMs: 50 } })
+  },
 })
-
-beforeEach(() => open())
 
 afterEach(async () => {
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
 })
 
-afterAll(async () => {
-  await Promise.all(agents.map((agent) => agent.stop()))
-  await seen?.context.close()
-  await browser?.close()
-  await service?.stop()
-})
-
 describe('the fleet table', () => {
   test('stands still under the pointer: new rows wait behind a pill that says how many', async () => {
     await page.getByRole('link', { name: 'gateway', exact: true }).hover()
-    const late = ['x', 'y', 'z'].map((name) => connect(service, `late-${name}`, `late-${name}-1`))
-    agents.push(...late)
+    for (const name of ['x', 'y', 'z']) connectAgent(`late-${name}`, `late-${name}-1`)
     await page.getByRole('button', { name: '3 new' }).waitFor()
     expect(await page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
     await page.getByRole('button', { name: '3 new' }).click()
@@ -97,7 +80,8 @@ describe('the fleet table', () => {
 
 describe('the theme', () => {
   test('follows the system, while somebody looks, until one is chosen', async () => {
-    await open({ theme: 'dark' })
+    await seen.context.close()
+    await openPage({ theme: 'dark' })
     await expect.poll(background).toBe(DARK)
     await page.emulateMedia({ colorScheme: 'light' })
     await expect.poll(background).toBe(LIGHT)

@@ -1,30 +1,9 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, pasteInto, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
+import { expect, test } from 'vitest'
+import { findBarriers, pasteInto } from './support/browser.ts'
 import { GATEWAY, GATEWAY_FASTER, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { agents, connectAgent, page, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let seen: Visit
-let page: Page
-let agents: SimulatedAgent[] = []
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-afterAll(async () => {
-  await browser?.close()
-  await Promise.all(agents.map((agent) => agent.stop()))
-  await service?.stop()
-})
+useStage({ pages: 'one' })
 
 const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
 const decide = async (name: string, comment = '') => {
@@ -52,12 +31,11 @@ async function writeVersion(number: number, yaml: string, comment: string): Prom
 }
 
 test('a fleet config is created, gets versions, and one of them is carried to all under it', async () => {
-  agents = Array.from({ length: 3 }, (_, at) =>
-    connect(service, `rim-${at}`, `rim-${at}-pod`, {
+  for (let at = 0; at < 3; at++)
+    connectAgent(`rim-${at}`, `rim-${at}-pod`, {
       behaviour: { kind: 'apply', delayMs: 100 },
       capabilities: SECRETIVE,
-    }),
-  )
+    })
   for (let at = 0; at < 3; at++) await pushAndSettle(service, await workloadId(service, `rim-${at}`), GATEWAY)
   await page.goto('/fleet-configs')
   await page.getByRole('link', { name: 'New fleet config' }).click()

@@ -1,32 +1,19 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
 import { GATEWAY, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { connectAgent, page, service, useStage } from './support/stage.ts'
 
 // Whoever pushes to a workload under a fleet config is told beforehand that this holds it, and can release it after.
-let service: Service
-let browser: Browser
-let agent: SimulatedAgent
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'gateway', 'gateway-1')
-  id = await workloadId(service, 'gateway')
-})
-
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'one',
+  async prepare() {
+    connectAgent('gateway', 'gateway-1')
+    id = await workloadId(service, 'gateway')
+  },
 })
 
 test('a push that holds a workload says so before the click, and the hold is released on its page', async () => {
@@ -39,8 +26,6 @@ test('a push that holds a workload says so before the click, and the hold is rel
     201,
   )) as ApprovalRecord
   await service.api.post(`${path}/${asked.id}/approve`, { comment: 'fine' }, 200)
-  const { page, context } = await visit(browser, service.url)
-  await signIn(page)
   await page.goto(`/workloads/${id}/changes/${asked.id}`)
   await page.getByRole('button', { name: 'Push', exact: true }).click()
   const dialog = page.getByRole('dialog')
@@ -55,5 +40,4 @@ test('a push that holds a workload says so before the click, and the hold is rel
   await page.getByRole('button', { name: 'Release' }).click()
   await page.getByText('Released. Nothing was pushed by it.').waitFor()
   expect(await standing()).not.toHaveProperty('hold')
-  await context.close()
 })

@@ -1,26 +1,13 @@
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
+import { describe, expect, test } from 'vitest'
+import { SHOTS, signIn, visit } from './support/browser.ts'
 import { announceThousands, connect } from './support/fleet.ts'
 import { FAILING_EXPORTER } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { browser, service, useStage } from './support/stage.ts'
 
 const CROWD = 3_000
 
-let service: Service
-let browser: Browser
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-})
+useStage({ pages: 'none' })
 
 /** Delete a workload, whatever its state, so that the counts of the other tests hold. */
 async function forget(name: string): Promise<void> {

@@ -1,41 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
-import { GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { expect, test } from 'vitest'
+import { findBarriers } from './support/browser.ts'
+import { GATEWAY, GATEWAY_FASTER } from './support/scene.ts'
+import { connectManaged, page, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let agent: SimulatedAgent
-let seen: Visit
-let page: Page
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'kept', 'kept-1', { behaviour: { kind: 'apply', delayMs: 50 } })
-  id = await workloadId(service, 'kept')
-  await pushAndSettle(service, id, GATEWAY)
-  const wish = { owner: 'platform', config: GATEWAY, commit_sha: 'c0ffee', commit_author: 'Ann' }
-  await service.api.post(`/api/workloads/${id}/config/desired`, wish, 200)
-})
-
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-
-afterEach(() => seen.context.close())
-
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'each',
+  async prepare() {
+    id = await connectManaged('kept', { behaviour: { kind: 'apply', delayMs: 50 } })
+    const wish = { owner: 'platform', config: GATEWAY, commit_sha: 'c0ffee', commit_author: 'Ann' }
+    await service.api.post(`/api/workloads/${id}/config/desired`, wish, 200)
+  },
 })
 
 const button = (name: string) => page.getByRole('button', { name, exact: true })

@@ -1,11 +1,7 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, pasteInto, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import { pasteInto } from './support/browser.ts'
 import { GATEWAY, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
 const DATADOG = `api_key: 0123456789abcdef0123456789abcdef
 logs_enabled: true
@@ -13,37 +9,18 @@ apm_config:
   enabled: true
 `
 
-let service: Service
-let browser: Browser
-let agents: SimulatedAgent[] = []
-let seen: Visit
-let page: Page
 let kiosk = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agents = ['kiosk', 'bank'].map((name) => connect(service, name, `${name}-1`))
-  kiosk = await workloadId(service, 'kiosk')
-  await workloadId(service, 'bank')
+useStage({
+  pages: 'each',
+  async prepare() {
+    for (const name of ['kiosk', 'bank']) connectAgent(name, `${name}-1`)
+    kiosk = await workloadId(service, 'kiosk')
+    await workloadId(service, 'bank')
+  },
 })
 
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-
-afterEach(async () => {
-  await seen.context.close()
-  expect(seen.complaints).toEqual([])
-})
-
-afterAll(async () => {
-  await Promise.all(agents.map((agent) => agent.stop()))
-  await browser?.close()
-  await service?.stop()
-})
+afterEach(() => expect(seen.complaints).toEqual([]))
 
 /** Choose the workload in the field that asks for one, with the keyboard, and open the change. */
 async function openAsChange(name: string): Promise<void> {

@@ -1,29 +1,17 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
 import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { connectAgent, page, service, useStage } from './support/stage.ts'
 
 // What the API can do, the pages offer.
-let service: Service
-let browser: Browser
-let agent: SimulatedAgent
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'gateway', 'gateway-1')
-  id = await workloadId(service, 'gateway')
-})
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'each',
+  async prepare() {
+    connectAgent('gateway', 'gateway-1')
+    id = await workloadId(service, 'gateway')
+  },
 })
 
 test('pinning in place of another config says which one, also when somebody else was faster', async () => {
@@ -34,8 +22,6 @@ test('pinning in place of another config says which one, also when somebody else
   const pinByApi = (hash: string, status: number) =>
     service.api.post(`/api/workloads/${id}/configs/${hash}/known-good`, { force: true }, status)
   await pinByApi(first, 201)
-  const { page, context } = await visit(browser, service.url)
-  await signIn(page)
   await page.goto(`/workloads/${id}/history`)
   const row = page.getByRole('row', { name: new RegExp(third.slice(0, 7)) })
   await row.getByRole('button', { name: 'Pin as known good' }).click()
@@ -51,12 +37,9 @@ test('pinning in place of another config says which one, also when somebody else
   expect(await service.api.get(`/api/workloads/${id}/known-good`)).toMatchObject({
     ...{ config_id: third, replaced_config_id: second, replace_reason: 'it is faster' },
   })
-  await context.close()
 })
 
 test('a push group is chosen by types, versions and capabilities as well', async () => {
-  const { page, context } = await visit(browser, service.url)
-  await signIn(page)
   await page.goto('/settings/groups')
   await page.getByRole('button', { name: 'New push group' }).click()
   const dialog = page.getByRole('dialog')
@@ -76,21 +59,15 @@ test('a push group is chosen by types, versions and capabilities as well', async
     types: ['collector'],
     capabilities: ['remote_config', 'batch'],
   })
-  await context.close()
 })
 
 test('versions end with what to do about them', async () => {
-  const { page, context } = await visit(browser, service.url)
-  await signIn(page)
   await page.goto('/versions?recommended=9.9.9')
   const todo = page.getByRole('row', { name: /Upgrade the collector to the recommended version/ })
   await todo.getByRole('link', { name: 'gateway' }).waitFor()
-  await context.close()
 })
 
 test('a workload that lives can be removed, and comes back as a new one', async () => {
-  const { page, context } = await visit(browser, service.url)
-  await signIn(page)
   await page.goto(`/workloads/${id}`)
   await page.getByRole('button', { name: 'Delete' }).click()
   const dialog = page.getByRole('dialog')
@@ -107,5 +84,4 @@ test('a workload that lives can be removed, and comes back as a new one', async 
       list.length > 0
     )
   })
-  await context.close()
 })

@@ -1,26 +1,22 @@
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Api, type Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, SHOTS, signIn, visit } from './support/browser.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Api } from '../support/service.ts'
+import { findBarriers, SHOTS, signIn, visit } from './support/browser.ts'
 import { openScene, type Scene } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { browser, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
 let scene: Scene
 
-beforeAll(async () => {
-  service = await startComplete({ MIN_AGENT_VERSION: '0.140.0' })
-  browser = await launchBrowser()
-  scene = await openScene(service)
-}, 180_000)
-
-afterAll(async () => {
-  await scene?.close()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'none',
+  env: { MIN_AGENT_VERSION: '0.140.0' },
+  withinMs: 180_000,
+  async prepare() {
+    scene = await openScene(service)
+  },
 })
+
+afterAll(() => scene?.close())
 
 // Side by side, as each mostly waits; theme and language are a user's own, so each look is a user.
 describe.concurrent.each([

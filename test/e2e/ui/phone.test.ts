@@ -1,38 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
-import { FAILING_EXPORTER, GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { findBarriers } from './support/browser.ts'
+import { FAILING_EXPORTER } from './support/scene.ts'
+import { agents, connectManaged, page, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let agents: SimulatedAgent[]
-let seen: Visit
-let page: Page
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete({ MIN_AGENT_VERSION: '0.140.0' })
-  browser = await launchBrowser()
-  agents = ['1', '2', '3'].map((pod) =>
-    connect(service, 'a-gateway-with-a-long-name', `a-gateway-with-a-long-name-7c9f-${pod}`),
-  )
-  id = await workloadId(service, 'a-gateway-with-a-long-name', 3)
-  await pushAndSettle(service, id, GATEWAY)
-  agents[0]?.say({ health: FAILING_EXPORTER })
-  seen = await visit(browser, service.url, { width: 390, height: 844 })
-  page = seen.page
-  await signIn(page)
-})
-
-afterAll(async () => {
-  await seen?.context.close()
-  await Promise.all((agents ?? []).map((agent) => agent.stop()))
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'one',
+  looks: { width: 390, height: 844 },
+  env: { MIN_AGENT_VERSION: '0.140.0' },
+  async prepare() {
+    id = await connectManaged('a-gateway-with-a-long-name', { pods: 3 })
+    agents[0]?.say({ health: FAILING_EXPORTER })
+  },
 })
 
 /** How far each table of the page could be scrolled sideways, by its name. */

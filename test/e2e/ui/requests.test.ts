@@ -1,49 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { findBarriers, launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
-import {
-  GATEWAY,
-  GATEWAY_FASTER,
-  GATEWAY_KAFKA,
-  pushAndSettle,
-  SECRETIVE,
-  workloadId,
-} from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { findBarriers } from './support/browser.ts'
+import { GATEWAY_FASTER, GATEWAY_KAFKA, SECRETIVE } from './support/scene.ts'
+import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let agent: SimulatedAgent
-let seen: Visit
-let page: Page
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'asked', 'asked-1', {
-    capabilities: SECRETIVE,
-    behaviour: { kind: 'apply', delayMs: 50 },
-  })
-  id = await workloadId(service, 'asked')
-  await pushAndSettle(service, id, GATEWAY)
-})
-
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-
-afterEach(() => seen.context.close())
-
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'each',
+  async prepare() {
+    id = await connectManaged('asked', {
+      capabilities: SECRETIVE,
+      behaviour: { kind: 'apply', delayMs: 50 },
+    })
+  },
 })
 
 const approvals = () => `/api/workloads/${id}/config/approvals`

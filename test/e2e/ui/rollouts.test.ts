@@ -1,9 +1,5 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent, SimulatedAgentOptions } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { SimulatedAgentOptions } from '../../../runtime/quickstart/simulated-agent.ts'
 import {
   FAILING_EXPORTER,
   GATEWAY,
@@ -14,48 +10,28 @@ import {
   startRollout,
   workloadId,
 } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import {
+  agents,
+  connectAgent,
+  connectManaged,
+  page,
+  seen,
+  service,
+  stopAgents,
+  useStage,
+} from './support/stage.ts'
 
 /** Long enough that no stage moves on while somebody looks at it. */
 const FOR_EVER = 3600
 const POD_COUNT = 8
 const UNKNOWN_EXPORTER = 'error decoding \'exporters\': unknown type: "kafka" for id: "kafka/eu"'
 
-let service: Service
-let browser: Browser
-let seen: Visit
-let page: Page
-let agents: SimulatedAgent[] = []
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-})
-
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-
-afterEach(async () => {
-  await seen.context.close()
-  await Promise.all(agents.splice(0).map((agent) => agent.stop()))
-})
+useStage({ pages: 'each' })
+afterEach(stopAgents)
 
 /** Eight pods of one deployment that run a good config; the workload's id. */
-async function connectPods(name: string, options: Partial<SimulatedAgentOptions> = {}): Promise<string> {
-  agents = Array.from({ length: POD_COUNT }, (_, at) =>
-    connect(service, name, `${name}-${at + 1}`, { behaviour: { kind: 'apply', delayMs: 150 }, ...options }),
-  )
-  const id = await workloadId(service, name, POD_COUNT)
-  await pushAndSettle(service, id, GATEWAY)
-  return id
+function connectPods(name: string, options: Partial<SimulatedAgentOptions> = {}): Promise<string> {
+  return connectManaged(name, { pods: POD_COUNT, behaviour: { kind: 'apply', delayMs: 150 }, ...options })
 }
 
 /** A request that is approved and waits for its push; the address of its review. */
@@ -199,15 +175,14 @@ describe('a staged rollout', () => {
 describe('a staged rollout of a first config that fails', () => {
   test('says the same everywhere: nothing to go back to, who runs it still, why, and what to do', async () => {
     // The first member takes it; the second has no such exporter.
-    agents = Array.from({ length: POD_COUNT }, (_, at) =>
-      connect(service, 'first-ever', `first-ever-${at + 1}`, {
+    for (let pod = 1; pod <= POD_COUNT; pod++)
+      connectAgent('first-ever', `first-ever-${pod}`, {
         capabilities: SECRETIVE,
         behaviour:
-          at === 1
+          pod === 2
             ? { kind: 'fail', delayMs: 200, errorMessage: UNKNOWN_EXPORTER }
             : { kind: 'apply', delayMs: 0 },
-      }),
-    )
+      })
     const id = await workloadId(service, 'first-ever', POD_COUNT)
     const rollout = await startRollout(service, id, GATEWAY, [
       { percentage: 25, dwell_seconds: FOR_EVER },
@@ -242,9 +217,8 @@ describe('a staged rollout of a first config that fails', () => {
   })
 
   test('offers no rollback while it is halted, and says why', async () => {
-    agents = Array.from({ length: POD_COUNT }, (_, at) =>
-      connect(service, 'first-held', `first-held-${at + 1}`, { behaviour: { kind: 'apply', delayMs: 0 } }),
-    )
+    for (let pod = 1; pod <= POD_COUNT; pod++)
+      connectAgent('first-held', `first-held-${pod}`, { behaviour: { kind: 'apply', delayMs: 0 } })
     const id = await workloadId(service, 'first-held', POD_COUNT)
     await haltFirstStage(id)
     await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })

@@ -1,26 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
-import { startComplete, TEST_ADMIN } from './support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { signIn, visit } from './support/browser.ts'
+import { TEST_ADMIN } from './support/service.ts'
+import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let agent: SimulatedAgent
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'reported', 'reported-1')
-})
-
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'none',
+  prepare: async () => void connectAgent('reported', 'reported-1'),
 })
 
 describe('one’s own settings', () => {

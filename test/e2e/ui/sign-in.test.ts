@@ -1,23 +1,11 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, visit } from './support/browser.ts'
+import { signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
-import { startComplete, TEST_ADMIN } from './support/service.ts'
+import { TEST_ADMIN } from './support/service.ts'
+import { browser, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
-})
+useStage({ pages: 'none' })
 
 describe('signing in', () => {
   test('with the keyboard alone, and back to where one wanted to go', async () => {

@@ -1,40 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
-import { connect } from './support/fleet.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { agents, connectAgent, page, service, useStage } from './support/stage.ts'
 
-let service: Service
-let browser: Browser
-let seen: Visit
-let page: Page
-let agent: SimulatedAgent
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'quiet', 'quiet-1')
-  id = await workloadId(service, 'quiet')
+useStage({
+  pages: 'each',
+  async prepare() {
+    connectAgent('quiet', 'quiet-1')
+    id = await workloadId(service, 'quiet')
+  },
 })
 
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-  await page.getByText('live', { exact: true }).waitFor()
-})
-
-afterEach(() => seen.context.close())
-
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
-})
+beforeEach(() => page.getByText('live', { exact: true }).waitFor())
 
 const freeze = () => process.kill(service.process().pid, 'SIGSTOP')
 const thaw = () => process.kill(service.process().pid, 'SIGCONT')
@@ -89,7 +67,7 @@ describe('the time a workload was last heard of', () => {
       await page.goto(path)
       await page.locator('main time').last().waitFor()
       const before = await shown()
-      agent.say({})
+      agents[0]!.say({})
       await expect.poll(async () => String(await shown()) > String(before), { timeout: 20_000 }).toBe(true)
     }
   })

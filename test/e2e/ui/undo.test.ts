@@ -1,42 +1,18 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { Service } from '../support/service.ts'
-import { launchBrowser, signIn, type Visit, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
 import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
 // What is done by a slip of the hand can be taken back.
-let service: Service
-let browser: Browser
-let agent: SimulatedAgent
-let seen: Visit
-let page: Page
 let id = ''
 
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  agent = connect(service, 'gateway', 'gateway-1')
-  id = await workloadId(service, 'gateway')
-  await pushAndSettle(service, id, GATEWAY)
-})
-
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-})
-
-afterEach(() => seen.context.close())
-
-afterAll(async () => {
-  await agent?.stop()
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'each',
+  async prepare() {
+    id = await connectManaged('gateway')
+  },
 })
 
 test('an alert is resolved with a reason, which is shown, and opened again', async () => {
