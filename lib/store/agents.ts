@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import type { SeenTable } from './seen-rows.ts'
 
@@ -13,37 +14,32 @@ export interface AgentHome {
   pollIntervalMs: number | null
 }
 
+const HOME = columns<keyof AgentHome>({
+  instanceUid: 'instance_uid',
+  workloadId: 'workload_id',
+  seenAt: 'seen_at',
+  pollIntervalMs: 'poll_interval_ms',
+})
+
 /** The agents that described themselves last, `limit` at most, the oldest of them first. */
 export async function listAgentHomes(db: Db, limit: number): Promise<AgentHome[]> {
-  const rows = await db.query<{
-    instance_uid: string
-    workload_id: string
-    seen_at: Date
-    poll_interval_ms: number | null
-  }>(
-    `select instance_uid, workload_id, seen_at, poll_interval_ms from (
-       select instance_uid, workload_id, seen_at, poll_interval_ms from agent_workloads order by seen_at desc limit $1) h
+  return db.query<AgentHome>(
+    `select ${HOME.select()} from (
+       select ${HOME.names} from agent_workloads order by seen_at desc limit $1) h
      order by seen_at, instance_uid`,
     [limit],
   )
-  return rows.map((row) => ({
-    instanceUid: row.instance_uid,
-    workloadId: row.workload_id,
-    seenAt: row.seen_at,
-    pollIntervalMs: row.poll_interval_ms,
-  }))
 }
 
 /** Remember many agents in one statement; those of workloads that are gone meanwhile are passed over. */
 export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): Promise<void> {
   await tx.execute(
-    `insert into agent_workloads (instance_uid, workload_id, seen_at, poll_interval_ms)
+    `insert into agent_workloads (${HOME.names})
      select h.uid, w.id, h.seen, h.interval_ms
      from unnest($1::text[], $2::text[], $3::timestamptz[], $4::int[]) as h (uid, workload_id, seen, interval_ms)
      join workloads w on w.id = h.workload_id
      order by h.uid
-     on conflict (instance_uid) do update set workload_id = excluded.workload_id, seen_at = excluded.seen_at,
-       poll_interval_ms = excluded.poll_interval_ms`,
+     on conflict (instance_uid) do update set ${HOME.replaced('workloadId', 'seenAt', 'pollIntervalMs')}`,
     [
       homes.map((h) => h.instanceUid),
       homes.map((h) => h.workloadId),
@@ -62,12 +58,12 @@ export async function forgetAgentHomes(
   uids: readonly string[],
   before: Date,
 ): Promise<{ instanceUid: string; workloadId: string }[]> {
-  const rows = await tx.query<{ instance_uid: string; workload_id: string }>(
+  const rows = await tx.query<{ instanceUid: string; workloadId: string }>(
     `delete from agent_workloads where instance_uid = any($1::text[]) and seen_at < $2
-     returning instance_uid, workload_id`,
+     returning instance_uid as "instanceUid", workload_id as "workloadId"`,
     [uids, before],
   )
-  const forgotten = [rows.map((row) => row.instance_uid), rows.map((row) => row.workload_id)]
+  const forgotten = [rows.map((row) => row.instanceUid), rows.map((row) => row.workloadId)]
   await tx.execute(
     `delete from quarantines q using unnest($1::text[], $2::text[]) as f (uid, workload_id)
      where q.workload_id = f.workload_id and q.instance_uid = f.uid`,
@@ -79,5 +75,5 @@ export async function forgetAgentHomes(
      where t.push_id = p.push_id and t.instance_uid = f.uid and t.is_joiner and not t.is_target`,
     forgotten,
   )
-  return rows.map((row) => ({ instanceUid: row.instance_uid, workloadId: row.workload_id }))
+  return rows
 }

@@ -1,4 +1,5 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** One person's approval of a request. */
@@ -13,33 +14,29 @@ export interface ApprovalVote {
   soleApprover: boolean
 }
 
-const COLUMNS = `approval_id as "approvalId", user_id as "userId", email, comment, approved_at as at, rule,
-  sole_approver as "soleApprover"`
+const VOTE = columns<keyof ApprovalVote>({
+  approvalId: 'approval_id',
+  userId: 'user_id',
+  email: 'email',
+  comment: 'comment',
+  at: 'approved_at',
+  rule: 'rule',
+  soleApprover: 'sole_approver',
+})
 
 /** Add an approval; a newer one of the same person takes the place of an older. The request's row must be locked. */
 export async function upsertApprovalVote(tx: Db, vote: ApprovalVote): Promise<void> {
   await tx.execute(
-    `insert into approval_votes (approval_id, user_id, email, comment, approved_at, rule, sole_approver)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7)
-     on conflict (approval_id, user_id) do update
-       set email = excluded.email, comment = excluded.comment, approved_at = excluded.approved_at,
-         rule = excluded.rule, sole_approver = excluded.sole_approver`,
-    [
-      vote.approvalId,
-      vote.userId,
-      vote.email,
-      vote.comment,
-      vote.at,
-      JSON.stringify(vote.rule),
-      vote.soleApprover,
-    ],
+    `insert into approval_votes (${VOTE.names}) values (${VOTE.places})
+     on conflict (approval_id, user_id) do update set ${VOTE.replaced('email', 'comment', 'at', 'rule', 'soleApprover')}`,
+    VOTE.valuesOf({ ...vote, rule: JSON.stringify(vote.rule) }),
   )
 }
 
 /** The approvals of these requests, the first one first. */
 export async function listApprovalVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVote[]> {
   return db.query<ApprovalVote>(
-    `select ${COLUMNS} from approval_votes where approval_id = any($1::text[]) order by approval_id, approved_at, user_id`,
+    `select ${VOTE.select()} from approval_votes where approval_id = any($1::text[]) order by approval_id, approved_at, user_id`,
     [approvalIds],
   )
 }

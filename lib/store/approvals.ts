@@ -1,5 +1,6 @@
 import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { authorsOf } from './approval-votes.ts'
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]
@@ -41,15 +42,37 @@ export interface Approval {
   pushedAt: Date | null
 }
 
-const COLUMNS = `id, workload_id as "workloadId", draft_yaml as "draftYaml", draft_hash as "draftHash",
-  base_config_hash as "baseConfigHash", target_group as "targetGroup", target_env as "targetEnv", requester,
-  requester_id as "requesterId", request_comment as "requestComment", status, approver,
-  approver_id as "approverId", approval_comment as "approvalComment", approved_at as "approvedAt",
-  push_comment as "pushComment", push_id as "pushId", config_hash as "configHash", prod_target as "prodTarget",
-  prod_confirmation as "prodConfirmation", prod_double_confirmed as "prodDoubleConfirmed",
-  break_glass as "breakGlass", break_glass_reason as "breakGlassReason",
-  closed_by as "closedBy", closed_at as "closedAt", close_comment as "closeComment", created_at as "createdAt",
-  updated_at as "updatedAt", pushed_at as "pushedAt"`
+const COLUMNS = columns<keyof Approval>({
+  id: 'id',
+  workloadId: 'workload_id',
+  draftYaml: 'draft_yaml',
+  draftHash: 'draft_hash',
+  baseConfigHash: 'base_config_hash',
+  targetGroup: 'target_group',
+  targetEnv: 'target_env',
+  requester: 'requester',
+  requesterId: 'requester_id',
+  requestComment: 'request_comment',
+  status: 'status',
+  approver: 'approver',
+  approverId: 'approver_id',
+  approvalComment: 'approval_comment',
+  approvedAt: 'approved_at',
+  pushComment: 'push_comment',
+  pushId: 'push_id',
+  configHash: 'config_hash',
+  prodTarget: 'prod_target',
+  prodConfirmation: 'prod_confirmation',
+  prodDoubleConfirmed: 'prod_double_confirmed',
+  breakGlass: 'break_glass',
+  breakGlassReason: 'break_glass_reason',
+  closedBy: 'closed_by',
+  closedAt: 'closed_at',
+  closeComment: 'close_comment',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  pushedAt: 'pushed_at',
+}).select()
 
 /** A new request, as it is stored. */
 export type NewApproval = Pick<

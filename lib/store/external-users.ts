@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** Somebody of a provider who has the e-mail of a local user. */
@@ -76,15 +77,22 @@ export async function deleteProviderSessions(
   return rows.map((row) => row.id)
 }
 
-const COLUMNS = `id, user_id as "userId", issuer, subject, email, requested_at as "requestedAt"`
+const LINK_REQUEST = columns<keyof LinkRequest>({
+  id: 'id',
+  userId: 'user_id',
+  issuer: 'issuer',
+  subject: 'subject',
+  email: 'email',
+  requestedAt: 'requested_at',
+})
+const COLUMNS = LINK_REQUEST.select()
 
 /** Ask for a link; one that waits already is asked for again. */
 export async function upsertLinkRequest(tx: Db, request: LinkRequest): Promise<void> {
   await tx.execute(
-    `insert into link_requests (id, user_id, issuer, subject, email, requested_at) values ($1, $2, $3, $4, $5, $6)
-     on conflict (issuer, subject) do update
-       set user_id = excluded.user_id, email = excluded.email, requested_at = excluded.requested_at`,
-    [request.id, request.userId, request.issuer, request.subject, request.email, request.requestedAt],
+    `insert into link_requests (${LINK_REQUEST.names}) values (${LINK_REQUEST.places})
+     on conflict (issuer, subject) do update set ${LINK_REQUEST.replaced('userId', 'email', 'requestedAt')}`,
+    LINK_REQUEST.valuesOf(request),
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Selector } from '../wire/selectors.ts'
+import { columns } from './columns.ts'
 import type { Page } from './cursor.ts'
 import type { Db } from './db.ts'
 
@@ -56,83 +57,44 @@ export interface StoredVersion extends StoredVersionSummary {
   body: string
 }
 
-interface ConfigRow {
-  id: string
-  name: string
-  description: string
-  selector: Selector
-  priority: number
-  newest_version: number
-  created_by: string
-  created_at: Date
-  updated_at: Date
-}
-
-interface VersionRow {
-  fleet_config_id: string
-  number: number
-  hash: string
-  variables: StoredVariable[]
-  value_table: StoredValueTable | null
-  comment: string
-  author: string
-  author_id: string
-  created_at: Date
-}
-
-const CONFIG_COLUMNS =
-  'id, name, description, selector, priority, newest_version, created_by, created_at, updated_at'
-const VERSION_COLUMNS =
-  'fleet_config_id, number, hash, variables, value_table, comment, author, author_id, created_at'
-
-const toConfig = (row: ConfigRow): StoredFleetConfig => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  selector: row.selector,
-  priority: row.priority,
-  newestVersion: row.newest_version,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
+const FLEET_CONFIG = columns<keyof StoredFleetConfig>({
+  id: 'id',
+  name: 'name',
+  description: 'description',
+  selector: 'selector',
+  priority: 'priority',
+  newestVersion: 'newest_version',
+  createdBy: 'created_by',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
 })
 
-const toVersion = (row: VersionRow): StoredVersionSummary => ({
-  fleetConfigId: row.fleet_config_id,
-  number: row.number,
-  hash: row.hash,
-  variables: row.variables,
-  valueTable: row.value_table,
-  comment: row.comment,
-  author: row.author,
-  authorId: row.author_id,
-  createdAt: row.created_at,
-})
+const SUMMARY = {
+  fleetConfigId: 'fleet_config_id',
+  number: 'number',
+  hash: 'hash',
+  variables: 'variables',
+  valueTable: 'value_table',
+  comment: 'comment',
+  author: 'author',
+  authorId: 'author_id',
+  createdAt: 'created_at',
+}
+const VERSION_SUMMARY = columns<keyof StoredVersionSummary>(SUMMARY)
+const VERSION = columns<keyof StoredVersion>({ ...SUMMARY, body: 'body' })
 
 /** All fleet configs, the oldest first. */
 export async function listFleetConfigs(db: Db): Promise<StoredFleetConfig[]> {
-  const rows = await db.query<ConfigRow>(
-    `select ${CONFIG_COLUMNS} from fleet_configs order by created_at, id`,
+  return db.query<StoredFleetConfig>(
+    `select ${FLEET_CONFIG.select()} from fleet_configs order by created_at, id`,
   )
-  return rows.map(toConfig)
 }
 
 /** Store a new fleet config; false when its name is taken. */
 export async function insertFleetConfig(tx: Db, config: StoredFleetConfig): Promise<boolean> {
   const touched = await tx.execute(
-    `insert into fleet_configs (${CONFIG_COLUMNS}) values ($1, $2, $3, $4::jsonb, $5, $6, $7, $8, $9)
-     on conflict (name) do nothing`,
-    [
-      config.id,
-      config.name,
-      config.description,
-      JSON.stringify(config.selector),
-      config.priority,
-      config.newestVersion,
-      config.createdBy,
-      config.createdAt,
-      config.updatedAt,
-    ],
+    `insert into fleet_configs (${FLEET_CONFIG.names}) values (${FLEET_CONFIG.places}) on conflict (name) do nothing`,
+    FLEET_CONFIG.valuesOf(config),
   )
   return touched === 1
 }
@@ -180,20 +142,9 @@ export async function insertVersion(tx: Db, version: Omit<StoredVersion, 'number
   const number = rows[0]?.newest_version
   if (number === undefined) return null
   await tx.execute(
-    `insert into fleet_config_versions (${VERSION_COLUMNS}, body)
-     values ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7, $8, $9, $10)`,
-    [
-      version.fleetConfigId,
-      number,
-      version.hash,
-      JSON.stringify(version.variables),
-      version.valueTable === null ? null : JSON.stringify(version.valueTable),
-      version.comment,
-      version.author,
-      version.authorId,
-      version.createdAt,
-      version.body,
-    ],
+    `insert into fleet_config_versions (${VERSION.names}) values (${VERSION.places})`,
+    // Variables are JSON here, not a list of PostgreSQL.
+    VERSION.valuesOf({ ...version, number, variables: JSON.stringify(version.variables) }),
   )
   return number
 }
@@ -204,12 +155,11 @@ export async function listVersions(
   fleetConfigId: string,
   page: Page,
 ): Promise<StoredVersionSummary[]> {
-  const rows = await db.query<VersionRow>(
-    `select ${VERSION_COLUMNS} from fleet_config_versions
+  return db.query<StoredVersionSummary>(
+    `select ${VERSION_SUMMARY.select()} from fleet_config_versions
      where fleet_config_id = $1 and ($2::integer is null or number < $2) order by number desc limit $3`,
     [fleetConfigId, page.after?.[0] ?? null, page.limit],
   )
-  return rows.map(toVersion)
 }
 
 /** One version with its text; null when there is none. */
@@ -218,11 +168,11 @@ export async function findVersion(
   fleetConfigId: string,
   number: number,
 ): Promise<StoredVersion | null> {
-  const rows = await db.query<VersionRow & { body: string }>(
-    `select ${VERSION_COLUMNS}, body from fleet_config_versions where fleet_config_id = $1 and number = $2`,
+  const rows = await db.query<StoredVersion>(
+    `select ${VERSION.select()} from fleet_config_versions where fleet_config_id = $1 and number = $2`,
     [fleetConfigId, number],
   )
-  return rows[0] === undefined ? null : { ...toVersion(rows[0]), body: rows[0].body }
+  return rows[0] ?? null
 }
 
 /** Under which fleet config each workload was last seen. */

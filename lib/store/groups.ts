@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** A group of users; its role says what its members may do. */
@@ -9,40 +10,30 @@ export interface Group {
   createdAt: Date
 }
 
-interface GroupRow {
-  id: string
-  name: string
-  role: string
-  is_system: boolean
-  created_at: Date
-}
-
-const toGroup = (row: GroupRow): Group => ({
-  id: row.id,
-  name: row.name,
-  role: row.role,
-  isSystem: row.is_system,
-  createdAt: row.created_at,
+const GROUP = columns<keyof Group>({
+  id: 'id',
+  name: 'name',
+  role: 'role',
+  isSystem: 'is_system',
+  createdAt: 'created_at',
 })
 
 /** The groups with these names; unknown names are missing from the answer. */
 export async function findGroups(db: Db, names: readonly string[]): Promise<Group[]> {
-  const rows = await db.query<GroupRow>(
-    'SELECT id, name, role, is_system, created_at FROM groups WHERE name = ANY($1::text[]) ORDER BY name',
+  return db.query<Group>(
+    `SELECT ${GROUP.select()} FROM groups WHERE name = ANY($1::text[]) ORDER BY name`,
     // PostgreSQL refuses to look for U+0000, which no name has.
     [names.filter((name) => !name.includes('\0'))],
   )
-  return rows.map(toGroup)
 }
 
 /** The groups of a user, by name. */
 export async function listUserGroups(db: Db, userId: string): Promise<Group[]> {
-  const rows = await db.query<GroupRow>(
-    `SELECT g.id, g.name, g.role, g.is_system, g.created_at
+  return db.query<Group>(
+    `SELECT ${GROUP.select('g')}
      FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = $1 ORDER BY g.name`,
     [userId],
   )
-  return rows.map(toGroup)
 }
 
 /**

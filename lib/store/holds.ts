@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** A workload that campaigns leave alone. */
@@ -12,35 +13,28 @@ export interface StoredHold {
   dueAt: Date
 }
 
+const HOLD = columns<keyof StoredHold>({
+  workloadId: 'workload_id',
+  reason: 'reason',
+  heldBy: 'held_by',
+  heldById: 'held_by_id',
+  heldAt: 'held_at',
+  dueAt: 'due_at',
+})
+
 /** All holds. */
 export async function listHolds(db: Db): Promise<StoredHold[]> {
-  const rows = await db.query<{
-    workload_id: string
-    reason: string
-    held_by: string
-    held_by_id: string
-    held_at: Date
-    due_at: Date
-  }>(`select workload_id, reason, held_by, held_by_id, held_at, due_at from workload_holds`)
-  return rows.map((row) => ({
-    workloadId: row.workload_id,
-    reason: row.reason,
-    heldBy: row.held_by,
-    heldById: row.held_by_id,
-    heldAt: row.held_at,
-    dueAt: row.due_at,
-  }))
+  return db.query<StoredHold>(`select ${HOLD.select()} from workload_holds`)
 }
 
 /** Hold a workload, or hold it anew; false when there is no such workload. */
 export async function storeHold(tx: Db, hold: StoredHold): Promise<boolean> {
   const touched = await tx.execute(
-    `insert into workload_holds (workload_id, reason, held_by, held_by_id, held_at, due_at)
+    `insert into workload_holds (${HOLD.names})
      select id, $2, $3, $4, $5, $6 from workloads where id = $1
      on conflict (workload_id) do update
-       set reason = excluded.reason, held_by = excluded.held_by, held_by_id = excluded.held_by_id,
-           held_at = excluded.held_at, due_at = excluded.due_at`,
-    [hold.workloadId, hold.reason, hold.heldBy, hold.heldById, hold.heldAt, hold.dueAt],
+       set ${HOLD.replaced('reason', 'heldBy', 'heldById', 'heldAt', 'dueAt')}`,
+    HOLD.valuesOf(hold),
   )
   return touched === 1
 }

@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** A workload whose config is kept in Git. */
@@ -13,8 +14,16 @@ export interface ManagedConfig {
   appliedBy: string
 }
 
-const COLUMNS = `workload_id as "workloadId", owner, config_hash as "configHash", commit_sha as "commitSha",
-  commit_author as "commitAuthor", applied_at as "appliedAt", applied_by as "appliedBy"`
+const MANAGED = columns<keyof ManagedConfig>({
+  workloadId: 'workload_id',
+  owner: 'owner',
+  configHash: 'config_hash',
+  commitSha: 'commit_sha',
+  commitAuthor: 'commit_author',
+  appliedAt: 'applied_at',
+  appliedBy: 'applied_by',
+})
+const COLUMNS = MANAGED.select()
 
 /** Who keeps a workload's config in Git; null for nobody. */
 export async function findManagedConfig(db: Db, workloadId: string): Promise<ManagedConfig | null> {
@@ -31,7 +40,7 @@ export async function listManagedConfigs(
   { owner, workloadId }: { owner: string | null; workloadId: string | null },
 ): Promise<ManagedConfig[]> {
   return db.query<ManagedConfig>(
-    `select ${COLUMNS} from managed_configs 
+    `select ${COLUMNS} from managed_configs
      where ($1::text is null or owner = $1) and ($2::text is null or workload_id = $2) order by workload_id`,
     [owner, workloadId],
   )
@@ -40,16 +49,12 @@ export async function listManagedConfigs(
 /** Note a wish; false when the workload is another owner's. Its row must be locked. */
 export async function keepManagedConfig(tx: Db, wish: ManagedConfig): Promise<boolean> {
   const rows = await tx.query<{ owner: string }>(
-    `insert into managed_configs (workload_id, owner, config_hash, commit_sha, commit_author, applied_at, applied_by)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (workload_id) do update set config_hash = excluded.config_hash, commit_sha = excluded.commit_sha,
-       commit_author = excluded.commit_author, applied_at = excluded.applied_at, applied_by = excluded.applied_by
+    `insert into managed_configs (${MANAGED.names}) values (${MANAGED.places})
+     on conflict (workload_id) do update
+       set ${MANAGED.replaced('configHash', 'commitSha', 'commitAuthor', 'appliedAt', 'appliedBy')}
        where managed_configs.owner = excluded.owner
      returning owner`,
-    [
-      ...[wish.workloadId, wish.owner, wish.configHash, wish.commitSha, wish.commitAuthor],
-      ...[wish.appliedAt, wish.appliedBy],
-    ],
+    MANAGED.valuesOf(wish),
   )
   return rows.length > 0
 }

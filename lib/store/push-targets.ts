@@ -1,4 +1,5 @@
 import { inTurns } from '../turns.ts'
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { type AgentError, toAgentError } from './pushes.ts'
 
@@ -30,52 +31,33 @@ export interface PushTarget {
   updatedAt: Date
 }
 
-interface Row {
-  push_id: string
-  instance_uid: string
-  pod_name: string
-  is_target: boolean
-  is_joiner: boolean
-  state: TargetState
-  generation: number
-  offered_at: Date
-  applying_at: Date | null
-  ended_at: Date | null
+/** A target with its push, and its error as columns. */
+interface Row extends Omit<PushTarget, 'error'> {
+  pushId: string
   cause: string | null
   title: string | null
-  parameters: Record<string, string | number> | null
-  error_text: string | null
-  had_failed_before: boolean
-  losses: number
-  updated_at: Date
+  parameters: AgentError['parameters'] | null
+  errorText: string | null
 }
 
-const COLUMNS = `push_id, instance_uid, pod_name, is_target, is_joiner, state, generation, offered_at, applying_at,
-  ended_at, cause, title, parameters, error_text, had_failed_before, losses, updated_at`
-
-const RECORD = `push_id uuid, instance_uid text, pod_name text, is_target boolean, is_joiner boolean, state text,
-  generation bigint, offered_at timestamptz, applying_at timestamptz, ended_at timestamptz, cause text, title text,
-  parameters jsonb, error_text text, had_failed_before boolean, losses int, updated_at timestamptz`
-
-const toTarget = (row: Row): PushTarget => ({
-  instanceUid: row.instance_uid,
-  podName: row.pod_name,
-  isTarget: row.is_target,
-  isJoiner: row.is_joiner,
-  state: row.state,
-  generation: row.generation,
-  offeredAt: row.offered_at,
-  applyingAt: row.applying_at,
-  endedAt: row.ended_at,
-  error: toAgentError({
-    cause: row.cause,
-    title: row.title,
-    parameters: row.parameters,
-    text: row.error_text,
-  }),
-  hadFailedBefore: row.had_failed_before,
-  losses: row.losses,
-  updatedAt: row.updated_at,
+const TARGET = columns<keyof Row>({
+  pushId: 'push_id uuid',
+  instanceUid: 'instance_uid text',
+  podName: 'pod_name text',
+  isTarget: 'is_target boolean',
+  isJoiner: 'is_joiner boolean',
+  state: 'state text',
+  generation: 'generation bigint',
+  offeredAt: 'offered_at timestamptz',
+  applyingAt: 'applying_at timestamptz',
+  endedAt: 'ended_at timestamptz',
+  cause: 'cause text',
+  title: 'title text',
+  parameters: 'parameters jsonb',
+  errorText: 'error_text text',
+  hadFailedBefore: 'had_failed_before boolean',
+  losses: 'losses int',
+  updatedAt: 'updated_at timestamptz',
 })
 
 /** A target with the push it belongs to. */
@@ -84,30 +66,24 @@ export interface TargetOfPush {
   target: PushTarget
 }
 
-/** Absent keys are read as null: thousands of rows are parsed faster without them, and as `json` than as `jsonb`. */
-function toRecords(targets: readonly TargetOfPush[]): string {
-  return JSON.stringify(
-    targets.map(({ pushId, target: t }) => ({
-      push_id: pushId,
-      instance_uid: t.instanceUid,
-      pod_name: t.podName,
-      is_target: t.isTarget,
-      is_joiner: t.isJoiner,
-      state: t.state,
-      generation: t.generation,
-      offered_at: t.offeredAt,
-      applying_at: t.applyingAt ?? undefined,
-      ended_at: t.endedAt ?? undefined,
-      cause: t.error?.cause,
-      title: t.error?.title,
-      parameters: t.error?.parameters,
-      error_text: t.error?.text,
-      had_failed_before: t.hadFailedBefore,
-      losses: t.losses,
-      updated_at: t.updatedAt,
-    })),
-  )
+function toTarget({ pushId, cause, title, parameters, errorText, ...target }: Row): TargetOfPush {
+  return { pushId, target: { ...target, error: toAgentError({ cause, title, parameters, text: errorText }) } }
 }
+
+/** As `json`, which is parsed faster than `jsonb`. */
+const toRecords = (targets: readonly TargetOfPush[]): string =>
+  JSON.stringify(
+    targets.map(({ pushId, target: { error, ...target } }) =>
+      TARGET.recordOf({
+        ...target,
+        pushId,
+        cause: error?.cause,
+        title: error?.title,
+        parameters: error?.parameters,
+        errorText: error?.text,
+      }),
+    ),
+  )
 
 /**
  * Add targets that are offered a push by this transaction, or run its config already, in one statement. What they
@@ -152,11 +128,9 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
        select p.push_id from pushes p
        join workloads w on w.id = p.workload_id and p.push_id in (w.active_push_id, w.rollout_push_id)
        where p.push_id = any($2::uuid[]) order by w.id for share of w)
-     insert into push_targets (${COLUMNS})
-     select ${COLUMNS.split(',')
-       .map((name) => `r.${name.trim()}`)
-       .join(', ')}
-     from json_to_recordset($1::json) as r (${RECORD}) join assigned a on a.push_id = r.push_id
+     insert into push_targets (${TARGET.names})
+     select ${TARGET.namesOf('r')}
+     from json_to_recordset($1::json) as r (${TARGET.typed}) join assigned a on a.push_id = r.push_id
      order by r.push_id, r.instance_uid
      on conflict (push_id, instance_uid) do update set updated_at = excluded.updated_at
      returning push_id, instance_uid`,
@@ -164,6 +138,21 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
   )
   return new Set(rows.map((row) => `${row.push_id}/${row.instance_uid}`))
 }
+
+/** What an instance does changes these; the rest is as it was when it was offered the push. */
+const CHANGING = TARGET.replaced(
+  'state',
+  'isTarget',
+  'applyingAt',
+  'endedAt',
+  'losses',
+  'podName',
+  'updatedAt',
+  'cause',
+  'title',
+  'parameters',
+  'errorText',
+)
 
 /** Rows made into one statement before others get their turn. */
 const UPDATE_CHUNK = 1_000
@@ -178,18 +167,13 @@ export async function updateTargets(tx: Db, targets: readonly TargetOfPush[]): P
 
 async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
   await tx.execute(
-    `insert into push_targets (${COLUMNS})
-     select ${COLUMNS.split(',')
-       .map((name) => `r.${name.trim()}`)
-       .join(', ')}
-     from json_to_recordset($1::json) as r (${RECORD}) join pushes p on p.push_id = r.push_id
+    `insert into push_targets (${TARGET.names})
+     select ${TARGET.namesOf('r')}
+     from json_to_recordset($1::json) as r (${TARGET.typed}) join pushes p on p.push_id = r.push_id
      order by r.push_id, r.instance_uid
      for key share of p
      on conflict (push_id, instance_uid) do update set
-       state = excluded.state, is_target = excluded.is_target, applying_at = excluded.applying_at,
-       ended_at = excluded.ended_at, cause = excluded.cause, title = excluded.title,
-       parameters = excluded.parameters, error_text = excluded.error_text, losses = excluded.losses,
-       pod_name = excluded.pod_name, updated_at = excluded.updated_at
+       ${CHANGING}
      where push_targets.state <> 'superseded' or excluded.state in ('applied', 'failed')`,
     [toRecords(targets)],
   )
@@ -219,10 +203,10 @@ export async function removeTargets(tx: Db, targets: readonly ForgottenTarget[])
 /** All targets of some pushes. */
 export async function listTargets(db: Db, pushIds: readonly string[]): Promise<TargetOfPush[]> {
   const rows = await db.query<Row>(
-    `select ${COLUMNS} from push_targets where push_id = any($1::uuid[]) order by push_id, instance_uid`,
+    `select ${TARGET.select()} from push_targets where push_id = any($1::uuid[]) order by push_id, instance_uid`,
     [pushIds],
   )
-  return rows.map((row) => ({ pushId: row.push_id, target: toTarget(row) }))
+  return rows.map(toTarget)
 }
 
 /** Failed instances of one push that share a cause. */

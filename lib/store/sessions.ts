@@ -38,14 +38,8 @@ export async function insertSession(
 
 /** The session of a token that has not expired at `now`. */
 export async function findSession(db: Db, id: string, now: Date): Promise<SessionRow | undefined> {
-  const rows = await db.query<{
-    user_id: string
-    email: string
-    expires_at: Date
-    groups: string[]
-    roles: string[]
-  }>(
-    `SELECT s.user_id, u.email, s.expires_at,
+  const rows = await db.query<SessionRow>(
+    `SELECT s.user_id AS "userId", u.email, s.expires_at AS "expiresAt",
        array_remove(array_agg(g.name ORDER BY g.name), NULL) AS groups, array_remove(array_agg(g.role), NULL) AS roles
      FROM sessions s JOIN users u ON u.id = s.user_id
        LEFT JOIN user_groups m ON m.user_id = u.id LEFT JOIN groups g ON g.id = m.group_id
@@ -53,16 +47,7 @@ export async function findSession(db: Db, id: string, now: Date): Promise<Sessio
      GROUP BY s.id, u.id`,
     [id, now],
   )
-  const row = rows[0]
-  return (
-    row && {
-      userId: row.user_id,
-      email: row.email,
-      expiresAt: row.expires_at,
-      groups: row.groups,
-      roles: row.roles,
-    }
-  )
+  return rows[0]
 }
 
 /** End one session; true when it existed. */

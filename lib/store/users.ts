@@ -28,11 +28,11 @@ export async function findCredentials(
   db: Db,
   emailKey: string,
 ): Promise<{ id: string; email: string; passwordHash: string } | undefined> {
-  const rows = await db.query<{ id: string; email: string; password_hash: string }>(
-    'SELECT id, email, password_hash FROM users WHERE email_key = $1',
+  const rows = await db.query<{ id: string; email: string; passwordHash: string }>(
+    'SELECT id, email, password_hash AS "passwordHash" FROM users WHERE email_key = $1',
     [emailKey],
   )
-  return rows[0] && { id: rows[0].id, email: rows[0].email, passwordHash: rows[0].password_hash }
+  return rows[0]
 }
 
 /** The stored hash of a user's password; null for one without, undefined when the user is gone. */
@@ -85,38 +85,16 @@ export async function hasUsers(db: Db): Promise<boolean> {
   return (await db.query('SELECT 1 FROM users LIMIT 1')).length > 0
 }
 
-interface UserRow {
-  id: string
-  email: string
-  groups: string[]
-  created_at: Date
-  last_login_at: Date | null
-  has_password: boolean
-  is_bound: boolean
-}
-
-const SELECT_USERS = `SELECT u.id, u.email, u.created_at, u.last_login_at,
-    u.password_hash IS NOT NULL AS has_password, u.issuer IS NOT NULL AS is_bound,
+const SELECT_USERS = `SELECT u.id, u.email, u.created_at AS "createdAt", u.last_login_at AS "lastLoginAt",
+    u.password_hash IS NOT NULL AS "hasPassword", u.issuer IS NOT NULL AS "isBound",
     ARRAY(SELECT g.name FROM user_groups m JOIN groups g ON g.id = m.group_id WHERE m.user_id = u.id ORDER BY g.name)
       AS groups
   FROM users u`
 
-function toUser(row: UserRow): User {
-  return {
-    id: row.id,
-    email: row.email,
-    groups: row.groups,
-    createdAt: row.created_at,
-    lastLoginAt: row.last_login_at,
-    hasPassword: row.has_password,
-    isBound: row.is_bound,
-  }
-}
-
 /** One person; service accounts are none. */
 export async function findUser(db: Db, id: string): Promise<User | undefined> {
-  const rows = await db.query<UserRow>(`${SELECT_USERS} WHERE u.id = $1 AND u.kind <> 'service'`, [id])
-  return rows[0] && toUser(rows[0])
+  const rows = await db.query<User>(`${SELECT_USERS} WHERE u.id = $1 AND u.kind <> 'service'`, [id])
+  return rows[0]
 }
 
 /** The key of a user in the order of `listUsers`. */
@@ -124,15 +102,11 @@ export const userKey = (user: User): CursorKey => [user.createdAt.getTime(), use
 
 /** People by age, oldest first. */
 export async function listUsers(db: Db, page: Page): Promise<User[]> {
-  const [createdAt = 0, id = ''] = page.after ?? []
-  const rows = page.after
-    ? await db.query<UserRow>(
-        `${SELECT_USERS} WHERE u.kind <> 'service' AND (u.created_at, u.id::text) > ($2, $3) ORDER BY u.created_at, u.id::text LIMIT $1`,
-        [page.limit, new Date(createdAt), id],
-      )
-    : await db.query<UserRow>(
-        `${SELECT_USERS} WHERE u.kind <> 'service' ORDER BY u.created_at, u.id::text LIMIT $1`,
-        [page.limit],
-      )
-  return rows.map(toUser)
+  const [createdAtMs, id] = page.after ?? [null, null]
+  return db.query<User>(
+    `${SELECT_USERS}
+     WHERE u.kind <> 'service' AND ($2::timestamptz IS NULL OR (u.created_at, u.id::text) > ($2, $3))
+     ORDER BY u.created_at, u.id::text LIMIT $1`,
+    [page.limit, createdAtMs === null ? null : new Date(Number(createdAtMs)), id],
+  )
 }

@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 /** One POST that the alert webhook is still owed. */
@@ -10,20 +11,12 @@ export interface WebhookDelivery {
   createdAt: Date
 }
 
-interface Row {
-  id: string
-  alert_id: string
-  body: string
-  attempts: number
-  created_at: Date
-}
-
-const toDelivery = (row: Row): WebhookDelivery => ({
-  id: row.id,
-  alertId: row.alert_id,
-  body: row.body,
-  attempts: row.attempts,
-  createdAt: row.created_at,
+const DELIVERY = columns<keyof WebhookDelivery>({
+  id: 'id',
+  alertId: 'alert_id',
+  body: 'body',
+  attempts: 'attempts',
+  createdAt: 'created_at',
 })
 
 /** Owe deliveries that are due at once. */
@@ -58,7 +51,7 @@ export async function claimDelivery(
   now: Date,
   delaysSeconds: readonly number[],
 ): Promise<WebhookDelivery | null> {
-  const rows = await db.query<Row>(
+  const rows = await db.query<WebhookDelivery>(
     `with due as materialized (
        select id from webhook_deliveries
        where attempts < 3 and
@@ -71,10 +64,10 @@ export async function claimDelivery(
        next_attempt_at = $1::timestamptz + make_interval(secs => ($2::int[])[d.attempts + 1])
      from due
      where d.id = due.id
-     returning d.id, d.alert_id, d.body, d.attempts, d.created_at`,
+     returning ${DELIVERY.select('d')}`,
     [now, delaysSeconds],
   )
-  return rows[0] === undefined ? null : toDelivery(rows[0])
+  return rows[0] ?? null
 }
 
 /** A delivery is done with, for better or worse. */

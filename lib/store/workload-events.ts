@@ -1,3 +1,4 @@
+import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
 export const EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
@@ -18,29 +19,16 @@ export interface StoredWorkloadEvent extends WorkloadEvent {
   id: number
 }
 
-interface Row {
-  id: number
-  workload_id: string
-  instance_uid: string
-  pod_name: string
-  event_type: EventType
-  version: string
-  prev_version: string
-  occurred_at: Date
-}
-
-const COLUMNS = 'id, workload_id, instance_uid, pod_name, event_type, version, prev_version, occurred_at'
-
-const toEvent = (row: Row): StoredWorkloadEvent => ({
-  id: row.id,
-  workloadId: row.workload_id,
-  instanceUid: row.instance_uid,
-  podName: row.pod_name,
-  eventType: row.event_type,
-  version: row.version,
-  prevVersion: row.prev_version,
-  occurredAt: row.occurred_at,
-})
+const COLUMNS = columns<keyof StoredWorkloadEvent>({
+  id: 'id',
+  workloadId: 'workload_id',
+  instanceUid: 'instance_uid',
+  podName: 'pod_name',
+  eventType: 'event_type',
+  version: 'version',
+  prevVersion: 'prev_version',
+  occurredAt: 'occurred_at',
+}).select()
 
 /**
  * Append many events in one statement, in order; those of workloads that are gone meanwhile are passed over.
@@ -87,14 +75,13 @@ export async function listEvents(
   workloadId: string,
   filter: { since: Date | null; before: { occurredAt: Date; id: number } | null; limit: number },
 ): Promise<StoredWorkloadEvent[]> {
-  const rows = await db.query<Row>(
+  return db.query<StoredWorkloadEvent>(
     `select ${COLUMNS} from workload_events
      where workload_id = $1 and ($2::timestamptz is null or occurred_at > $2)
        and ($3::timestamptz is null or (occurred_at, id) < ($3, $4))
      order by occurred_at desc, id desc limit $5`,
     [workloadId, filter.since, filter.before?.occurredAt ?? null, filter.before?.id ?? null, filter.limit],
   )
-  return rows.map(toEvent)
 }
 
 /** How many events of each type fell into each bucket since `since`. */
@@ -104,13 +91,12 @@ export async function countEvents(
   since: Date,
   bucketSeconds: number,
 ): Promise<{ bucket: number; eventType: EventType; count: number }[]> {
-  const rows = await db.query<{ bucket: number; event_type: EventType; count: number }>(
-    `select floor(extract(epoch from occurred_at - $2) / $3)::int as bucket, event_type, count(*)::int as count
+  return db.query<{ bucket: number; eventType: EventType; count: number }>(
+    `select floor(extract(epoch from occurred_at - $2) / $3)::int as bucket, event_type as "eventType", count(*)::int as count
      from workload_events where workload_id = $1 and occurred_at > $2
      group by 1, 2 order by 1, 2`,
     [workloadId, since, bucketSeconds],
   )
-  return rows.map((row) => ({ bucket: row.bucket, eventType: row.event_type, count: row.count }))
 }
 
 /** Remove at most `limit` events older than `before`, the oldest first; returns how many. */

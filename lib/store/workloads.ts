@@ -36,29 +36,47 @@ export interface StoredWorkload {
   createdAt: Date
 }
 
+/** What agents report, with the types of a record. */
+const REPORTED = {
+  id: 'id text',
+  fingerprintSource: 'fingerprint_source text',
+  fingerprintKeys: 'fingerprint_keys jsonb',
+  displayName: 'display_name text',
+  type: 'type text',
+  version: 'version text',
+  status: 'status text',
+  lastSeenAt: 'last_seen_at timestamptz',
+  labels: 'labels jsonb',
+  acceptsRemoteConfig: 'accepts_remote_config boolean',
+  remoteConfigStatus: 'remote_config_status jsonb',
+  availableComponents: 'available_components jsonb',
+  disconnectedAt: 'disconnected_at timestamptz',
+  archivedAt: 'archived_at timestamptz',
+  createdAt: 'created_at timestamptz',
+}
+const REPORT = columns<keyof typeof REPORTED>(REPORTED)
 const COLUMNS = columns<keyof StoredWorkload>({
-  id: 'id',
-  fingerprintSource: 'fingerprint_source',
-  fingerprintKeys: 'fingerprint_keys',
-  displayName: 'display_name',
-  type: 'type',
-  version: 'version',
-  status: 'status',
-  lastSeenAt: 'last_seen_at',
-  labels: 'labels',
+  ...REPORTED,
   trustedLabels: 'trusted_labels',
-  acceptsRemoteConfig: 'accepts_remote_config',
-  remoteConfigStatus: 'remote_config_status',
-  availableComponents: 'available_components',
   activeHash: 'active_config_hash',
   activePushId: 'active_push_id',
   rolloutPushId: 'rollout_push_id',
   generation: 'generation',
   pushSeq: 'push_seq',
-  disconnectedAt: 'disconnected_at',
-  archivedAt: 'archived_at',
-  createdAt: 'created_at',
 }).select()
+/** A new report changes these. */
+const CHANGING = REPORT.replaced(
+  'displayName',
+  'type',
+  'version',
+  'status',
+  'lastSeenAt',
+  'labels',
+  'acceptsRemoteConfig',
+  'remoteConfigStatus',
+  'availableComponents',
+  'disconnectedAt',
+)
 
 /** Every workload, archived ones included. */
 export async function listWorkloads(db: Db): Promise<StoredWorkload[]> {
@@ -84,45 +102,14 @@ export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload |
  * pushes decide (trusted labels, active config, seq) is not touched here.
  */
 export async function upsertReportedWorkloads(tx: Db, workloads: readonly StoredWorkload[]): Promise<void> {
-  const records = workloads.map((w) => ({
-    id: w.id,
-    fingerprint_source: w.fingerprintSource,
-    fingerprint_keys: w.fingerprintKeys,
-    display_name: w.displayName,
-    type: w.type,
-    version: w.version,
-    status: w.status,
-    last_seen_at: w.lastSeenAt,
-    labels: w.labels,
-    accepts_remote_config: w.acceptsRemoteConfig,
-    remote_config_status: w.remoteConfigStatus,
-    available_components: w.availableComponents,
-    disconnected_at: w.disconnectedAt,
-    archived_at: w.archivedAt,
-    created_at: w.createdAt,
-  }))
   await tx.execute(
-    `insert into workloads (id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
-       last_seen_at, labels, trusted_labels, accepts_remote_config, remote_config_status, available_components,
-       generation, push_seq, disconnected_at, archived_at, created_at)
-     select id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
-       last_seen_at, labels, '{}', accepts_remote_config, remote_config_status, available_components,
-       0, 0, disconnected_at, archived_at, created_at
-     from jsonb_to_recordset($1::jsonb) as r (id text, fingerprint_source text, fingerprint_keys jsonb,
-       display_name text, type text, version text, status text, last_seen_at timestamptz, labels jsonb,
-       accepts_remote_config boolean, remote_config_status jsonb, available_components jsonb,
-       disconnected_at timestamptz, archived_at timestamptz, created_at timestamptz)
+    `insert into workloads (${REPORT.names}, trusted_labels, generation, push_seq)
+     select ${REPORT.namesOf('r')}, '{}', 0, 0 from jsonb_to_recordset($1::jsonb) as r (${REPORT.typed})
      order by id
-     on conflict (id) do update set
-       display_name = excluded.display_name, type = excluded.type, version = excluded.version,
-       status = excluded.status, last_seen_at = excluded.last_seen_at, labels = excluded.labels,
-       accepts_remote_config = excluded.accepts_remote_config,
-       remote_config_status = excluded.remote_config_status,
-       available_components = excluded.available_components,
-       disconnected_at = excluded.disconnected_at,
+     on conflict (id) do update set ${CHANGING},
        -- Only a workload that lives again leaves the archive; archiving has a statement of its own.
        archived_at = case when excluded.status = 'disconnected' then workloads.archived_at end`,
-    [JSON.stringify(records)],
+    [JSON.stringify(workloads.map(REPORT.recordOf))],
   )
 }
 
