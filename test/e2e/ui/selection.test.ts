@@ -1,43 +1,18 @@
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Service } from '../support/service.ts'
-import {
-  findBarriers,
-  launchBrowser,
-  pasteInto,
-  SHOTS,
-  signIn,
-  type Visit,
-  visit,
-} from './support/browser.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { findBarriers, pasteInto, SHOTS } from './support/browser.ts'
 import { announceThousands } from './support/fleet.ts'
 import { GATEWAY } from './support/scene.ts'
-import { startComplete } from './support/service.ts'
+import { page, seen, service, useStage } from './support/stage.ts'
 
 const CROWD = 300
 
-let service: Service
-let browser: Browser
-let seen: Visit
-let page: Page
-
-beforeAll(async () => {
-  service = await startComplete()
-  browser = await launchBrowser()
-  await announceThousands(service, CROWD)
-}, 120_000)
-afterAll(async () => {
-  await browser?.close()
-  await service?.stop()
+useStage({
+  pages: 'each',
+  withinMs: 120_000,
+  prepare: () => announceThousands(service, CROWD),
 })
-beforeEach(async () => {
-  seen = await visit(browser, service.url)
-  page = seen.page
-  await signIn(page)
-  await page.getByText('crowd-00000').waitFor()
-})
-afterEach(() => seen.context.close())
+beforeEach(() => page.getByText('crowd-00000').waitFor())
 
 const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true })
 const host = (at: number) => `crowd-${String(at).padStart(5, '0')}`
