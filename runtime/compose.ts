@@ -1,6 +1,7 @@
 import type { AlertNotices } from '../lib/alerts/engine.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
+import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
@@ -12,6 +13,7 @@ import { Fleet } from '../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../lib/fleet/state/agent-limits.ts'
 import { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
+import type { Workload } from '../lib/fleet/state/model.ts'
 import type { Timers } from '../lib/fleet/state/timers.ts'
 import { type CompareConfigs, EffectiveMatches } from '../lib/fleet/views/effective-matches.ts'
 import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
@@ -195,11 +197,11 @@ export function composePeople(
 function openCampaigns(
   { config, clock, random, log }: Ground,
   parts: Pick<Context, 'db' | 'fleet' | 'counters' | 'hub' | 'configs'>,
-): Pick<Context, 'fleetConfigs' | 'configTargets' | 'campaigns'> {
+): Pick<Context, 'fleetConfigs' | 'configTargets' | 'campaigns' | 'autoApply'> {
   const { db, fleet } = parts
   const fleetConfigs = new FleetConfigs({ db, clock, fleet })
   const configTargets = openConfigTargets(fleet, db)
-  const campaigns = new Campaigns({
+  const campaignParts = {
     ...parts,
     config,
     clock,
@@ -207,13 +209,14 @@ function openCampaigns(
     log,
     configTargets,
     fleetConfigs,
-    async mayApprove(userId) {
+    async mayApprove(userId: string) {
       const user = await findUser(db, userId)
       return user !== undefined && permissionsOf(user.groups).includes('config:approve')
     },
-    reservationOf: (workload) => fleetConfigs.reservationOf(workload),
-  })
-  return { fleetConfigs, configTargets, campaigns }
+    reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
+  }
+  const campaigns = new Campaigns(campaignParts)
+  return { fleetConfigs, configTargets, campaigns, autoApply: new AutoApply(campaignParts) }
 }
 
 /** The agents of a process that tells an owner of them; what they say is passed on and kept until it is taken. */

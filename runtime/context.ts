@@ -1,6 +1,7 @@
 import type { AlertEngine } from '../lib/alerts/engine.ts'
 import type { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
 import type { AuditedDatabase } from '../lib/audit/database.ts'
+import type { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import type { Campaigns } from '../lib/campaigns/campaigns.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConfigTargets } from '../lib/configs/check/target.ts'
@@ -80,6 +81,7 @@ export interface Context {
   configTargets: ConfigTargets
   /** Changes that are carried to many workloads. */
   campaigns: Campaigns
+  autoApply: AutoApply
   /** The version that the fleet is measured by. */
   recommendedVersion: RecommendedVersion
 }

@@ -29,6 +29,18 @@ import authLogin from '../functions/auth/login.ts'
 import authLogout from '../functions/auth/logout.ts'
 import authMethods from '../functions/auth/methods.ts'
 import authTrimSessions from '../functions/auth/trim-sessions.ts'
+import autoApplyApprove from '../functions/auto-apply/approve.ts'
+import autoApplyContinue from '../functions/auto-apply/continue.ts'
+import autoApplyEngine from '../functions/auto-apply/engine.ts'
+import autoApplyGet from '../functions/auto-apply/get.ts'
+import autoApplyLeftOut from '../functions/auto-apply/left-out.ts'
+import autoApplyPause from '../functions/auto-apply/pause.ts'
+import autoApplyPlan from '../functions/auto-apply/plan.ts'
+import autoApplyReject from '../functions/auto-apply/reject.ts'
+import autoApplyRequest from '../functions/auto-apply/request.ts'
+import autoApplyTargets from '../functions/auto-apply/targets.ts'
+import autoApplyTurnOff from '../functions/auto-apply/turn-off.ts'
+import autoApplyWithdraw from '../functions/auto-apply/withdraw.ts'
 import browserHubSocket from '../functions/browser/hub-socket.ts'
 import campaignsAbort from '../functions/campaigns/abort.ts'
 import campaignsApprove from '../functions/campaigns/approve.ts'
@@ -192,6 +204,18 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auth/logout', definition: authLogout },
   { id: 'auth/methods', definition: authMethods },
   { id: 'auth/trim-sessions', definition: authTrimSessions },
+  { id: 'auto-apply/approve', definition: autoApplyApprove },
+  { id: 'auto-apply/continue', definition: autoApplyContinue },
+  { id: 'auto-apply/engine', definition: autoApplyEngine },
+  { id: 'auto-apply/get', definition: autoApplyGet },
+  { id: 'auto-apply/left-out', definition: autoApplyLeftOut },
+  { id: 'auto-apply/pause', definition: autoApplyPause },
+  { id: 'auto-apply/plan', definition: autoApplyPlan },
+  { id: 'auto-apply/reject', definition: autoApplyReject },
+  { id: 'auto-apply/request', definition: autoApplyRequest },
+  { id: 'auto-apply/targets', definition: autoApplyTargets },
+  { id: 'auto-apply/turn-off', definition: autoApplyTurnOff },
+  { id: 'auto-apply/withdraw', definition: autoApplyWithdraw },
   { id: 'browser/hub-socket', definition: browserHubSocket },
   { id: 'campaigns/abort', definition: campaignsAbort },
   { id: 'campaigns/approve', definition: campaignsApprove },

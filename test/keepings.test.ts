@@ -252,6 +252,17 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['lib/hub/notices.test.ts', 'tells a push no more while nothing of it changes'],
   },
   'lib/campaigns/plan/planner.ts CampaignPlanner.#underWay': perCampaign,
+  'lib/auto-apply/engine.ts AutoApplyEngine.#pushedMs': {
+    bound: 'the pushes of one second: 50',
+    reachedBy: ['functions/auto-apply/auto-apply.test.ts', 'goes to no more than fifty in a second'],
+  },
+  'lib/auto-apply/engine.ts AutoApplyEngine.#runs': {
+    bound: 'the fleet configs of which a version applies by itself; what is over is forgotten',
+    reachedBy: ['functions/auto-apply/auto-apply.test.ts', 'can be paused and continued, and turned off'],
+  },
+  'lib/auto-apply/run.ts AutoApplyRun.inFlight': perWorkload,
+  'lib/auto-apply/run.ts AutoApplyRun.leftOut': perWorkload,
+  'lib/auto-apply/run.ts AutoApplyRun.nextTryMs': perWorkload,
   'lib/campaigns/run/run.ts CampaignRun.busy': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.inFlight': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.leftAlone': perCampaign,

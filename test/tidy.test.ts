@@ -255,6 +255,7 @@ describe('a change', () => {
       // What campaigns come to by themselves.
       ...['lib/campaigns/plan/planner.ts', 'lib/campaigns/run/write.ts', 'lib/campaigns/run/sweep.ts'],
       // Before anybody can be signed in.
+      ...['lib/auto-apply/engine.ts', 'lib/auto-apply/settle.ts'],
       'lib/identity/bootstrap.ts',
     ]
     expect(findCode(apartFrom('lib/store/', 'lib/audit/', ...unasked), /\.transaction\(/)).toEqual([])

@@ -10,7 +10,11 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 
 const NAME_LENGTH_MAX = 128
 const DESCRIPTION_LENGTH_MAX = 1_024
-const PRIORITY_MAX = 1_000_000
+export const PRIORITY_MAX = 1_000_000
+
+/** Whether a number can be a priority. */
+export const isPriority = (priority: number): boolean =>
+  Number.isInteger(priority) && Math.abs(priority) <= PRIORITY_MAX
 
 const OWN_ERRORS = [
   'description-too-long',
@@ -44,7 +48,7 @@ export function readFleetConfig(
     return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
   for (const [field, text] of Object.entries({ name, description }))
     if (!isStorableLine(text)) return refuse('text-not-storable', { field })
-  if (Math.abs(body.priority) > PRIORITY_MAX) return refuse('priority-invalid', { max: PRIORITY_MAX })
+  if (!isPriority(body.priority)) return refuse('priority-invalid', { max: PRIORITY_MAX })
   const read = readSelector(body.selector, FLEET_CONFIG_RULES)
   return read.ok
     ? { ok: true, fields: { name, description, selector: read.selector, priority: body.priority } }

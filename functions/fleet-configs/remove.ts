@@ -1,3 +1,4 @@
+import { endAutoApplies } from '../../lib/store/auto-apply.ts'
 import { deleteFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -23,6 +24,10 @@ export default defineHttp({
     if (count > 0) return problem('fleet-config-in-use', { count })
     const removed = await ctx.db.change('fleet-config.delete', actor, async (tx) => {
       if (!(await deleteFleetConfig(tx, config.id))) return { ok: false, code: 'fleet-config-in-use' }
+      await endAutoApplies(tx, {
+        ...{ fleetConfigId: config.id, number: null, cause: 'config_removed' },
+        ...{ by: actor.email, now: ctx.clock.now() },
+      })
       await tx.record({
         action: 'fleet_config.delete',
         resource: 'fleet_config',

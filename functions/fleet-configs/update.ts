@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
-import { updateFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
+import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -18,13 +20,26 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(FleetConfigRequest, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'The fleet config as stored.', json: FleetConfigRecord }],
-  errors: [...FLEET_CONFIG_ERRORS, 'fleet-config-not-found', 'fleet-config-taken', 'audit-unavailable'],
+  errors: [
+    ...FLEET_CONFIG_ERRORS,
+    'auto-apply-in-force',
+    'fleet-config-not-found',
+    'fleet-config-taken',
+    'audit-unavailable',
+  ],
   async handle({ params, body, actor }, ctx) {
     const read = readFleetConfig(body)
     if (!read.ok) return problem(read.code, read.details)
     const before = findFleetConfig(ctx, params.id)
     if (before === null) return problem('fleet-config-not-found')
     const stored = await ctx.db.change('fleet-config.update', actor, async (tx) => {
+      const stands = await lockFleetConfig(tx, before.id)
+      const { selector, priority } = read.fields
+      const isForOthers =
+        stands !== null && (stands.priority !== priority || !isDeepStrictEqual(stands.selector, selector))
+      // Whom a version reaches by itself is a part of what was approved.
+      if (isForOthers && (await listOpenAutoApplies(tx, before.id)).length > 0)
+        return { ok: false, code: 'auto-apply-in-force' }
       const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }
       if (!(await updateFleetConfig(tx, change))) return { ok: false, code: 'fleet-config-taken' }
       await tx.record({

@@ -1,6 +1,6 @@
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
-import { stricterRule } from '../model/approval-policy.ts'
+import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
 import { permissionsOf, rolesWith } from '../model/permissions.ts'
 import {
   listApproverStandings,
@@ -8,7 +8,7 @@ import {
   listCampaignAuthors,
   readApprovers,
 } from '../store/approval-votes.ts'
-import type { StoredCampaign } from '../store/campaigns.ts'
+import type { StoredCampaign, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
 
@@ -33,13 +33,31 @@ export async function readCampaignStanding(
   const anywhere = stricterRule(policy.other, policy.unlabelled)
   const isProduction = (campaign.plan?.production_count ?? 0) > 0
   const authors = [...(await listCampaignAuthors(tx, campaign.id)), ...(await authorsOfText(tx, campaign))]
-  const ids = [...campaign.approvals.map(({ byId }) => byId), ...alsoAsking]
+  const rule = isProduction ? stricterRule(policy.production, anywhere) : anywhere
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
+  const { approvals } = campaign
+  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking }, now)
+}
+
+/** How a plan stands to a rule: whose approvals count, given who wrote it. */
+export async function standingOf(
+  tx: Db,
+  plan: {
+    rule: ApprovalRule
+    authors: readonly string[]
+    requestedAt: Date
+    approvals: readonly StoredCampaignApproval[]
+    alsoAsking: readonly string[]
+  },
+  now: Date,
+): Promise<CampaignStanding> {
+  const { rule, authors, requestedAt, approvals } = plan
+  const ids = [...approvals.map(({ byId }) => byId), ...plan.alsoAsking]
   const standings = await listApproverStandings(tx, ids, { authors, requestedAt })
   const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
   const asked: ApprovalCase = {
-    rule: isProduction ? stricterRule(policy.production, anywhere) : anywhere,
-    given: campaign.approvals.map(({ byId, at, rule }) => ({
+    rule,
+    given: approvals.map(({ byId, at, rule }) => ({
       userId: byId,
       at: new Date(at),
       rule: rule ?? null,

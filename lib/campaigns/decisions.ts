@@ -5,6 +5,7 @@ import { discountOf, shortfallOf } from '../changes/judge-approvals.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
+import { endAutoApplies } from '../store/auto-apply.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -226,7 +227,14 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
   const ageMs = parts.clock.now().getTime() - (found?.startedAt?.getTime() ?? 0)
   if (found !== null && from.includes(found.status) && ageMs > ROLL_BACK_DAYS * DAY_MS)
     return { ok: false, code: 'campaign-too-old' }
-  return decide(parts, decision, 'campaign.roll_back_all', from, (tx, before) => {
+  return decide(parts, decision, 'campaign.roll_back_all', from, async (tx, before) => {
+    const { change } = before
+    // What is taken back applies no more by itself, from the same moment.
+    if (change.kind === 'version')
+      await endAutoApplies(tx, {
+        ...{ fleetConfigId: change.fleet_config_id, number: change.number, cause: 'rolled_back' },
+        ...{ by: decision.actor.email, now: parts.clock.now() },
+      })
     const move: CampaignMove = {
       ...{
         status: 'rolling_back',

@@ -66,8 +66,18 @@ export class FleetConfigs {
 
   /** Under which fleet config a workload is as its labels stand now. */
   membershipOf(workload: Workload): Membership {
+    return this.membershipAmong(workload, this.#configs)
+  }
+
+  /** Under which fleet config a workload would be, were these all that there are. */
+  membershipAmong(workload: Workload, configs: readonly StoredFleetConfig[]): Membership {
     if (workload.archivedAt !== null) return { configId: null, rivals: [] }
-    return judgeMembership(toSelectable(workload), this.#configs, this.#members.get(workload.id) ?? null)
+    return judgeMembership(toSelectable(workload), configs, this.#members.get(workload.id) ?? null)
+  }
+
+  /** Under which fleet config a workload is by what is written down; null for none. */
+  writtenMembershipOf(workloadId: string): string | null {
+    return this.#members.get(workloadId) ?? null
   }
 
   /** Why campaigns leave a workload alone; null when they do not. */
@@ -131,6 +141,11 @@ export class FleetConfigs {
       for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
         await this.#settleSome(piece)
     })
+  }
+
+  /** The same for a few, at once. */
+  settleThese(workloads: readonly Workload[]): Promise<void> {
+    return this.#after(() => this.#settleSome(workloads))
   }
 
   async #settleSome(workloads: readonly Workload[]): Promise<void> {

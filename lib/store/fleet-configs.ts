@@ -122,6 +122,15 @@ export async function updateFleetConfig(tx: Db, change: FleetConfigChange): Prom
   return touched === 1
 }
 
+/** Hold a fleet config as it is until the transaction ends; null when there is none. */
+export async function lockFleetConfig(tx: Db, id: string): Promise<StoredFleetConfig | null> {
+  const rows = await tx.query<StoredFleetConfig>(
+    `select ${FLEET_CONFIG.select()} from fleet_configs where id = $1 for update`,
+    [id],
+  )
+  return rows[0] ?? null
+}
+
 /** Remove a fleet config with its versions; false when a workload is under it, or there is none. */
 export async function deleteFleetConfig(tx: Db, id: string): Promise<boolean> {
   const touched = await tx.execute(
@@ -200,10 +209,19 @@ export async function storeMembers(
      returning workload_id`,
     [members.map((one) => one.workloadId), members.map((one) => one.fleetConfigId), since],
   )
+  await tx.execute(
+    `insert into fleet_config_moves (workload_id, fleet_config_id)
+     select workload_id, fleet_config_id from fleet_config_members where workload_id = any($1::text[])
+     on conflict (workload_id) do update set
+       came_at = case when fleet_config_moves.fleet_config_id = excluded.fleet_config_id
+         then fleet_config_moves.came_at else $2::timestamptz end,
+       fleet_config_id = excluded.fleet_config_id`,
+    [rows.map((row) => row.workload_id), since],
+  )
   return rows.map((row) => row.workload_id)
 }
 
-/** Workloads are under no fleet config any more. */
+/** Workloads are under no fleet config any more; which one it was is remembered. */
 export async function removeMembers(tx: Db, workloadIds: readonly string[]): Promise<void> {
   await tx.execute(`delete from fleet_config_members where workload_id = any($1::text[])`, [workloadIds])
 }

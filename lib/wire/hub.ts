@@ -1,5 +1,6 @@
 import {
   array,
+  boolean,
   defaulted,
   enums,
   type Infer,
@@ -12,6 +13,7 @@ import {
 } from 'superstruct'
 import { AlertRecord } from './alerts.ts'
 import { ApprovalStatus } from './approvals.ts'
+import { AutoApplyStatus } from './auto-apply.ts'
 import { CampaignStatus } from './campaigns.ts'
 import { WorkloadEventRecord } from './events.ts'
 import { RevisionRecord } from './revisions.ts'
@@ -80,6 +82,19 @@ const CampaignUpdate = type({
   }),
 })
 
+/** What applies by itself of a fleet config has changed; counts only. */
+const AutoApplyUpdate = type({
+  type: literal('auto_apply_update'),
+  auto_apply: type({
+    fleet_config_id: string(),
+    status: optional(AutoApplyStatus),
+    number: optional(number()),
+    counts: optional(dictionary(number())),
+    is_requested: boolean(),
+    left_out: dictionary(number()),
+  }),
+})
+
 /** Frames may have been missed: fetch again what is shown. */
 const Resync = type({ type: literal('resync') })
 
@@ -97,6 +112,7 @@ export const HUB_FRAMES = [
   ApprovalUpdate,
   PushUpdate,
   CampaignUpdate,
+  AutoApplyUpdate,
   Resync,
   Pong,
 ] as const

@@ -252,5 +252,47 @@ export const CAMPAIGN_REASONS = [
   'workload_gone',
 ] as const
 
+export const AUTO_APPLY_STATUSES = [
+  'requested',
+  'active',
+  'paused',
+  'held',
+  'ended',
+  'rejected',
+  'withdrawn',
+  'expired',
+] as const
+
+/** Where a workload stands that a version reached by itself. */
+export const AUTO_APPLY_TARGET_STATES = ['started', 'applied', 'failed', 'no_answer', 'overtaken'] as const
+
+/** What stops a version from applying by itself. */
+export const AUTO_APPLY_GATES = [
+  'failed_in_a_row',
+  'failed_in_an_hour',
+  'policy_changed',
+  'approver_gone',
+] as const
+
+export const AUTO_APPLY_END_CAUSES = ['turned_off', 'replaced', 'rolled_back', 'config_removed'] as const
+
+/** Why a version leaves a workload alone that is under its fleet config. */
+export const AUTO_APPLY_REASONS = [
+  ...CAMPAIGN_REASONS,
+  'campaign_aborted',
+  'campaign_excluded',
+  'campaign_failed',
+  'campaign_open',
+  'campaign_refused',
+  'campaign_rolled_back',
+  'campaign_waits',
+  'moved_on',
+  'newer_version',
+  'not_newcomer',
+  'offline',
+  'other_config',
+  'pushed_before',
+] as const
+
 /** What a variable's values are. */
 export const VARIABLE_KINDS = ['string', 'integer', 'number', 'boolean', 'duration'] as const

@@ -6,6 +6,12 @@ import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 // whoever adds it says why nobody gets around the approval policy by it.
 const RULES: Readonly<Record<string, string>> = {
   'approvals/push': 'approved under the policy, counted again; or with the glass broken, by a person',
+  'auto-apply/continue': 'goes on with what was approved, if that still holds',
+  'auto-apply/pause': 'stops what was approved',
+  'auto-apply/plan': 'changes nothing that runs',
+  'auto-apply/request': 'asks for an approval',
+  'auto-apply/turn-off': 'stops what was approved',
+  'auto-apply/withdraw': 'ends a request',
   'campaigns/abort': 'stops what was approved',
   'campaigns/continue': 'goes on with what was approved',
   'campaigns/create': 'writes a draft of a campaign',

@@ -31,6 +31,8 @@ export interface Judgement {
   /** Every component that the result uses; empty unless it is to be pushed. */
   required: readonly ComponentRef[]
   isProduction: boolean
+  /** The variable that a refusal is about; absent where it is about none. */
+  variable?: string
 }
 
 /** The workers are busy, or a text could not be read in time: nothing is known of the workload, and one asks again. */
@@ -50,7 +52,13 @@ export type CampaignResult =
       text: string /** Of its variables. */
       values: Readonly<Record<string, string>>
     }
-  | { ok: false; verdict: 'unmanaged' | 'refused'; reason: CampaignReason | null }
+  | {
+      ok: false
+      verdict: 'unmanaged' | 'refused'
+      reason: CampaignReason | null
+      /** The variable that it is about. */
+      variable?: string
+    }
 
 /** A patch as it was sent, in the words of the configs. */
 const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
@@ -65,6 +73,13 @@ const LEFT: Readonly<Record<PushGate, readonly [CampaignVerdict, CampaignReason]
   quarantined: ['quarantined', 'quarantined'],
 }
 
+/** What workloads are judged for. */
+export interface JudgedChange extends Pick<StoredCampaign, 'change' | 'scope'> {
+  rules: Pick<StoredCampaign['rules'], 'retryQuarantined'>
+  /** Nobody looks at the plan: what agents report fills nothing in production. */
+  isByItself?: boolean
+}
+
 /** Verdicts that are kept, each for a judge's life. */
 const VERDICTS_MAX = 2_000
 /** Texts that are kept: workloads that differ have nothing to share. */
@@ -76,7 +91,7 @@ const TEXTS_MAX = 50
  */
 export class CampaignJudge {
   readonly #parts: CampaignParts
-  readonly #campaign: Pick<StoredCampaign, 'change' | 'rules' | 'scope'>
+  readonly #campaign: JudgedChange
   /** Whether the campaign means a workload. */
   readonly scopeOf: ReturnType<typeof openScope>
   readonly #checks = new Map<string, Promise<Checked>>()
@@ -87,7 +102,7 @@ export class CampaignJudge {
   #keptInGit: Promise<ReadonlyMap<string, string>> | null = null
   readonly #bases = new Map<string, Promise<string | null>>()
 
-  constructor(parts: CampaignParts, campaign: Pick<StoredCampaign, 'change' | 'rules' | 'scope'>) {
+  constructor(parts: CampaignParts, campaign: JudgedChange) {
     this.#parts = parts
     this.#campaign = campaign
     this.scopeOf = openScope(parts, campaign)
@@ -110,7 +125,10 @@ export class CampaignJudge {
     if (closed !== null) return leave(...LEFT[closed])
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
     const result = await this.resultFor(workload)
-    if (!result.ok) return leave(result.verdict, result.reason)
+    if (!result.ok) {
+      const left = leave(result.verdict, result.reason)
+      return result.variable === undefined ? left : { ...left, variable: result.variable }
+    }
     const { hash } = result
     if (hash === workload.activeHash) return leave('same', null, result)
     const failed = await this.#closedGate(workload, hash)
@@ -181,7 +199,11 @@ export class CampaignJudge {
     const version = await this.#version
     if (version === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
     const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)?.values ?? {}
-    const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported: true }
+    const { labels, trustedLabels } = workload
+    const withReported =
+      this.#campaign.isByItself !== true ||
+      !isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+    const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported }
     const values = resolveValues(version.variables, sources)
     const variables = version.variables.map(toDeclared)
     const key = JSON.stringify(values)
@@ -191,9 +213,10 @@ export class CampaignJudge {
       const { rendering } = answer
       if (rendering.ok)
         return { ok: true, hash: configHash(rendering.text), text: rendering.text, values } as const
-      const { code } = rendering.problem
+      const { code, variable } = rendering.problem
       const reason = code === 'variable_missing' || code === 'variable_invalid' ? code : ('invalid' as const)
-      return { ok: false, verdict: 'refused', reason } as const
+      const refused = { ok: false, verdict: 'refused', reason } as const
+      return variable === undefined ? refused : { ...refused, variable }
     })
   }
 

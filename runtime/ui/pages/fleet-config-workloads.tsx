@@ -53,7 +53,8 @@ export function UnderConfig({ id }: { id: string }) {
     {
       idOf: ({ workload_id }) => workload_id,
       load: (address, abort) => api.fleetConfigWorkloads(id, address, abort),
-      touches: ({ type }) => type === 'workload_config_status' || type === 'campaign_update',
+      touches: ({ type }) =>
+        type === 'workload_config_status' || type === 'campaign_update' || type === 'auto_apply_update',
     },
   )
   return (

@@ -12,6 +12,7 @@ import { api } from '../state/endpoints.ts'
 import { navigate, query } from '../state/router.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { AutoApplySection } from './fleet-config-auto-apply.tsx'
 import { VersionView } from './fleet-config-version.tsx'
 import { UnderConfig } from './fleet-config-workloads.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
@@ -119,6 +120,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
             )}
           </Loaded>
         )}
+        <AutoApplySection of={of} number={number} />
         <UnderConfig id={of.id} />
       </div>
     </>
@@ -131,7 +133,7 @@ export function FleetConfigPage({ params }: { params: Record<string, string> }) 
   const config = useResource(
     `fleet-config:${id}`,
     (abort) => api.fleetConfig(id, abort),
-    (frame) => frame.type === 'campaign_update',
+    (frame) => frame.type === 'campaign_update' || frame.type === 'auto_apply_update',
   )
   return <Loaded of={config}>{(data) => <FleetConfig of={data} />}</Loaded>
 }

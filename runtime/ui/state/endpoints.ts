@@ -7,6 +7,16 @@ import type {
 } from '../../../lib/wire/approvals.ts'
 import type { AuditPage, AuditVerification } from '../../../lib/wire/audit.ts'
 import type {
+  AutoApplyDecision,
+  AutoApplyLeftOut,
+  AutoApplyPlanRequest,
+  AutoApplyRecord,
+  AutoApplyRequest,
+  AutoApplyState,
+  AutoApplyTarget,
+  PlannedAutoApply,
+} from '../../../lib/wire/auto-apply.ts'
+import type {
   CampaignCreateRequest,
   CampaignDecisionRequest,
   CampaignGroup,
@@ -86,6 +96,9 @@ type Signal = AbortSignal | undefined
 /** Every call of the public API that the pages make, typed by the bodies the functions answer. */
 /** Rows of one page of a timeline. */
 const PAGE = 100
+
+/** What can be decided about what applies by itself. */
+export type AutoApplyStep = 'approve' | 'reject' | 'withdraw' | 'pause' | 'continue' | 'turn-off'
 
 export const api = {
   workload: (id: string, signal?: Signal) => call<WorkloadRecord>('GET', w(id), { signal }),
@@ -226,6 +239,18 @@ export const api = {
   /** One page of those under it; `address` is that of the next one. */
   fleetConfigWorkloads: (id: string, address: string | null, signal?: Signal) =>
     call<FleetConfigWorkload[]>('GET', address ?? `${f(id)}/workloads?limit=200`, { signal }),
+  autoApply: (id: string, signal?: Signal) => call<AutoApplyState>('GET', `${f(id)}/auto-apply`, { signal }),
+  planAutoApply: (id: string, request: AutoApplyPlanRequest) =>
+    call<PlannedAutoApply>('POST', `${f(id)}/auto-apply/plan`, { json: request }),
+  requestAutoApply: (id: string, request: AutoApplyRequest) =>
+    call<AutoApplyRecord>('POST', `${f(id)}/auto-apply`, { json: request }),
+  decideAutoApply: (id: string, step: AutoApplyStep, choice: AutoApplyDecision) =>
+    call<AutoApplyRecord>('POST', `${f(id)}/auto-apply/${step}`, { json: choice }),
+  /** One page of what was pushed by itself, the newest first. */
+  autoApplyTargets: (id: string, address: string | null, signal?: Signal) =>
+    call<AutoApplyTarget[]>('GET', address ?? `${f(id)}/auto-apply/targets?limit=50`, { signal }),
+  autoApplyLeftOut: (id: string, address: string | null, signal?: Signal) =>
+    call<AutoApplyLeftOut[]>('GET', address ?? `${f(id)}/auto-apply/left-out?limit=100`, { signal }),
   freeze: (signal?: Signal) => call<FreezeRecord>('GET', '/api/freeze', { signal }),
   setFreeze: (request: FreezeRequest) => call<FreezeRecord>('PUT', '/api/freeze', { json: request }),
 

@@ -75,3 +75,30 @@ test('a fleet config is created, gets versions, and one of them is carried to al
   await says('Done.')
   for (const { collector } of agents) expect(collector.storage.remoteConfig).toBe(GATEWAY_FASTER)
 })
+
+test('a version is asked for and approved for newcomers, and the page says who got it by itself', async () => {
+  await page.goto('/fleet-configs')
+  await page.getByRole('link', { name: 'Rim', exact: true }).click()
+  const newcomers = page.getByRole('region', { name: 'Newcomers' })
+  await newcomers.getByText('Off: nothing is pushed by itself.').waitFor()
+  await newcomers.getByRole('button', { name: 'See whom version 2 would reach' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('3 workloads run it already').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await dialog.getByRole('button', { name: 'Ask for it' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await newcomers.getByText('Version 2 for newcomers waits for approval').waitFor()
+  await decide('Approve', 'they are like the others')
+  await newcomers.getByText('Version 2 applies by itself').waitFor()
+  await newcomers.getByText('(they are like the others)').waitFor()
+  const late = connectAgent('rim-3', 'rim-3-pod', {
+    behaviour: { kind: 'apply', delayMs: 100 },
+    capabilities: SECRETIVE,
+  })
+  await newcomers.getByRole('region', { name: 'Pushed by itself' }).getByText('rim-3').waitFor()
+  await expect.poll(() => late.collector.storage.remoteConfig).toBe(GATEWAY_FASTER)
+  await newcomers.getByRole('region', { name: 'Pushed by itself' }).getByText('applied').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  await decide('Turn off')
+  await newcomers.getByText('Off: nothing is pushed by itself.').waitFor()
+})

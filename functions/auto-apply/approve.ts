@@ -1,0 +1,29 @@
+import { AUTO_APPLY_ERRORS, approveAutoApply } from '../../lib/auto-apply/decisions.ts'
+import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
+import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { replyToChoice } from './auto-apply-of.ts'
+
+/** Approve what was asked for and looked at. With enough approvals it counts at once. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs/:id/auto-apply/approve',
+  summary: 'Approve that a version of a fleet config applies by itself.',
+  access: inPerson('config:approve'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: jsonBody(AutoApplyDecision),
+  replies: [{ status: 200, description: 'What was approved.', json: AutoApplyRecord }],
+  errors: [
+    ...AUTO_APPLY_ERRORS,
+    'approval-needs-another',
+    'auto-apply-plan-changed',
+    'auto-apply-rolled-back',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const choice = { fleetConfigId: params.id, actor, comment: body.comment, planHash: body.plan_hash }
+    return replyToChoice(ctx, await approveAutoApply(ctx.autoApply.parts, choice))
+  },
+})

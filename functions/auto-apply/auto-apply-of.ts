@@ -1,0 +1,41 @@
+import type { AutoApplyOutcome } from '../../lib/auto-apply/decisions.ts'
+import type { WantedAutoApply } from '../../lib/auto-apply/plan.ts'
+import type { Refusal } from '../../lib/model/refusal.ts'
+import { FLEET_CONFIG_RULES, readSelector, type SelectorRefusal } from '../../lib/selectors/read-selector.ts'
+import type { StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
+import type { Selector } from '../../lib/wire/selectors.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import type { Context } from '../../runtime/context.ts'
+import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { isPriority, PRIORITY_MAX } from '../fleet-configs/fleet-config-request.ts'
+
+/** The reply to a decision: how it stands now, which browsers hear of as well. */
+export async function replyToChoice(ctx: Context, outcome: AutoApplyOutcome, status = 200): Promise<Reply> {
+  if (outcome.ok) {
+    // What was approved may have changed whom the fleet config is about.
+    await ctx.fleetConfigs.load()
+    await ctx.fleetConfigs.settle()
+    ctx.autoApply.decided(outcome.autoApply)
+    return json(await ctx.autoApply.record(outcome.autoApply), status)
+  }
+  if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+  return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+}
+
+/** Check which version is asked for, and for whom: for whom the fleet config is where nothing is said. */
+export function readWantedAutoApply(
+  config: StoredFleetConfig,
+  asked: { number: number; selector?: Selector | undefined; priority?: number | undefined },
+):
+  | { ok: true; wanted: WantedAutoApply }
+  | SelectorRefusal
+  | Refusal<'priority-invalid' | 'fleet-config-version-not-found'> {
+  const { number, priority = config.priority } = asked
+  if (!Number.isInteger(number) || number < 1 || number > config.newestVersion)
+    return { ok: false, code: 'fleet-config-version-not-found' }
+  if (!isPriority(priority)) return { ok: false, code: 'priority-invalid', details: { max: PRIORITY_MAX } }
+  if (asked.selector === undefined)
+    return { ok: true, wanted: { number, priority, selector: config.selector } }
+  const read = readSelector(asked.selector, FLEET_CONFIG_RULES)
+  return read.ok ? { ok: true, wanted: { number, priority, selector: read.selector } } : read
+}

@@ -1,0 +1,24 @@
+import { AUTO_APPLY_ERRORS, continueAutoApply } from '../../lib/auto-apply/decisions.ts'
+import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { replyToChoice } from './auto-apply-of.ts'
+
+/** Go on after a pause, or after it stopped by itself. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs/:id/auto-apply/continue',
+  summary: 'Continue what applies by itself of a fleet config.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: jsonBody(AutoApplyDecision),
+  replies: [{ status: 200, description: 'What goes on.', json: AutoApplyRecord }],
+  errors: [...AUTO_APPLY_ERRORS, 'auto-apply-lapsed'],
+  async handle({ params, body, actor }, ctx) {
+    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const choice = { fleetConfigId: params.id, actor, comment: body.comment }
+    return replyToChoice(ctx, await continueAutoApply(ctx.autoApply.parts, choice))
+  },
+})

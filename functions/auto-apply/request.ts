@@ -1,0 +1,42 @@
+import {
+  AUTO_APPLY_ERRORS,
+  AUTO_APPLY_PLAN_ERRORS,
+  requestAutoApply,
+} from '../../lib/auto-apply/decisions.ts'
+import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
+import { AutoApplyRecord, AutoApplyRequest } from '../../lib/wire/auto-apply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { readWantedAutoApply, replyToChoice } from './auto-apply-of.ts'
+
+/** Ask that a version applies by itself, with the selector and the priority that it is to have. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs/:id/auto-apply',
+  summary: 'Ask that a version of a fleet config applies by itself.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: jsonBody(AutoApplyRequest, { bytesMax: 65_536 }),
+  replies: [{ status: 201, description: 'The request.', json: AutoApplyRecord }],
+  errors: [
+    ...AUTO_APPLY_ERRORS,
+    ...AUTO_APPLY_PLAN_ERRORS,
+    ...SELECTOR_ERRORS,
+    'auto-apply-needs-campaign',
+    'auto-apply-plan-changed',
+    'auto-apply-requested-already',
+    'priority-invalid',
+    'production-confirmation-required',
+  ],
+  async handle({ params, body, actor }, ctx) {
+    const config = findFleetConfig(ctx, params.id)
+    if (config === null) return problem('fleet-config-not-found')
+    const read = readWantedAutoApply(config, body)
+    if (!read.ok) return problem(read.code, read.details)
+    const { comment, plan_hash: planHash, prod_confirmation: prodConfirmation } = body
+    const asked = { ...read.wanted, planHash, prodConfirmation, actor, comment }
+    return replyToChoice(ctx, await requestAutoApply(ctx.autoApply.parts, config, asked), 201)
+  },
+})

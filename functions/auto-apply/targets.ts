@@ -1,0 +1,39 @@
+import { array, type } from 'superstruct'
+import { toAutoApplyTarget } from '../../lib/auto-apply/record.ts'
+import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
+import { listAutoApplyTargets } from '../../lib/store/auto-apply-targets.ts'
+import { AutoApplyTarget } from '../../lib/wire/auto-apply.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+
+/** What was pushed by itself of a fleet config, the newest first. */
+export default defineHttp({
+  route: 'GET /api/fleet-configs/:id/auto-apply/targets',
+  summary: 'List what the version that applies by itself was pushed to.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: type(pageQuery),
+  body: noBody,
+  replies: [{ status: 200, description: 'The pushes.', json: array(AutoApplyTarget) }],
+  errors: ['fleet-config-not-found', ...PAGE_ERRORS],
+  async handle({ params, query, target }, ctx) {
+    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const open = await listOpenAutoApplies(ctx.db, params.id)
+    const inForce = open.find(({ status }) => status !== 'requested')
+    return listReply(query, target, {
+      order: 'auto_apply_targets.started_at',
+      key: ['number', 'string'],
+      async fetch({ after, limit }) {
+        if (inForce === undefined) return []
+        const position =
+          after === null ? null : { startedAt: new Date(Number(after[0])), workloadId: String(after[1]) }
+        return listAutoApplyTargets(ctx.db, inForce.id, { after: position, limit })
+      },
+      keyOf: ({ startedAt, workloadId }) => [startedAt.getTime(), workloadId],
+      toWire: toAutoApplyTarget,
+    })
+  },
+})

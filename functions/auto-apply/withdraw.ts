@@ -1,0 +1,24 @@
+import { AUTO_APPLY_ERRORS, closeAutoApplyRequest } from '../../lib/auto-apply/decisions.ts'
+import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { replyToChoice } from './auto-apply-of.ts'
+
+/** Take back what was asked for. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs/:id/auto-apply/withdraw',
+  summary: 'Withdraw the request that a version of a fleet config applies by itself.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: noQuery,
+  body: jsonBody(AutoApplyDecision),
+  replies: [{ status: 200, description: 'What was withdrawn.', json: AutoApplyRecord }],
+  errors: [...AUTO_APPLY_ERRORS],
+  async handle({ params, body, actor }, ctx) {
+    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const choice = { fleetConfigId: params.id, actor, comment: body.comment, status: 'withdrawn' as const }
+    return replyToChoice(ctx, await closeAutoApplyRequest(ctx.autoApply.parts, choice))
+  },
+})

@@ -1,0 +1,81 @@
+import { listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
+import { countAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
+import { AutoApplyEngine } from './engine.ts'
+import type { AutoApplyParts } from './parts.ts'
+import { toAutoApplyRecord } from './record.ts'
+import type { LeftOut } from './run.ts'
+
+/** Versions that apply by themselves: what carries them out, and what is shown of them. */
+export class AutoApply {
+  readonly parts: AutoApplyParts
+  readonly #engine: AutoApplyEngine
+
+  constructor(parts: AutoApplyParts) {
+    this.parts = parts
+    this.#engine = new AutoApplyEngine(parts, (autoApply) => void this.#tell(autoApply.fleetConfigId))
+  }
+
+  /** Do what is due now. */
+  work(signal: AbortSignal): Promise<void> {
+    return this.#engine.work(signal)
+  }
+
+  /** Somebody has decided something: browsers hear of it, and it is looked at. */
+  decided({ fleetConfigId }: Pick<StoredAutoApply, 'fleetConfigId'>): void {
+    this.#engine.wake()
+    void this.#tell(fleetConfigId)
+  }
+
+  /** How it stands with a fleet config. */
+  async state(fleetConfigId: string): Promise<AutoApplyState> {
+    const open = await listOpenAutoApplies(this.parts.db, fleetConfigId)
+    const inForce = open.find(({ status }) => status !== 'requested')
+    const request = open.find(({ status }) => status === 'requested')
+    const run = inForce === undefined ? null : this.#engine.run(inForce.id)
+    return {
+      ...(inForce === undefined ? {} : { in_force: await this.record(inForce) }),
+      ...(request === undefined ? {} : { request: await this.record(request) }),
+      ...(run?.lookedAt ? { looked_at: run.lookedAt.toISOString() } : {}),
+      left_out: countReasons(run?.leftOut ?? new Map()),
+    }
+  }
+
+  /** Why workloads are left out of what is in force for a fleet config, by workload. */
+  async leftOut(fleetConfigId: string): Promise<ReadonlyMap<string, LeftOut>> {
+    const open = await listOpenAutoApplies(this.parts.db, fleetConfigId)
+    const inForce = open.find(({ status }) => status !== 'requested')
+    return (inForce && this.#engine.run(inForce.id)?.leftOut) ?? new Map()
+  }
+
+  async record(autoApply: StoredAutoApply): Promise<AutoApplyRecord> {
+    return toAutoApplyRecord(autoApply, await countAutoApplyTargets(this.parts.db, autoApply.id))
+  }
+
+  async #tell(fleetConfigId: string): Promise<void> {
+    try {
+      const state = await this.state(fleetConfigId)
+      const { in_force: inForce, request } = state
+      this.parts.hub.broadcast({
+        type: 'auto_apply_update',
+        auto_apply: {
+          fleet_config_id: fleetConfigId,
+          ...(inForce === undefined
+            ? {}
+            : { status: inForce.status, number: inForce.number, counts: inForce.counts }),
+          is_requested: request !== undefined,
+          left_out: state.left_out,
+        },
+      })
+    } catch (error) {
+      const about = { err: error, fleetConfig: fleetConfigId }
+      this.parts.log.warn(about, 'browsers were not told of a version that applies by itself')
+    }
+  }
+}
+
+function countReasons(leftOut: ReadonlyMap<string, LeftOut>): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { reason } of leftOut.values()) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,258 @@
+import type { ActTransaction } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
+import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
+import { discountOf } from '../changes/judge-approvals.ts'
+import { randomHex } from '../ids.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import {
+  IN_FORCE,
+  insertAutoApply,
+  lockOpenAutoApplies,
+  moveAutoApply,
+  type StoredAutoApply,
+} from '../store/auto-apply.ts'
+import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
+import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../store/fleet-configs.ts'
+import type { AutoApplyStatus } from '../wire/auto-apply.ts'
+import { readAutoApplyStanding } from './approval.ts'
+import { findLapse } from './lapse.ts'
+import type { AutoApplyParts } from './parts.ts'
+import { type PlanRefusal, planAutoApply, type WantedAutoApply } from './plan.ts'
+
+export type AutoApplyOutcome =
+  | { ok: true; autoApply: StoredAutoApply }
+  | Refusal<
+      | 'approval-needs-another'
+      | 'auto-apply-lapsed'
+      | 'auto-apply-needs-campaign'
+      | 'auto-apply-not-found'
+      | 'auto-apply-not-ready'
+      | 'auto-apply-plan-changed'
+      | 'auto-apply-requested-already'
+      | 'fleet-config-not-found'
+      | 'production-confirmation-required'
+    >
+  | PlanRefusal
+  | TextRefusal
+  | AuditFailure
+
+type Refused = Exclude<AutoApplyOutcome, { ok: true }>
+
+/** What any decision can be refused for. */
+export const AUTO_APPLY_ERRORS = [
+  'audit-unavailable',
+  'auto-apply-not-found',
+  'auto-apply-not-ready',
+  'comment-required',
+  'fleet-config-not-found',
+  'text-not-storable',
+  'text-too-long',
+] as const
+
+/** What a plan or a request can be refused for. */
+export const AUTO_APPLY_PLAN_ERRORS = [
+  'auto-apply-rolled-back',
+  'fleet-config-not-found',
+  'fleet-config-version-not-found',
+] as const
+
+/** Who decides about which fleet config, and what he says to it. */
+export interface AutoApplyChoice {
+  fleetConfigId: string
+  actor: ApprovalActor
+  comment: string
+}
+
+/** Ask that a version applies by itself: nothing does before it is approved. */
+export async function requestAutoApply(
+  parts: AutoApplyParts,
+  config: StoredFleetConfig,
+  asked: WantedAutoApply & {
+    planHash: string
+    prodConfirmation: boolean
+    actor: ApprovalActor
+    comment: string
+  },
+): Promise<AutoApplyOutcome> {
+  const comment = asked.comment.trim()
+  const unfit = refuseTexts({ comment })
+  if (unfit !== null) return unfit
+  const planned = await planAutoApply(parts, config, asked)
+  if (!planned.ok) return planned
+  const { plan, planHash, policyHash } = planned
+  if (planHash !== asked.planHash) return refuse('auto-apply-plan-changed')
+  if (plan.campaign_ids.length === 0) return refuse('auto-apply-needs-campaign')
+  if (plan.reaches_production && !asked.prodConfirmation) return refuse('production-confirmation-required')
+  const now = parts.clock.now()
+  const { actor } = asked
+  const autoApply: StoredAutoApply = {
+    ...{ id: `aap_${randomHex(12, parts.random)}`, fleetConfigId: config.id, fleetConfigName: config.name },
+    ...{ status: 'requested', number: plan.number, versionHash: plan.version_hash },
+    ...{ selector: plan.selector, priority: plan.priority, policyHash, plan, planHash },
+    ...{ reachesProduction: plan.reaches_production, requestedBy: actor.email },
+    ...{ requestedById: actor.userId, requestedAt: now, requestComment: comment, approvals: [] },
+    ...{ activeSince: null, countedSince: null, hold: null, closedBy: null, closeComment: null },
+    ...{ endCause: null, endedAt: null, updatedAt: now },
+  }
+  return parts.db.change('auto-apply.decide', actor, async (tx): Promise<AutoApplyOutcome> => {
+    const stands = await lockFleetConfig(tx, config.id)
+    if (stands === null) return refuse('fleet-config-not-found')
+    if (!(await insertAutoApply(tx, autoApply))) return refuse('auto-apply-requested-already')
+    await recordStep(tx, 'auto_apply.request', autoApply, comment)
+    return { ok: true, autoApply }
+  })
+}
+
+/** Approve what was asked for and looked at. With enough approvals it counts at once, in the place of what counted before. */
+export async function approveAutoApply(
+  parts: AutoApplyParts,
+  choice: AutoApplyChoice & { planHash: string },
+): Promise<AutoApplyOutcome> {
+  const comment = choice.comment.trim()
+  if (comment === '') return refuse('comment-required')
+  const { actor, fleetConfigId } = choice
+  return decide(parts, choice, 'auto_apply.approve', ['requested'], async (tx, before) => {
+    if (before.planHash !== choice.planHash) return refuse('auto-apply-plan-changed')
+    const config = await lockFleetConfig(tx, fleetConfigId)
+    if (config === null) return refuse('fleet-config-not-found')
+    const at = parts.clock.now()
+    const { asked, judgement } = await readAutoApplyStanding(tx, before, at, [actor.userId])
+    const why = judgement.counted.includes(actor.userId)
+      ? 'approved-already'
+      : discountOf(asked, judgement.rule, { userId: actor.userId, at })
+    if (why !== null) return refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
+    const approval = {
+      ...{ by: actor.email, byId: actor.userId, at: at.toISOString(), comment, rule: asked.rule },
+    }
+    const approvals = [...before.approvals.filter(({ byId }) => byId !== actor.userId), approval]
+    const after = await readAutoApplyStanding(tx, { ...before, approvals }, at)
+    if (!after.judgement.isEnough)
+      return moveAutoApply(tx, before.id, ['requested'], { status: 'requested', approvals }, at)
+    return activate(tx, config, { ...before, approvals }, actor, at)
+  })
+}
+
+/** Put what is approved in force, with the selector and the priority that were approved with it. */
+async function activate(
+  tx: ActTransaction,
+  config: StoredFleetConfig,
+  approved: StoredAutoApply,
+  actor: ApprovalActor,
+  now: Date,
+): Promise<StoredAutoApply | Refused | null> {
+  const { id, approvals, selector, priority } = approved
+  // A roll-back of the version ends what it finds; one that was decided before the request is found here.
+  if (await wasVersionRolledBack(tx, config.id, approved.versionHash)) return refuse('auto-apply-rolled-back')
+  for (const former of await lockOpenAutoApplies(tx, config.id))
+    if (former.id !== id)
+      await moveAutoApply(
+        tx,
+        former.id,
+        IN_FORCE,
+        { status: 'ended', endCause: 'replaced', closedBy: actor.email, endedAt: now },
+        now,
+      )
+  const { name, description } = config
+  await updateFleetConfig(tx, { id: config.id, name, description, selector, priority, updatedAt: now })
+  const move = { status: 'active' as const, approvals, activeSince: now, countedSince: now }
+  return moveAutoApply(tx, id, ['requested'], move, now)
+}
+
+/** End a request that is not approved. Whoever rejects one says why. */
+export async function closeAutoApplyRequest(
+  parts: AutoApplyParts,
+  choice: AutoApplyChoice & { status: 'rejected' | 'withdrawn' },
+): Promise<AutoApplyOutcome> {
+  const { status, actor } = choice
+  const closeComment = choice.comment.trim()
+  if (status === 'rejected' && closeComment === '') return refuse('comment-required')
+  const action = status === 'rejected' ? 'auto_apply.reject' : 'auto_apply.withdraw'
+  return decide(parts, choice, action, ['requested'], (tx, before) => {
+    const now = parts.clock.now()
+    const move = { status, closedBy: actor.email, closeComment: closeComment || null, endedAt: now }
+    return moveAutoApply(tx, before.id, ['requested'], move, now)
+  })
+}
+
+/** Apply nothing more by itself until somebody continues. */
+export async function pauseAutoApply(
+  parts: AutoApplyParts,
+  choice: AutoApplyChoice,
+): Promise<AutoApplyOutcome> {
+  return decide(parts, choice, 'auto_apply.pause', ['active'], (tx, before) =>
+    moveAutoApply(tx, before.id, ['active'], { status: 'paused' }, parts.clock.now()),
+  )
+}
+
+/** Go on after a pause, or after it stopped by itself: then somebody says why it may. */
+export async function continueAutoApply(
+  parts: AutoApplyParts,
+  choice: AutoApplyChoice,
+): Promise<AutoApplyOutcome> {
+  return decide(parts, choice, 'auto_apply.continue', ['paused', 'held'], async (tx, before) => {
+    if (before.status === 'held' && choice.comment.trim() === '') return refuse('comment-required')
+    const lapse = await findLapse(parts, before)
+    if (lapse !== null) return refuse('auto-apply-lapsed', { reason: lapse.gate })
+    const now = parts.clock.now()
+    const counted = before.status === 'held' ? { countedSince: now } : {}
+    return moveAutoApply(tx, before.id, ['paused', 'held'], { status: 'active', hold: null, ...counted }, now)
+  })
+}
+
+/** Let nothing apply by itself any more. What was pushed stays. */
+export async function turnOffAutoApply(
+  parts: AutoApplyParts,
+  choice: AutoApplyChoice,
+): Promise<AutoApplyOutcome> {
+  return decide(parts, choice, 'auto_apply.turn_off', IN_FORCE, (tx, before) => {
+    const now = parts.clock.now()
+    const closed = { closedBy: choice.actor.email, closeComment: choice.comment.trim() || null }
+    return moveAutoApply(
+      tx,
+      before.id,
+      IN_FORCE,
+      { status: 'ended', endCause: 'turned_off', ...closed, endedAt: now },
+      now,
+    )
+  })
+}
+
+/** Run one decision under the lock of what it is about, with its entry in the audit trail. */
+async function decide(
+  parts: AutoApplyParts,
+  { fleetConfigId, actor, comment }: AutoApplyChoice,
+  action: string,
+  from: readonly AutoApplyStatus[],
+  work: (tx: ActTransaction, before: StoredAutoApply) => Promise<StoredAutoApply | Refused | null>,
+): Promise<AutoApplyOutcome> {
+  const unfit = refuseTexts({ comment })
+  if (unfit !== null) return unfit
+  return parts.db.change('auto-apply.decide', actor, async (tx): Promise<AutoApplyOutcome> => {
+    // The fleet config first, as everybody does who locks both.
+    if ((await lockFleetConfig(tx, fleetConfigId)) === null) return refuse('fleet-config-not-found')
+    const isAboutRequest = from.includes('requested')
+    const open = await lockOpenAutoApplies(tx, fleetConfigId)
+    const before = open.find(({ status }) => (status === 'requested') === isAboutRequest)
+    if (before === undefined) return refuse('auto-apply-not-found')
+    if (!from.includes(before.status)) return refuse('auto-apply-not-ready', { status: before.status })
+    const autoApply = await work(tx, before)
+    if (autoApply === null) return refuse('auto-apply-not-found')
+    if ('ok' in autoApply) return autoApply
+    await recordStep(tx, action, autoApply, comment.trim())
+    return { ok: true, autoApply }
+  })
+}
+
+const recordStep = (
+  tx: ActTransaction,
+  action: string,
+  { id, fleetConfigId, number, planHash }: StoredAutoApply,
+  comment: string,
+): Promise<void> =>
+  tx.record({
+    ...{ action, resource: 'fleet_config', resourceId: fleetConfigId },
+    detail: JSON.stringify({
+      ...{ auto_apply_id: id, number, plan_hash: planHash },
+      ...(comment === '' ? {} : { comment }),
+    }),
+  })

@@ -1,0 +1,172 @@
+import {
+  expireAutoApplyRequests,
+  listAutoAppliesInForce,
+  moveAutoApply,
+  type StoredAutoApply,
+} from '../store/auto-apply.ts'
+import type { AutoApplyHold } from '../wire/auto-apply.ts'
+import { findFailureHold } from './hold.ts'
+import { findLapse } from './lapse.ts'
+import { listYoung, lookAtAll } from './look.ts'
+import type { AutoApplyParts } from './parts.ts'
+import { pushToSome } from './push.ts'
+import { type AutoApplyRun, loadRun } from './run.ts'
+import { settlePushes } from './settle.ts'
+
+/** Pushes within a second, of all fleet configs together. */
+export const PUSHES_A_SECOND = 50
+/** Where nothing applies by itself this is how long it may take until that is found to have changed elsewhere. */
+const QUIET_LOOK_MS = 5_000
+/** How often all that are under a fleet config are looked at. */
+const LOOK_MS = 15_000
+const LAPSE_LOOK_MS = 5_000
+/** How soon a newcomer is looked at again that could not be pushed to. */
+const RETRY_MS = 2_000
+const HOUR_MS = 3_600_000
+/** Requests that nobody decides. */
+const WAITING_MS = 14 * 24 * HOUR_MS
+
+/** Applies approved versions to newcomers, and to those on older versions. */
+export class AutoApplyEngine {
+  readonly #parts: AutoApplyParts
+  readonly #runs = new Map<string, AutoApplyRun>()
+  /** Told of every fleet config of which something has changed. */
+  readonly #changed: (autoApply: StoredAutoApply) => void
+  /** When something was pushed within the last second; monotonic. */
+  #pushedMs: number[] = []
+  #nextReadMs = 0
+  #nextSweepMs = 0
+
+  constructor(parts: AutoApplyParts, changed: (autoApply: StoredAutoApply) => void) {
+    this.#parts = parts
+    this.#changed = changed
+  }
+
+  /** Look at once: somebody decided something. */
+  wake(): void {
+    this.#nextReadMs = 0
+    for (const run of this.#runs.values()) run.nextLookMs = 0
+  }
+
+  /** What is known of one that is in force; null before it was looked at. */
+  run(autoApplyId: string): Pick<AutoApplyRun, 'leftOut' | 'lookedAt' | 'underCount'> | null {
+    return this.#runs.get(autoApplyId) ?? null
+  }
+
+  /** Do what is due now. */
+  async work(signal: AbortSignal): Promise<void> {
+    await this.#sweep()
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (nowMs < this.#nextReadMs) return
+    const inForce = await listAutoAppliesInForce(this.#parts.db)
+    this.#nextReadMs = inForce.length === 0 ? nowMs + QUIET_LOOK_MS : 0
+    for (const id of this.#runs.keys()) if (!inForce.some((one) => one.id === id)) this.#runs.delete(id)
+    for (const autoApply of inForce) {
+      if (signal.aborted) return
+      await this.#stepSafely(autoApply)
+    }
+  }
+
+  /** One that breaks keeps no other from going on. */
+  async #stepSafely(autoApply: StoredAutoApply): Promise<void> {
+    try {
+      await this.#step(autoApply)
+    } catch (error) {
+      const run = this.#runs.get(autoApply.id)
+      if (run !== undefined) run.isStale = true
+      this.#parts.log.warn({ err: error, autoApply: autoApply.id }, 'a version could not be applied yet')
+    }
+  }
+
+  async #step(autoApply: StoredAutoApply): Promise<void> {
+    const run = await this.#open(autoApply.id)
+    if (await settlePushes(this.#parts, autoApply, run)) this.#changed(autoApply)
+    if (autoApply.status !== 'active') return
+    const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
+    if (hold !== null) return this.#hold(autoApply, hold)
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (nowMs >= run.nextLookMs) {
+      await lookAtAll(this.#parts, autoApply, run)
+      run.nextLookMs = nowMs + LOOK_MS
+      this.#changed(autoApply)
+    }
+    await this.#pushNext(autoApply, run)
+  }
+
+  async #open(id: string): Promise<AutoApplyRun> {
+    const known = this.#runs.get(id)
+    if (known !== undefined && !known.isStale) return known
+    const run = await loadRun(this.#parts, id)
+    if (known !== undefined) Object.assign(run, { leftOut: known.leftOut, lookedAt: known.lookedAt })
+    this.#runs.set(id, run)
+    return run
+  }
+
+  /** Those that have just come, then those that wait, as many as may be pushed to now. */
+  async #pushNext(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<void> {
+    const room = this.#room()
+    if (room === 0) return
+    const young = (await listYoung(this.#parts, autoApply, run)).slice(0, room)
+    const isYoung = new Set(young)
+    const next = [...young]
+    while (next.length < room && run.queue.length > 0) {
+      const id = run.queue.shift()!
+      if (!isYoung.has(id)) next.push(id)
+    }
+    if (next.length === 0) return
+    const count = await pushToSome(this.#parts, autoApply, run, next)
+    const nowMs = this.#parts.clock.monotonicMs()
+    for (const id of young) run.nextTryMs.set(id, nowMs + RETRY_MS)
+    this.#pushedMs.push(...Array.from({ length: count }, () => nowMs))
+    if (count > 0) this.#changed(autoApply)
+  }
+
+  #room(): number {
+    const sinceMs = this.#parts.clock.monotonicMs() - 1_000
+    this.#pushedMs = this.#pushedMs.filter((ms) => ms > sinceMs)
+    return Math.max(0, PUSHES_A_SECOND - this.#pushedMs.length)
+  }
+
+  async #findLapse(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (nowMs < run.nextLapseLookMs) return null
+    const lapse = await findLapse(this.#parts, autoApply)
+    run.nextLapseLookMs = lapse === null ? nowMs + LAPSE_LOOK_MS : 0
+    return lapse
+  }
+
+  async #findFailures(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {
+    if (!run.hasNews) return null
+    const { db, clock } = this.#parts
+    const found = await findFailureHold(db, autoApply, { underCount: run.underCount, now: clock.now() })
+    run.hasNews = found !== null
+    return found
+  }
+
+  /** Stop it until somebody says that it may go on. */
+  async #hold(autoApply: StoredAutoApply, hold: AutoApplyHold): Promise<void> {
+    const { db, clock } = this.#parts
+    await db.change('auto-apply.move', null, async (tx) => {
+      const move = { status: 'held' as const, hold }
+      const moved = await moveAutoApply(tx, autoApply.id, ['active'], move, clock.now())
+      if (moved === null) return { ok: false }
+      await tx.record({
+        ...{ action: 'auto_apply.hold', resource: 'fleet_config', resourceId: autoApply.fleetConfigId },
+        detail: JSON.stringify({ auto_apply_id: autoApply.id, number: autoApply.number, hold }),
+      })
+      return { ok: true }
+    })
+    this.#changed(autoApply)
+  }
+
+  /** End what nobody decides, once an hour. */
+  async #sweep(): Promise<void> {
+    const { clock, db } = this.#parts
+    if (clock.monotonicMs() < this.#nextSweepMs) return
+    this.#nextSweepMs = clock.monotonicMs() + HOUR_MS
+    const now = clock.now()
+    const since = new Date(now.getTime() - WAITING_MS)
+    const expired = await db.transaction('auto-apply.sweep', (tx) => expireAutoApplyRequests(tx, since, now))
+    for (const autoApply of expired) this.#changed(autoApply)
+  }
+}

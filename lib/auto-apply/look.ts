@@ -1,0 +1,76 @@
+import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import type { StoredAutoApply } from '../store/auto-apply.ts'
+import { hasOpenCampaign } from '../store/fleet-config-history.ts'
+import { inTurns } from '../turns.ts'
+import { decideMembers } from './members.ts'
+import type { AutoApplyParts } from './parts.ts'
+import type { WantedVersion } from './reach.ts'
+import type { AutoApplyRun, LeftOut } from './run.ts'
+
+/** How long a workload counts as one that has just come, and is looked at more often. */
+export const YOUNG_MS = 60_000
+const CHUNK = 500
+
+/** What is to be applied, and for whom. */
+export async function readWanted(
+  { db }: Pick<AutoApplyParts, 'db'>,
+  { id, number, fleetConfigId, activeSince }: StoredAutoApply,
+): Promise<WantedVersion> {
+  return {
+    ...{ autoApplyId: id, number, since: activeSince! },
+    hasOpenCampaign: await hasOpenCampaign(db, fleetConfigId),
+  }
+}
+
+/** Work out whom the version reaches of all that are under its fleet config, and why it leaves out the others. */
+export async function lookAtAll(
+  parts: AutoApplyParts,
+  autoApply: StoredAutoApply,
+  run: AutoApplyRun,
+): Promise<void> {
+  const under = await parts.fleetConfigs.under(autoApply.fleetConfigId)
+  const leftOut = new Map<string, LeftOut>()
+  const queue: string[] = []
+  const wanted = await readWanted(parts, autoApply)
+  for await (const piece of decideMembers(parts, autoApply.fleetConfigId, under, wanted))
+    for (const { workload, reach } of piece) {
+      if (reach.kind === 'left_out') {
+        if (!run.inFlight.has(workload.id)) leftOut.set(workload.id, { reason: reach.reason })
+      } else if (reach.kind === 'reached') {
+        if (!hasCapableInstance(workload)) leftOut.set(workload.id, { reason: 'offline' })
+        else {
+          queue.push(workload.id)
+          // What kept it out is true until it has had its turn again.
+          const before = run.leftOut.get(workload.id)
+          if (before !== undefined) leftOut.set(workload.id, before)
+        }
+      }
+    }
+  const now = parts.clock.now()
+  for (const id of run.nextTryMs.keys()) {
+    const workload = parts.fleet.workload(id)
+    if (workload === null || !isYoung(workload.createdAt, now)) run.nextTryMs.delete(id)
+  }
+  Object.assign(run, { leftOut, queue, underCount: under.length, lookedAt: now })
+}
+
+const isYoung = (firstSeenAt: Date, now: Date): boolean => now.getTime() - firstSeenAt.getTime() < YOUNG_MS
+
+/** Workloads that have just come and are to be looked at, those that came first at first. */
+export async function listYoung(
+  { fleet, fleetConfigs, clock }: AutoApplyParts,
+  { fleetConfigId, activeSince }: StoredAutoApply,
+  { nextTryMs, inFlight }: AutoApplyRun,
+): Promise<string[]> {
+  const now = clock.now()
+  const nowMs = clock.monotonicMs()
+  const found: string[] = []
+  for await (const piece of inTurns(fleet.state.workloads.values(), CHUNK))
+    for (const workload of piece) {
+      const { id, createdAt } = workload
+      if (createdAt < activeSince! || !isYoung(createdAt, now)) continue
+      if (inFlight.has(id) || (nextTryMs.get(id) ?? 0) > nowMs) continue
+      if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) found.push(id)
+    }
+  return found
+}

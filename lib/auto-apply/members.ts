@@ -1,0 +1,42 @@
+import type { Workload } from '../fleet/state/model.ts'
+import { type BroughtVersion, listArrivals, listBroughtVersions } from '../store/fleet-config-history.ts'
+import type { AutoApplyParts } from './parts.ts'
+import { decideReach, type Reach, type WantedVersion } from './reach.ts'
+
+/** Workloads of one statement. */
+const CHUNK = 500
+
+/** Whom a version reaches by itself among workloads under its fleet config, some at a time. */
+export async function* decideMembers(
+  { db }: Pick<AutoApplyParts, 'db'>,
+  fleetConfigId: string,
+  workloads: readonly Workload[],
+  wanted: WantedVersion,
+): AsyncGenerator<{ workload: Workload; reach: Reach }[]> {
+  for (let at = 0; at < workloads.length; at += CHUNK) {
+    const some = workloads.slice(at, at + CHUNK)
+    const ids = some.map(({ id }) => id)
+    const brought = groupByWorkload(await listBroughtVersions(db, fleetConfigId, ids))
+    const arrivals = await listArrivals(db, ids)
+    yield some.map((workload) => {
+      const { id, activeHash, createdAt: firstSeenAt } = workload
+      const facts = {
+        activeHash,
+        firstSeenAt,
+        cameAt: arrivals.get(id) ?? null,
+        brought: brought.get(id) ?? [],
+      }
+      return { workload, reach: decideReach(facts, wanted) }
+    })
+  }
+}
+
+function groupByWorkload(rows: readonly BroughtVersion[]): Map<string, BroughtVersion[]> {
+  const groups = new Map<string, BroughtVersion[]>()
+  for (const row of rows) {
+    const group = groups.get(row.workloadId)
+    if (group === undefined) groups.set(row.workloadId, [row])
+    else group.push(row)
+  }
+  return groups
+}

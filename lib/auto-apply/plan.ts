@@ -1,0 +1,144 @@
+import { hashPolicy } from '../campaigns/judge/parts.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import { configHash } from '../model/config-hash.ts'
+import { isProduction, namesProduction } from '../model/production.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { classifyKey } from '../selectors/keys.ts'
+import { hasOpenCampaign, listDoneCampaigns, wasVersionRolledBack } from '../store/fleet-config-history.ts'
+import { findVersion, type StoredFleetConfig } from '../store/fleet-configs.ts'
+import { inTurns } from '../turns.ts'
+import type { AutoApplyPlan } from '../wire/auto-apply.ts'
+import { clusterOf, environmentOf } from '../wire/labels.ts'
+import type { Selector } from '../wire/selectors.ts'
+import { decideMembers } from './members.ts'
+import type { AutoApplyParts } from './parts.ts'
+
+/** A version, and for whom. */
+export interface WantedAutoApply {
+  number: number
+  selector: Selector
+  priority: number
+}
+
+export interface PlannedChange {
+  ok: true
+  plan: AutoApplyPlan
+  planHash: string
+  policyHash: string
+}
+
+export type PlanRefusal = Refusal<'fleet-config-version-not-found' | 'auto-apply-rolled-back'>
+
+const CHUNK = 200
+const NAMES_MAX = 50
+
+/** Say whom a version would reach by itself, as the fleet is now. */
+export async function planAutoApply(
+  parts: AutoApplyParts,
+  config: StoredFleetConfig,
+  wanted: WantedAutoApply,
+): Promise<PlannedChange | PlanRefusal> {
+  const { db, clock } = parts
+  const version = await findVersion(db, config.id, wanted.number)
+  if (version === null) return refuse('fleet-config-version-not-found')
+  if (await wasVersionRolledBack(db, config.id, version.hash)) return refuse('auto-apply-rolled-back')
+  const members = await listMembersThen(parts, config, wanted)
+  const { under } = members
+  const productionCount = under.filter(isOfProduction).length
+  const reachesProduction = productionCount > 0 || namesProductionIn(wanted.selector)
+  const found = await decideAll(parts, config.id, wanted.number, under)
+  const plan: AutoApplyPlan = {
+    planned_at: clock.now().toISOString(),
+    number: wanted.number,
+    version_hash: version.hash,
+    selector: wanted.selector,
+    priority: wanted.priority,
+    under_count: under.length,
+    ...found,
+    arriving_count: members.arriving,
+    leaving_count: members.leaving,
+    production_count: productionCount,
+    reaches_production: reachesProduction,
+    environments: names(under.map((w) => environmentOf(w.trustedLabels, w.labels))),
+    clusters: names(under.map((w) => clusterOf(w.trustedLabels, w.labels))),
+    campaign_ids: await listDoneCampaigns(db, config.id, wanted.number, reachesProduction),
+  }
+  const policyHash = hashPolicy(parts.config.policy)
+  return { ok: true, plan, planHash: hashOf(config.id, plan, policyHash), policyHash }
+}
+
+/** What whoever approves it approves: the rule by which it goes on, for the fleet is another one tomorrow. */
+const hashOf = (fleetConfigId: string, plan: AutoApplyPlan, policyHash: string): string =>
+  configHash(
+    JSON.stringify([
+      ...['muster-auto-apply-plan.v1', fleetConfigId, plan.number, plan.version_hash],
+      ...[plan.selector, plan.priority, plan.reaches_production, policyHash],
+    ]),
+  )
+
+/** Who would be under the fleet config, and how many come to it and leave it. */
+async function listMembersThen(
+  { fleet, fleetConfigs }: AutoApplyParts,
+  config: StoredFleetConfig,
+  { selector, priority }: WantedAutoApply,
+): Promise<{ under: Workload[]; arriving: number; leaving: number }> {
+  const then = fleetConfigs.configs.map((one) =>
+    one.id === config.id ? { ...one, selector, priority } : one,
+  )
+  const under: Workload[] = []
+  let [arriving, leaving] = [0, 0]
+  for await (const piece of inTurns(fleet.state.workloads.values(), CHUNK)) {
+    for (const workload of piece) {
+      const isUnder = fleetConfigs.membershipOf(workload).configId === config.id
+      const isUnderThen = fleetConfigs.membershipAmong(workload, then).configId === config.id
+      if (isUnderThen) under.push(workload)
+      if (isUnderThen && !isUnder) arriving++
+      if (isUnder && !isUnderThen) leaving++
+    }
+  }
+  return { under, arriving, leaving }
+}
+
+async function decideAll(
+  parts: AutoApplyParts,
+  fleetConfigId: string,
+  number: number,
+  under: readonly Workload[],
+): Promise<Pick<AutoApplyPlan, 'reached_count' | 'current_count' | 'reached' | 'left_out'>> {
+  const hasOpen = await hasOpenCampaign(parts.db, fleetConfigId)
+  const wanted = { autoApplyId: null, number, since: parts.clock.now(), hasOpenCampaign: hasOpen }
+  const reached: string[] = []
+  let [reachedCount, currentCount] = [0, 0]
+  const leftOut: Record<string, number> = {}
+  for await (const piece of decideMembers(parts, fleetConfigId, under, wanted))
+    for (const { workload, reach } of piece) {
+      if (reach.kind === 'current') currentCount++
+      else if (reach.kind === 'reached') {
+        reachedCount++
+        if (reached.length < NAMES_MAX) reached.push(workload.displayName)
+      } else leftOut[reach.reason] = (leftOut[reach.reason] ?? 0) + 1
+    }
+  return { reached_count: reachedCount, current_count: currentCount, reached, left_out: leftOut }
+}
+
+/** Whether a workload is one of production now. */
+export const isOfProduction = ({
+  labels,
+  trustedLabels,
+}: Pick<Workload, 'labels' | 'trustedLabels'>): boolean =>
+  isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+
+/** Whether a selector asks for a label that means production: whoever comes by it is of production. */
+const namesProductionIn = ({ match_labels = {}, match_expressions = [] }: Selector): boolean =>
+  [
+    ...Object.entries(match_labels).map(([key, value]) => ({ key, values: [value] })),
+    ...match_expressions.flatMap(({ key, operator, values = [] }) =>
+      operator === 'In' ? { key, values } : [],
+    ),
+  ].some(({ key, values }) => classifyKey(key).class === 'trusted' && values.some(namesProduction))
+
+const names = (all: readonly string[]): string[] =>
+  [...new Set(all)]
+    .filter((name) => name !== '')
+    .sort()
+    .slice(0, NAMES_MAX)

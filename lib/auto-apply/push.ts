@@ -1,0 +1,122 @@
+import { CampaignJudge, JudgeBusy, type Judgement } from '../campaigns/judge/judge.ts'
+import { startTargets } from '../campaigns/run/start-targets.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import type { StoredAutoApply } from '../store/auto-apply.ts'
+import { readWanted } from './look.ts'
+import { decideMembers } from './members.ts'
+import type { AutoApplyParts } from './parts.ts'
+import { isOfProduction } from './plan.ts'
+import type { AutoApplyRun, LeftOut } from './run.ts'
+import { autoApplyStarter, type ReachedTarget } from './starter.ts'
+
+/** Push the version to those of some workloads that it reaches; how many it was pushed to. */
+export async function pushToSome(
+  parts: AutoApplyParts,
+  autoApply: StoredAutoApply,
+  run: AutoApplyRun,
+  workloadIds: readonly string[],
+): Promise<number> {
+  const members = await membersAmong(parts, autoApply.fleetConfigId, workloadIds)
+  const judge = new CampaignJudge(parts, {
+    change: {
+      ...{ kind: 'version', fleet_config_id: autoApply.fleetConfigId, number: autoApply.number },
+      // A newcomer has no config of ours; this is what was approved.
+      takeover: true,
+    },
+    ...{ scope: {}, rules: { retryQuarantined: false }, isByItself: true },
+  })
+  const targets: ReachedTarget[] = []
+  const wanted = await readWanted(parts, autoApply)
+  for await (const piece of decideMembers(parts, autoApply.fleetConfigId, members, wanted))
+    for (const { workload, reach } of piece) {
+      if (reach.kind === 'left_out') note(run, workload.id, { reason: reach.reason })
+      if (reach.kind === 'current') note(run, workload.id, null)
+      if (reach.kind !== 'reached') continue
+      if (isOfProduction(workload) && !autoApply.reachesProduction) {
+        note(run, workload.id, { reason: 'became_production' })
+        continue
+      }
+      const judgement = await judgeNow(judge, workload)
+      if (judgement === null) continue
+      const leftOut = reasonOf(judgement)
+      note(run, workload.id, leftOut)
+      if (leftOut === null && judgement.verdict === 'changes')
+        targets.push(toTarget(workload, judgement, autoApply, reach.isNewcomer))
+    }
+  return start(parts, autoApply, run, targets, judge)
+}
+
+/** Those that are under the fleet config, by their labels and by what is written down of it. */
+async function membersAmong(
+  { fleet, fleetConfigs }: AutoApplyParts,
+  fleetConfigId: string,
+  workloadIds: readonly string[],
+): Promise<Workload[]> {
+  const found = workloadIds.flatMap((id) => fleet.workload(id) ?? [])
+  const under = found.filter((workload) => fleetConfigs.membershipOf(workload).configId === fleetConfigId)
+  // Where it came from is known once it is written down that it is here.
+  const unwritten = under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) !== fleetConfigId)
+  if (unwritten.length > 0) await fleetConfigs.settleThese(unwritten)
+  return under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) === fleetConfigId)
+}
+
+/** Null where nobody had time to look. */
+async function judgeNow(judge: CampaignJudge, workload: Workload): Promise<Judgement | null> {
+  try {
+    return await judge.judge(workload)
+  } catch (error) {
+    if (error instanceof JudgeBusy) return null
+    throw error
+  }
+}
+
+function reasonOf({ verdict, reason, variable }: Judgement): LeftOut | null {
+  switch (verdict) {
+    case 'same':
+    case 'changes':
+      return null
+    case 'offline':
+      return { reason: 'offline' }
+    default:
+      return { reason: reason ?? 'invalid', ...(variable === undefined ? {} : { variable }) }
+  }
+}
+
+const toTarget = (
+  { id, displayName }: Workload,
+  { baseHash, result, isProduction }: Judgement,
+  { reachesProduction }: StoredAutoApply,
+  isNewcomer: boolean,
+): ReachedTarget => ({
+  ...{ workloadId: id, workloadName: displayName, isNewcomer, baseHash, resultHash: result!.hash },
+  // Nothing that is of production goes where that was not approved, also when it is only found under the lock.
+  isProduction: reachesProduction && isProduction,
+  state: 'waiting',
+})
+
+async function start(
+  parts: AutoApplyParts,
+  autoApply: StoredAutoApply,
+  run: AutoApplyRun,
+  targets: readonly ReachedTarget[],
+  judge: CampaignJudge,
+): Promise<number> {
+  if (targets.length === 0) return 0
+  const outcomes = await startTargets(parts, autoApplyStarter(parts, autoApply), targets, judge)
+  const startedMs = parts.clock.monotonicMs()
+  let count = 0
+  for (const [{ workloadId }, outcome] of outcomes) {
+    if (outcome.kind === 'started') {
+      count++
+      run.inFlight.set(workloadId, { pushId: outcome.pushId, startedMs })
+    } else if (outcome.kind === 'skipped') note(run, workloadId, { reason: outcome.reason })
+    else if (outcome.kind === 'offline') note(run, workloadId, { reason: 'offline' })
+    else if (outcome.kind === 'refused') run.isStale = true
+  }
+  return count
+}
+
+function note({ leftOut }: AutoApplyRun, workloadId: string, why: LeftOut | null): void {
+  if (why === null) leftOut.delete(workloadId)
+  else leftOut.set(workloadId, why)
+}

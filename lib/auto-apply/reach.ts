@@ -1,0 +1,87 @@
+import type { BroughtVersion } from '../store/fleet-config-history.ts'
+import type { AutoApplyReason } from '../wire/auto-apply.ts'
+
+/** What decides whether a version reaches a workload by itself that is under its fleet config. */
+export interface ReachFacts {
+  activeHash: string | null
+  firstSeenAt: Date
+  /** When it came from another fleet config; null when it never did. */
+  cameAt: Date | null
+  /** What was done with it of this fleet config, the newest first. */
+  brought: readonly BroughtVersion[]
+}
+
+/** The version that is to be applied, and for whom. */
+export interface WantedVersion {
+  /** Null before it was approved. */
+  autoApplyId: string | null
+  number: number
+  /** Newcomers are those first seen since. */
+  since: Date
+  hasOpenCampaign: boolean
+}
+
+export type Reach =
+  | { kind: 'reached'; isNewcomer: boolean }
+  | { kind: 'current' }
+  | { kind: 'left_out'; reason: AutoApplyReason }
+
+const leave = (reason: AutoApplyReason): Reach => ({ kind: 'left_out', reason })
+
+/** Whether a version reaches a workload by itself, and why it does not. */
+export function decideReach(facts: ReachFacts, wanted: WantedVersion): Reach {
+  const { activeHash, cameAt, brought } = facts
+  // What was brought before it went elsewhere says nothing of what it is here.
+  const here = brought.filter(({ at }) => cameAt === null || at > cameAt)
+  const running = here.filter(({ isPushed, resultHash }) => isPushed && resultHash === activeHash)
+  const number = Math.max(0, ...running.map((one) => one.number))
+  if (number === wanted.number) return { kind: 'current' }
+  if (number > wanted.number) return leave('newer_version')
+  const barred = findBar(here, wanted)
+  if (barred !== null) return leave(barred)
+  if (activeHash === null) {
+    if (cameAt !== null) return leave('other_config')
+    return facts.firstSeenAt >= wanted.since ? { kind: 'reached', isNewcomer: true } : leave('not_newcomer')
+  }
+  if (number === 0) return leave('other_config')
+  return wanted.hasOpenCampaign ? leave('campaign_open') : { kind: 'reached', isNewcomer: false }
+}
+
+/** What was done before that keeps a version from applying by itself. */
+function findBar(brought: readonly BroughtVersion[], wanted: WantedVersion): AutoApplyReason | null {
+  if (brought.some(({ autoApplyId }) => autoApplyId !== null && autoApplyId === wanted.autoApplyId))
+    return 'pushed_before'
+  const [last] = brought
+  const bar = last === undefined ? null : barOf(last)
+  if (bar !== null) return bar
+  // It ran this version, or a newer one, and somebody took it back.
+  return brought.some(({ isPushed, number }) => isPushed && number >= wanted.number) ? 'moved_on' : null
+}
+
+function barOf({ state, verdict }: BroughtVersion): AutoApplyReason | null {
+  switch (state) {
+    case 'failed':
+    case 'no_answer':
+    case 'rollback_failed':
+      return 'campaign_failed'
+    case 'skipped':
+      return 'campaign_refused'
+    case 'cancelled':
+      return 'campaign_aborted'
+    case 'rolling_back':
+    case 'rolled_back':
+    case 'moved_on':
+    case 'no_way_back':
+      return 'campaign_rolled_back'
+    case 'waiting':
+    case 'offline':
+    case 'started':
+      return 'campaign_waits'
+    case 'left_out':
+      return verdict === 'refused' ? 'campaign_refused' : verdict === 'excluded' ? 'campaign_excluded' : null
+    case 'applied':
+    case 'overtaken':
+    case 'expired':
+      return null
+  }
+}

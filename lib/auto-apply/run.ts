@@ -1,0 +1,49 @@
+import { listStartedAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import type { AutoApplyReason } from '../wire/auto-apply.ts'
+import type { AutoApplyParts } from './parts.ts'
+
+/** Why a workload is left out. */
+export interface LeftOut {
+  reason: AutoApplyReason
+  /** The variable that has no value, or a wrong one. */
+  variable?: string
+}
+
+/** What a process keeps of a version that applies by itself; all of it can be found again. */
+export interface AutoApplyRun {
+  /** Pushes that have not ended, by workload. */
+  inFlight: Map<string, { pushId: string; startedMs: number }>
+  /** By workload, as of the last look. */
+  leftOut: Map<string, LeftOut>
+  /** Workloads that it reaches and that have not had their turn. */
+  queue: string[]
+  /** When a newcomer is looked at again; monotonic. */
+  nextTryMs: Map<string, number>
+  underCount: number
+  lookedAt: Date | null
+  nextLookMs: number
+  nextLapseLookMs: number
+  /** Whether something ended since failures were counted. */
+  hasNews: boolean
+  /** Whether a commit was in doubt, so that what the database knows is to be read again. */
+  isStale: boolean
+}
+
+/** Read what is under way. */
+export async function loadRun({ db, clock }: AutoApplyParts, autoApplyId: string): Promise<AutoApplyRun> {
+  const nowMs = clock.monotonicMs()
+  const open = await listStartedAutoApplyTargets(db, autoApplyId)
+  return {
+    inFlight: new Map(
+      open.map(({ workloadId, pushId, startedAt }) => {
+        const ageMs = Math.max(0, clock.now().getTime() - startedAt.getTime())
+        return [workloadId, { pushId, startedMs: nowMs - ageMs }]
+      }),
+    ),
+    leftOut: new Map(),
+    queue: [],
+    nextTryMs: new Map(),
+    underCount: 0,
+    ...{ lookedAt: null, nextLookMs: 0, nextLapseLookMs: 0, hasNews: true, isStale: false },
+  }
+}

@@ -1,0 +1,27 @@
+import { endOfPush } from '../campaigns/run/outcome.ts'
+import { endOfFlight } from '../campaigns/run/settle.ts'
+import type { StoredAutoApply } from '../store/auto-apply.ts'
+import { type AutoApplyTargetEnd, endAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
+import type { AutoApplyParts } from './parts.ts'
+import type { AutoApplyRun } from './run.ts'
+
+/** Note what became of what was pushed; whether anything has. */
+export async function settlePushes(
+  parts: AutoApplyParts,
+  { id }: StoredAutoApply,
+  run: AutoApplyRun,
+): Promise<boolean> {
+  const { db, clock } = parts
+  const ends: AutoApplyTargetEnd[] = []
+  for (const [workloadId, { pushId, startedMs }] of run.inFlight) {
+    const ended = await endOfPush(parts, workloadId, pushId)
+    const end = endOfFlight({ startedMs, isBack: false }, ended, clock.monotonicMs())
+    if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
+  }
+  if (ends.length === 0) return false
+  await db.transaction('auto-apply.settle', (tx) => endAutoApplyTargets(tx, id, ends, clock.now()))
+  for (const { workloadId } of ends) run.inFlight.delete(workloadId)
+  run.hasNews = true
+  return true
+}

@@ -1,0 +1,50 @@
+import type { CampaignParts } from '../campaigns/judge/parts.ts'
+import type { Starter, StartTarget } from '../campaigns/run/start-targets.ts'
+import { type StoredAutoApply, shareAutoApply } from '../store/auto-apply.ts'
+import { insertAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import { hasOpenCampaign } from '../store/fleet-config-history.ts'
+
+/** A workload that a version reaches by itself. */
+export interface ReachedTarget extends StartTarget {
+  workloadName: string
+  isNewcomer: boolean
+}
+
+/** A version that applies by itself as it starts its targets: in the name of whoever asked for it. */
+export function autoApplyStarter(
+  { clock }: Pick<CampaignParts, 'clock'>,
+  autoApply: StoredAutoApply,
+): Starter<ReachedTarget> {
+  const { id, fleetConfigId, number, requestedBy, requestedById } = autoApply
+  return {
+    id,
+    path: 'auto-apply',
+    transaction: 'auto-apply.push',
+    actor: { userId: requestedById, email: requestedBy },
+    fleetConfigId,
+    retriesQuarantined: false,
+    async note(tx, started) {
+      if ((await shareAutoApply(tx, id)) !== 'active') return { ok: false, code: 'campaign-stopped' }
+      const isForOlder = started.some(({ target }) => !target.isNewcomer)
+      if (isForOlder && (await hasOpenCampaign(tx, fleetConfigId)))
+        return { ok: false, code: 'changed-meanwhile' }
+      const startedAt = clock.now()
+      const rows = started.map(({ target, push }) => ({
+        ...{ autoApplyId: id, workloadId: target.workloadId, workloadName: target.workloadName },
+        ...{ isNewcomer: target.isNewcomer, isProduction: target.isProduction, baseHash: target.baseHash },
+        ...{ resultHash: push.hash, state: 'started' as const, pushId: push.pushId, startedAt },
+        ...{ cause: null, title: null, endedAt: null },
+      }))
+      if (!(await insertAutoApplyTargets(tx, rows))) return { ok: false, code: 'campaign-stopped' }
+      for (const { push } of started)
+        await tx.record({
+          ...{ action: 'auto_apply.push', resource: 'workload', resourceId: push.workloadId },
+          configHash: push.hash,
+          detail: JSON.stringify({
+            ...{ auto_apply_id: id, fleet_config_id: fleetConfigId, number, push_id: push.pushId },
+          }),
+        })
+      return { ok: true }
+    },
+  }
+}

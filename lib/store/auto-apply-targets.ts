@@ -1,0 +1,163 @@
+import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
+import { columns } from './columns.ts'
+import type { Db } from './db.ts'
+
+/** What a version brought to one workload by itself; a row of `auto_apply_targets`. */
+export interface StoredAutoApplyTarget {
+  autoApplyId: string
+  workloadId: string
+  workloadName: string
+  isNewcomer: boolean
+  isProduction: boolean
+  baseHash: string | null
+  resultHash: string
+  state: AutoApplyTargetState
+  pushId: string
+  cause: string | null
+  title: string | null
+  startedAt: Date
+  endedAt: Date | null
+}
+
+const ROW = columns<keyof StoredAutoApplyTarget>({
+  autoApplyId: 'auto_apply_id',
+  workloadId: 'workload_id',
+  workloadName: 'workload_name',
+  isNewcomer: 'is_newcomer',
+  isProduction: 'is_production',
+  baseHash: 'base_hash',
+  resultHash: 'result_hash',
+  state: 'state',
+  pushId: 'push_id',
+  cause: 'cause',
+  title: 'title',
+  startedAt: 'started_at',
+  endedAt: 'ended_at',
+})
+const COLUMNS = ROW.select()
+
+/** Note what is pushed, in the transaction of the pushes; false when one of the workloads was pushed to before. */
+export async function insertAutoApplyTargets(
+  tx: Db,
+  targets: readonly StoredAutoApplyTarget[],
+): Promise<boolean> {
+  const records = targets.map((t) => ({
+    auto_apply_id: t.autoApplyId,
+    workload_id: t.workloadId,
+    workload_name: t.workloadName,
+    is_newcomer: t.isNewcomer,
+    is_production: t.isProduction,
+    base_hash: t.baseHash,
+    result_hash: t.resultHash,
+    push_id: t.pushId,
+    started_at: t.startedAt,
+  }))
+  const touched = await tx.execute(
+    `insert into auto_apply_targets (auto_apply_id, workload_id, workload_name, is_newcomer, is_production,
+       base_hash, result_hash, state, push_id, started_at)
+     select auto_apply_id, workload_id, workload_name, is_newcomer, is_production, base_hash, result_hash, 'started',
+       push_id, started_at
+     from json_to_recordset($1::json) as r (auto_apply_id text, workload_id text, workload_name text,
+       is_newcomer boolean, is_production boolean, base_hash text, result_hash text, push_id uuid,
+       started_at timestamptz)
+     on conflict (auto_apply_id, workload_id) do nothing`,
+    [JSON.stringify(records)],
+  )
+  return touched === targets.length
+}
+
+/** How a push ended. */
+export interface AutoApplyTargetEnd {
+  workloadId: string
+  state: AutoApplyTargetState
+  cause?: string | null
+  title?: string | null
+}
+
+/** Write how pushes ended; those that ended before stay as they are. */
+export async function endAutoApplyTargets(
+  tx: Db,
+  autoApplyId: string,
+  ends: readonly AutoApplyTargetEnd[],
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `update auto_apply_targets t set state = e.state, cause = e.cause, title = e.title, ended_at = $2
+     from unnest($3::text[], $4::text[], $5::text[], $6::text[]) as e (workload_id, state, cause, title)
+     where t.auto_apply_id = $1 and t.workload_id = e.workload_id and t.state = 'started'`,
+    [
+      autoApplyId,
+      now,
+      ends.map(({ workloadId }) => workloadId),
+      ends.map(({ state }) => state),
+      ends.map(({ cause }) => cause ?? null),
+      ends.map(({ title }) => title ?? null),
+    ],
+  )
+}
+
+/** Pushes that have not ended. */
+export async function listStartedAutoApplyTargets(
+  db: Db,
+  autoApplyId: string,
+): Promise<StoredAutoApplyTarget[]> {
+  return db.query<StoredAutoApplyTarget>(
+    `select ${COLUMNS} from auto_apply_targets where auto_apply_id = $1 and state = 'started'`,
+    [autoApplyId],
+  )
+}
+
+/** Those that ended last since a moment, the newest first. */
+export async function listEndedAutoApplyTargets(
+  db: Db,
+  autoApplyId: string,
+  { since, limit }: { since: Date; limit: number },
+): Promise<StoredAutoApplyTarget[]> {
+  return db.query<StoredAutoApplyTarget>(
+    `select ${COLUMNS} from auto_apply_targets
+     where auto_apply_id = $1 and state <> 'started' and started_at >= $2
+     order by ended_at desc, workload_id limit $3`,
+    [autoApplyId, since, limit],
+  )
+}
+
+/** How many that were started since one moment failed since another. */
+export async function countAutoApplyFailures(
+  db: Db,
+  autoApplyId: string,
+  { startedSince, endedSince }: { startedSince: Date; endedSince: Date },
+): Promise<number> {
+  const rows = await db.query<{ count: number }>(
+    `select count(*)::int as count from auto_apply_targets
+     where auto_apply_id = $1 and state in ('failed', 'no_answer') and started_at >= $2 and ended_at >= $3`,
+    [autoApplyId, startedSince, endedSince],
+  )
+  return rows[0]!.count
+}
+
+/** How many pushes are in each state. */
+export async function countAutoApplyTargets(
+  db: Db,
+  autoApplyId: string,
+): Promise<Partial<Record<AutoApplyTargetState, number>>> {
+  const rows = await db.query<{ state: AutoApplyTargetState; count: number }>(
+    'select state, count(*)::int as count from auto_apply_targets where auto_apply_id = $1 group by 1',
+    [autoApplyId],
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+/** What was pushed, the newest first. */
+export async function listAutoApplyTargets(
+  db: Db,
+  autoApplyId: string,
+  { after, limit }: { after: { startedAt: Date; workloadId: string } | null; limit: number },
+): Promise<StoredAutoApplyTarget[]> {
+  return db.query<StoredAutoApplyTarget>(
+    `select ${COLUMNS} from auto_apply_targets
+     where auto_apply_id = $1
+       and ($2::timestamptz is null or started_at < $2 or (started_at = $2 and workload_id > $3))
+     order by started_at desc, workload_id limit $4`,
+    [autoApplyId, after?.startedAt ?? null, after?.workloadId ?? null, limit],
+  )
+}

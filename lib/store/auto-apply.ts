@@ -1,0 +1,225 @@
+import type { AutoApplyEndCause, AutoApplyHold, AutoApplyPlan, AutoApplyStatus } from '../wire/auto-apply.ts'
+import type { Selector } from '../wire/selectors.ts'
+import { authorsOf } from './approval-votes.ts'
+import type { StoredCampaignApproval } from './campaigns.ts'
+import { columns } from './columns.ts'
+import type { Db } from './db.ts'
+
+/** A version of a fleet config for newcomers, as it was asked for and as it stands; a row of `auto_applies`. */
+export interface StoredAutoApply {
+  id: string
+  fleetConfigId: string
+  fleetConfigName: string
+  status: AutoApplyStatus
+  number: number
+  versionHash: string
+  selector: Selector
+  priority: number
+  /** Of the policy that held when it was asked for. */
+  policyHash: string
+  reachesProduction: boolean
+  plan: AutoApplyPlan
+  planHash: string
+  /** An e-mail. */
+  requestedBy: string
+  requestedById: string
+  requestedAt: Date
+  requestComment: string
+  approvals: readonly StoredCampaignApproval[]
+  /** Newcomers are those first seen since; null before it was approved. */
+  activeSince: Date | null
+  /** Failures from before do not stop it any more. */
+  countedSince: Date | null
+  hold: AutoApplyHold | null
+  closedBy: string | null
+  closeComment: string | null
+  endCause: AutoApplyEndCause | null
+  endedAt: Date | null
+  updatedAt: Date
+}
+
+const ROW = columns<keyof StoredAutoApply>({
+  id: 'id',
+  fleetConfigId: 'fleet_config_id',
+  fleetConfigName: 'fleet_config_name',
+  status: 'status',
+  number: 'number',
+  versionHash: 'version_hash',
+  selector: 'selector',
+  priority: 'priority',
+  policyHash: 'policy_hash',
+  reachesProduction: 'reaches_production',
+  plan: 'plan',
+  planHash: 'plan_hash',
+  requestedBy: 'requested_by',
+  requestedById: 'requested_by_id',
+  requestedAt: 'requested_at',
+  requestComment: 'request_comment',
+  approvals: 'approvals',
+  activeSince: 'active_since',
+  countedSince: 'counted_since',
+  hold: 'hold',
+  closedBy: 'closed_by',
+  closeComment: 'close_comment',
+  endCause: 'end_cause',
+  endedAt: 'ended_at',
+  updatedAt: 'updated_at',
+})
+const COLUMNS = ROW.select()
+
+/** Statuses in which it counts, or may count again. */
+export const IN_FORCE = ['active', 'paused', 'held'] as const satisfies AutoApplyStatus[]
+const OPEN = ['requested', ...IN_FORCE] as const
+
+/** Write down a request; false where another one of the fleet config waits already. */
+export async function insertAutoApply(tx: Db, asked: StoredAutoApply): Promise<boolean> {
+  const touched = await tx.execute(
+    `insert into auto_applies (id, fleet_config_id, fleet_config_name, status, number, version_hash, selector,
+       priority, policy_hash, reaches_production, plan, plan_hash, author_ids, requested_by, requested_by_id,
+       requested_at, request_comment, approvals, updated_at)
+     values ($1, $2, $3, 'requested', $4, $5, $6::jsonb, $7, $8, $9, $10::jsonb, $11, ${authorsOf('$13')}, $12, $13,
+       $14, $15, '[]', $14)
+     on conflict (fleet_config_id) where status = 'requested' do nothing`,
+    [
+      asked.id,
+      asked.fleetConfigId,
+      asked.fleetConfigName,
+      asked.number,
+      asked.versionHash,
+      JSON.stringify(asked.selector),
+      asked.priority,
+      asked.policyHash,
+      asked.reachesProduction,
+      JSON.stringify(asked.plan),
+      asked.planHash,
+      asked.requestedBy,
+      asked.requestedById,
+      asked.requestedAt,
+      asked.requestComment,
+    ],
+  )
+  return touched === 1
+}
+
+/** What of a fleet config is asked for or in force: two at most. */
+export async function listOpenAutoApplies(db: Db, fleetConfigId: string): Promise<StoredAutoApply[]> {
+  return db.query<StoredAutoApply>(
+    `select ${COLUMNS} from auto_applies where fleet_config_id = $1 and status = any($2::text[])`,
+    [fleetConfigId, OPEN],
+  )
+}
+
+/** What is in force, of all fleet configs. */
+export async function listAutoAppliesInForce(db: Db): Promise<StoredAutoApply[]> {
+  return db.query<StoredAutoApply>(
+    `select ${COLUMNS} from auto_applies
+     where status = any($1::text[]) or (status = 'ended' and exists (
+       select from auto_apply_targets t where t.auto_apply_id = auto_applies.id and t.state = 'started'))
+     order by requested_at, id`,
+    [IN_FORCE],
+  )
+}
+
+/** What of a fleet config is asked for or in force, locked until the transaction ends. */
+export async function lockOpenAutoApplies(tx: Db, fleetConfigId: string): Promise<StoredAutoApply[]> {
+  return tx.query<StoredAutoApply>(
+    `select ${COLUMNS} from auto_applies where fleet_config_id = $1 and status = any($2::text[])
+     order by id for update`,
+    [fleetConfigId, OPEN],
+  )
+}
+
+/** Where it stands, so that nobody moves it before this transaction ends. */
+export async function shareAutoApply(tx: Db, id: string): Promise<AutoApplyStatus | null> {
+  const rows = await tx.query<{ status: AutoApplyStatus }>(
+    'select status from auto_applies where id = $1 for share',
+    [id],
+  )
+  return rows[0]?.status ?? null
+}
+
+/** What a decision, or its own course, changes; what is absent stays. */
+export type AutoApplyMove = Pick<StoredAutoApply, 'status'> &
+  Partial<
+    Pick<
+      StoredAutoApply,
+      | 'approvals'
+      | 'activeSince'
+      | 'countedSince'
+      | 'hold'
+      | 'closedBy'
+      | 'closeComment'
+      | 'endCause'
+      | 'endedAt'
+    >
+  >
+
+const MOVED: Readonly<Record<keyof AutoApplyMove, string>> = {
+  status: 'status',
+  approvals: 'approvals',
+  activeSince: 'active_since',
+  countedSince: 'counted_since',
+  hold: 'hold',
+  closedBy: 'closed_by',
+  closeComment: 'close_comment',
+  endCause: 'end_cause',
+  endedAt: 'ended_at',
+}
+
+/** Move it on from one of these statuses; null when it is in none of them. */
+export async function moveAutoApply(
+  tx: Db,
+  id: string,
+  from: readonly AutoApplyStatus[],
+  move: AutoApplyMove,
+  now: Date,
+): Promise<StoredAutoApply | null> {
+  const params: unknown[] = [id, from, now]
+  const assignments = Object.entries(move).map(([key, value]) => {
+    const column = MOVED[key as keyof AutoApplyMove]
+    const isJson = column === 'approvals' || column === 'hold'
+    params.push(isJson && value !== null ? JSON.stringify(value) : value)
+    return `${column} = $${params.length}${isJson ? '::jsonb' : ''}`
+  })
+  const rows = await tx.query<StoredAutoApply>(
+    `update auto_applies set ${assignments.join(', ')}, updated_at = $3
+     where id = $1 and status = any($2::text[]) returning ${COLUMNS}`,
+    params,
+  )
+  return rows[0] ?? null
+}
+
+/** End what is asked for or in force of a fleet config, or of what carries the text of one of its versions; their ids. */
+export async function endAutoApplies(
+  tx: Db,
+  ended: { fleetConfigId: string; number: number | null; cause: AutoApplyEndCause; by: string; now: Date },
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `update auto_applies a set status = 'ended', end_cause = $3, closed_by = $4, ended_at = $5, updated_at = $5
+     where fleet_config_id = $1::uuid and status = any($6::text[]) and ($2::int is null or version_hash = (
+       select hash from fleet_config_versions v where v.fleet_config_id = $1::uuid and v.number = $2))
+     returning id`,
+    [ended.fleetConfigId, ended.number, ended.cause, ended.by, ended.now, OPEN],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Requests that nobody decides end. */
+export async function expireAutoApplyRequests(tx: Db, since: Date, now: Date): Promise<StoredAutoApply[]> {
+  return tx.query<StoredAutoApply>(
+    `update auto_applies set status = 'expired', ended_at = $2, updated_at = $2
+     where status = 'requested' and updated_at < $1 returning ${COLUMNS}`,
+    [since, now],
+  )
+}
+
+/** Everybody who asked for it, and who answered or answers for the service accounts among them. */
+export async function listAutoApplyAuthors(db: Db, id: string): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `with written as (select unnest(author_ids) as id from auto_applies where id = $1)
+     select id from written
+     union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null`,
+    [id],
+  )
+  return rows.map((row) => row.id)
+}

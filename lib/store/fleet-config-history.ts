@@ -1,0 +1,92 @@
+import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
+import type { CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import type { Db } from './db.ts'
+
+/** What a campaign, or a version that applies by itself, did with a workload. */
+export interface BroughtVersion {
+  workloadId: string
+  /** Null for a campaign. */
+  autoApplyId: string | null
+  number: number
+  resultHash: string | null
+  verdict: CampaignVerdict
+  state: CampaignTargetState | AutoApplyTargetState
+  isPushed: boolean
+  at: Date
+}
+
+/** The newest of a workload that matter; what is older was overtaken by these. */
+const PER_WORKLOAD = 20
+
+/** What campaigns that were started, and versions that apply by themselves, did of a fleet config with workloads; the newest first. */
+export async function listBroughtVersions(
+  db: Db,
+  fleetConfigId: string,
+  workloadIds: readonly string[],
+): Promise<BroughtVersion[]> {
+  return db.query<BroughtVersion>(
+    `select "workloadId", "autoApplyId", number, "resultHash", verdict, state, "isPushed", at from (
+       select b.*, row_number() over (partition by "workloadId" order by at desc) as place from (
+         select t.workload_id as "workloadId", null as "autoApplyId", (c.change->>'number')::int as number,
+           t.result_hash as "resultHash", t.verdict, t.state, t.push_id is not null as "isPushed",
+           coalesce(t.started_at, c.started_at) as at
+         from campaign_targets t join campaigns c on c.id = t.campaign_id
+         where t.workload_id = any($2::text[]) and c.started_at is not null
+           and c.change->>'kind' = 'version' and c.change->>'fleet_config_id' = $1
+         union all
+         select t.workload_id, a.id, a.number, t.result_hash, 'changes', t.state, true, t.started_at
+         from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+         where t.workload_id = any($2::text[]) and a.fleet_config_id::text = $1) as b) as placed
+     where place <= $3 order by "workloadId", at desc`,
+    [fleetConfigId, workloadIds, PER_WORKLOAD],
+  )
+}
+
+/** When workloads came from one fleet config to another; those that never did are missing. */
+export async function listArrivals(db: Db, workloadIds: readonly string[]): Promise<Map<string, Date>> {
+  const rows = await db.query<{ workload_id: string; came_at: Date }>(
+    'select workload_id, came_at from fleet_config_moves where workload_id = any($1::text[]) and came_at is not null',
+    [workloadIds],
+  )
+  return new Map(rows.map((row) => [row.workload_id, row.came_at]))
+}
+
+const OF_VERSION = `change->>'kind' = 'version' and change->>'fleet_config_id' = $1`
+
+/** Whether a campaign of the fleet config is under way, or waits for somebody. */
+export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<boolean> {
+  const rows = await db.query(
+    `select from campaigns where ${OF_VERSION}
+       and status in ('requested', 'approved', 'running', 'paused', 'halted', 'rolling_back') limit 1`,
+    [fleetConfigId],
+  )
+  return rows.length > 0
+}
+
+/** Whether the text of a version was ever taken back as a whole. */
+export async function wasVersionRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<boolean> {
+  const rows = await db.query(
+    `select from campaigns join fleet_config_versions v
+       on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
+     where ${OF_VERSION} and status in ('rolling_back', 'rolled_back') and v.hash = $2 limit 1`,
+    [fleetConfigId, hash],
+  )
+  return rows.length > 0
+}
+
+/** Campaigns that are done and brought a version to somebody, in production where that is asked for; the newest first. */
+export async function listDoneCampaigns(
+  db: Db,
+  fleetConfigId: string,
+  number: number,
+  inProduction: boolean,
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select id from campaigns c where ${OF_VERSION} and (change->>'number')::int = $2 and status = 'done'
+       and exists (select from campaign_targets t where t.campaign_id = c.id and t.state = 'applied'
+         and (t.is_production or not $3::boolean))
+     order by ended_at desc, id limit 20`,
+    [fleetConfigId, number, inProduction],
+  )
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,405 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { productionYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let scene: AutoApplyScene
+
+beforeEach(async () => {
+  scene = await AutoApplyScene.open(database)
+})
+afterEach(() => scene.ctx.close())
+
+/** A newcomer, and time enough for its first report and a look. */
+async function newcomer(host: string, more: object = {}): Promise<void> {
+  scene.connect(host, more)
+  await scene.ctx.advance(300)
+  for (let n = 0; n < 3; n++) await scene.work(500)
+}
+
+describe('a version for newcomers', () => {
+  it('is off by default: a newcomer gets nothing', async () => {
+    await scene.carry(1)
+    await newcomer('vm-4')
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect(await scene.state()).toEqual({ left_out: {} })
+  })
+
+  it('is given to whoever is first seen after it was approved, within five seconds, once', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    await newcomer('vm-4')
+    expect(scene.agent('vm-4').offered()).toEqual([hashOn(1, 'vm-4')])
+    await scene.applyAll(['vm-4'])
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.agent('vm-4').offered()).toEqual([hashOn(1, 'vm-4')])
+    expect(await scene.targets()).toMatchObject([
+      { workload_id: scene.agent('vm-4').workloadId, is_newcomer: true, state: 'applied' },
+    ])
+    expect((await scene.state()).in_force).toMatchObject({
+      ...{ status: 'active', number: 1, counts: { applied: 1 }, requested_by: scene.editor.email },
+      approvals: [{ by: scene.approver.email, comment: 'yes' }],
+    })
+  })
+
+  it('writes one record for each push, in the name of whoever asked for it', async () => {
+    const [{ seq } = { seq: 0 }] = await database.pool.query<{ seq: number }>(
+      'select coalesce(max(seq), 0)::int as seq from audit_events',
+    )
+    await scene.carry(1)
+    await scene.apply(1)
+    await newcomer('vm-4')
+    const rows = await database.pool.query<{ action: string; actor: string; detail: string }>(
+      `select action, email as actor, detail from audit_events where action like 'auto_apply.%' and seq > $1 order by seq`,
+      [seq],
+    )
+    expect(rows.map(({ action }) => action)).toEqual([
+      ...['auto_apply.request', 'auto_apply.approve', 'auto_apply.push'],
+    ])
+    const [target] = await scene.targets()
+    expect(rows[2]!.actor).toBe(scene.editor.email)
+    expect(JSON.parse(rows[2]!.detail)).toMatchObject({ push_id: target!.push_id, number: 1 })
+  })
+
+  it('leaves alone who was there before and was never pushed to', async () => {
+    await scene.carry(1, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.apply(1)
+    await scene.work(16_000)
+    expect(scene.agent('vm-2').offered()).toEqual([])
+    expect(await scene.leftOut()).toEqual({ 'vm-2': 'not_newcomer', 'vm-3': 'not_newcomer' })
+    expect((await scene.state()).left_out).toEqual({ not_newcomer: 2 })
+  })
+
+  it('reaches those on older versions, but while a campaign of the fleet config is open only newcomers', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.write(3)
+    const open = await scene.campaign(3, {
+      ...{ scope: { workload_ids: [scene.agent('vm-1').workloadId] } },
+      windows: [{ days: [0], from: '00:00', to: '00:01' }],
+    })
+    await scene.apply(2)
+    await newcomer('vm-4')
+    expect(scene.runs('vm-2')).toBe(hashOn(1, 'vm-2'))
+    expect(scene.runs('vm-4')).toBe(hashOn(2, 'vm-4'))
+    expect(await scene.leftOut()).toMatchObject({ 'vm-2': 'campaign_open', 'vm-3': 'campaign_open' })
+    await scene.call(`POST /api/campaigns/${open}/abort`, { comment: 'no' })
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.runs('vm-2')).toBe(hashOn(2, 'vm-2'))
+    expect(scene.runs('vm-3')).toBe(hashOn(2, 'vm-3'))
+  })
+
+  it('is not given to whom an operator excluded, whom a campaign left failed, or who runs a newer version', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    const id = await scene.campaign(2, { scope: { exclude_ids: [scene.agent('vm-3').workloadId] } })
+    for (let n = 0; n < 3; n++) await scene.work(300)
+    scene.agent('vm-1').apply()
+    scene.agent('vm-2').fail('no such thing')
+    await scene.ctx.advance(1_000)
+    scene.agent('vm-2').apply()
+    for (let n = 0; n < 5; n++) await scene.work(1_000)
+    expect(await scene.readCampaign(id)).toMatchObject({ status: 'done', counts: { applied: 1, failed: 1 } })
+    await scene.write(3)
+    await scene.carry(3, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.apply(2)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(await scene.leftOut()).toEqual({
+      ...{ 'vm-1': 'newer_version', 'vm-2': 'campaign_failed', 'vm-3': 'campaign_excluded' },
+    })
+    expect(await scene.targets()).toEqual([])
+  })
+
+  it('waits for who is held, frozen, or has no value for a variable, and names the variable', async () => {
+    await scene.write(2, { variables: [{ name: 'site' }] })
+    for (const host of ['vm-1', 'vm-2', 'vm-3'])
+      await scene.call(`PUT /api/workloads/${scene.agent(host).workloadId}/variables`, {
+        values: { site: host },
+      })
+    await scene.carry(2)
+    await scene.apply(2)
+    await newcomer('vm-4')
+    expect(await scene.leftOut()).toEqual({ 'vm-4': 'variable_missing site' })
+    const { workloadId } = scene.agent('vm-4')
+    await scene.call(`POST /api/workloads/${workloadId}/hold`, { reason: 'mine' })
+    await scene.call(`PUT /api/workloads/${workloadId}/variables`, { values: { site: 'vm-4' } })
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(await scene.leftOut()).toEqual({ 'vm-4': 'held' })
+    await scene.call(`POST /api/workloads/${workloadId}/release`, {})
+    const admin = await signIn(scene.ctx)
+    const until = new Date(scene.ctx.clock.now().getTime() + 3_600_000).toISOString()
+    expect((await scene.call('PUT /api/freeze', { reason: 'sale', until }, admin)).status).toBe(200)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(await scene.leftOut()).toEqual({ 'vm-4': 'frozen' })
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    await scene.call('PUT /api/freeze', {}, admin)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.runs('vm-4')).toBe(hashOn(2, 'vm-4'))
+  })
+
+  it('is not pushed again to who was taken back from it', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.apply(2)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    await scene.applyAll()
+    await scene.work(1_000)
+    expect(scene.runs('vm-2')).toBe(hashOn(2, 'vm-2'))
+    const { workloadId } = scene.agent('vm-2')
+    const back = await scene.call(`POST /api/workloads/${workloadId}/configs/${hashOn(1, 'vm-2')}/rollback`)
+    expect(back.status, JSON.stringify(back.json)).toBeLessThan(300)
+    await scene.applyAll()
+    await scene.call(`POST /api/workloads/${workloadId}/release`, {})
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.runs('vm-2')).toBe(hashOn(1, 'vm-2'))
+    expect(await scene.leftOut()).toEqual({ 'vm-2': 'pushed_before' })
+  })
+
+  it('goes to no production that it was not approved for', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    await newcomer('vm-4', { attributes: { 'deployment.environment.name': 'production' } })
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect(await scene.leftOut()).toEqual({ 'vm-4': 'became_production' })
+  })
+
+  it('takes from no agent what fills a variable in production', async () => {
+    const content = productionYaml(2).replace('127.0.0.1', `\${muster:site}`)
+    await scene.write(2, { content, variables: [{ name: 'site', label: 'site', pattern: '[a-z0-9-]+' }] })
+    for (const host of ['vm-1', 'vm-2', 'vm-3']) {
+      const { workloadId } = scene.agent(host)
+      await scene.label(host, { env: 'production' })
+      await scene.call(`PUT /api/workloads/${workloadId}/variables`, { values: { site: host } })
+    }
+    await scene.carry(2)
+    await scene.apply(2)
+    await newcomer('vm-4', { attributes: { site: 'vm-4' } })
+    await newcomer('vm-5', { attributes: { site: 'vm-5', env: 'prod' } })
+    expect(scene.runs('vm-4')).toBe(configHash(productionYaml(2).replace('127.0.0.1', 'vm-4')))
+    expect(await scene.leftOut()).toEqual({ 'vm-5': 'variable_missing site' })
+  })
+
+  it('goes to no more than fifty in a second', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    for (let n = 0; n < 120; n++) scene.connect(`vm-new-${n}`)
+    await scene.ctx.advance(300)
+    const counts: number[] = []
+    for (let n = 0; n < 12; n++) {
+      await scene.work(200)
+      counts.push((await scene.targets()).length)
+    }
+    expect(counts.at(-1)).toBe(120)
+    // Each step is half a second: no two steps in a row bring more than fifty and what the one before left of them.
+    for (const [n, count] of counts.entries()) expect(count - (counts[n - 2] ?? 0)).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('a request', () => {
+  it('needs a campaign of the version that is done', async () => {
+    expect((await scene.plan(1)).plan.campaign_ids).toEqual([])
+    expect(await scene.request(1)).toMatchObject({ status: 409, json: { code: 'auto_apply_needs_campaign' } })
+    const id = await scene.carry(1)
+    expect((await scene.plan(1)).plan.campaign_ids).toEqual([id])
+    expect((await scene.request(1)).status).toBe(201)
+  })
+
+  it('that reaches production needs a campaign that was done there', async () => {
+    await scene.carry(1)
+    const selector = { match_labels: { 'muster/env': 'production' } }
+    expect((await scene.plan(1, { selector })).plan).toMatchObject({
+      reaches_production: true,
+      campaign_ids: [],
+    })
+    expect(await scene.request(1, { selector })).toMatchObject({
+      ...{ status: 409, json: { code: 'auto_apply_needs_campaign' } },
+    })
+  })
+
+  it('says whom it reaches at once, who comes and who goes, and why others are left out', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    scene.connect('db-1')
+    await scene.ctx.advance(300)
+    const values = ['vm-1', 'vm-2', 'db-1']
+    const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values }] }
+    expect((await scene.plan(2, { selector })).plan).toMatchObject({
+      ...{ under_count: 3, current_count: 1, reached_count: 1, arriving_count: 1, leaving_count: 1 },
+      ...{ left_out: { not_newcomer: 1 }, reached: ['edge'] },
+    })
+  })
+
+  it('is approved by somebody else than who asked or wrote the version, and by nobody without the right', async () => {
+    await scene.carry(1)
+    const asked = await scene.request(1)
+    const { plan_hash } = asked.json as { plan_hash: string }
+    expect(await scene.approve(plan_hash, scene.editor)).toMatchObject({
+      ...{ status: 409, json: { code: 'approval_needs_another', reason: 'author' } },
+    })
+    const viewer = await signIn(scene.ctx, { groups: ['viewer'] })
+    expect((await scene.approve(plan_hash, viewer)).status).toBe(403)
+    expect(await scene.approve('another')).toMatchObject({ json: { code: 'auto_apply_plan_changed' } })
+    await newcomer('vm-4')
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect((await scene.approve(plan_hash)).status).toBe(200)
+  })
+
+  it('can be rejected with a comment and withdrawn, and another one can follow', async () => {
+    await scene.carry(1)
+    await scene.request(1)
+    expect(await scene.request(1)).toMatchObject({ json: { code: 'auto_apply_requested_already' } })
+    expect(await scene.on('POST', '/reject', {}, scene.approver)).toMatchObject({
+      json: { code: 'comment_required' },
+    })
+    expect(await scene.on('POST', '/reject', { comment: 'no' }, scene.approver)).toMatchObject({
+      ...{ status: 200, json: { status: 'rejected', close_comment: 'no' } },
+    })
+    await scene.request(1)
+    expect(await scene.on('POST', '/withdraw', {})).toMatchObject({ json: { status: 'withdrawn' } })
+    expect(await scene.on('POST', '/withdraw', {})).toMatchObject({ json: { code: 'auto_apply_not_found' } })
+  })
+
+  it('ends when nobody decides about it', async () => {
+    await scene.carry(1)
+    await scene.request(1)
+    await database.pool.execute(`update auto_applies set updated_at = updated_at - interval '15 days'`)
+    await new AutoApply(scene.ctx.autoApply.parts).work(new AbortController().signal)
+    expect((await scene.state()).request).toBeUndefined()
+  })
+
+  it('is the only way to another selector or priority while a version applies by itself', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    const path = `PUT /api/fleet-configs/${scene.configId}`
+    const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-1'] }] }
+    const before = (await scene.call(`GET /api/fleet-configs/${scene.configId}`)).json as object
+    expect(await scene.call(path, { ...before, selector })).toMatchObject({
+      ...{ status: 409, json: { code: 'auto_apply_in_force' } },
+    })
+    expect(await scene.call(path, { ...before, name: 'Hosts two' })).toMatchObject({ status: 200 })
+    await scene.apply(1, { selector, priority: 7 })
+    expect(await scene.call(`GET /api/fleet-configs/${scene.configId}`)).toMatchObject({
+      json: { selector, priority: 7, workload_count: 1 },
+    })
+  })
+
+  it('is refused when its version was rolled back, and what is in force ends with the roll-back', async () => {
+    const id = await scene.carry(1)
+    await scene.apply(1)
+    expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    expect((await scene.state()).in_force).toBeUndefined()
+    await newcomer('vm-4')
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect(await scene.on('POST', '/plan', { number: 1 })).toMatchObject({
+      ...{ status: 409, json: { code: 'auto_apply_rolled_back' } },
+    })
+    // The same text under another number is the same version.
+    await scene.write(2, { content: versionText(1) })
+    expect(await scene.on('POST', '/plan', { number: 2 })).toMatchObject({
+      json: { code: 'auto_apply_rolled_back' },
+    })
+  })
+
+  it.each(['plan', 'approve', 'reject', 'withdraw', 'pause', 'continue', 'turn-off', ''])(
+    'to %s is refused for a fleet config that is not there',
+    async (step) => {
+      const path = `POST /api/fleet-configs/019a0000-0000-7000-8000-000000000000/auto-apply${step && `/${step}`}`
+      const body = { number: 1, comment: 'x', plan_hash: 'x' }
+      expect(await invoke(scene.ctx, path, { as: scene.approver.token, body })).toMatchObject({
+        ...{ status: 404, json: { code: 'fleet_config_not_found' } },
+      })
+    },
+  )
+})
+
+describe('what is in force', () => {
+  beforeEach(async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+  })
+
+  it('can be paused and continued, and turned off', async () => {
+    await scene.on('POST', '/pause', {})
+    await newcomer('vm-4')
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect(await scene.on('POST', '/continue', {})).toMatchObject({ json: { status: 'active' } })
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    expect(scene.runs('vm-4')).toBe(hashOn(1, 'vm-4'))
+    expect(await scene.on('POST', '/turn-off', { comment: 'enough' })).toMatchObject({
+      json: { status: 'ended', end_cause: 'turned_off' },
+    })
+    await newcomer('vm-5')
+    expect(scene.agent('vm-5').offered()).toEqual([])
+  })
+
+  it('stops after three failures in a row, says of what, and goes on when somebody says why', async () => {
+    for (const n of [4, 5, 6]) {
+      await newcomer(`vm-${n}`)
+      scene.agent(`vm-${n}`).fail('no such processor')
+      await scene.ctx.advance(1_000)
+      await scene.work(1_000)
+    }
+    await scene.work(1_000)
+    const { in_force: held } = await scene.state()
+    expect(held).toMatchObject({
+      ...{ status: 'held', hold: { gate: 'failed_in_a_row', value: 3, limit: 3 }, counts: { failed: 3 } },
+    })
+    await newcomer('vm-7')
+    expect(scene.agent('vm-7').offered()).toEqual([])
+    expect(await scene.on('POST', '/continue', {})).toMatchObject({ json: { code: 'comment_required' } })
+    await scene.on('POST', '/continue', { comment: 'mended' })
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    expect(scene.runs('vm-7')).toBe(hashOn(1, 'vm-7'))
+    expect((await scene.state()).in_force!.status).toBe('active')
+  })
+
+  it('stops over ten failures in an hour, however many go well between them', async () => {
+    for (let n = 0; n < 24; n++) {
+      await newcomer(`vm-new-${n}`)
+      if (n % 2 === 0) scene.agent(`vm-new-${n}`).fail('no such processor')
+      else scene.agent(`vm-new-${n}`).apply()
+      await scene.ctx.advance(500)
+      await scene.work(500)
+      if ((await scene.state()).in_force!.status === 'held') break
+    }
+    expect((await scene.state()).in_force).toMatchObject({
+      ...{ status: 'held', hold: { gate: 'failed_in_an_hour', value: 11, limit: 10 } },
+    })
+  })
+
+  it('stops when whoever approved it may not any more', async () => {
+    await database.pool.execute('delete from user_groups where user_id = $1', [scene.approver.userId])
+    await scene.work(6_000)
+    expect((await scene.state()).in_force).toMatchObject({ status: 'held', hold: { gate: 'approver_gone' } })
+    await newcomer('vm-4')
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect(await scene.on('POST', '/continue', { comment: 'please' })).toMatchObject({
+      ...{ status: 409, json: { code: 'auto_apply_lapsed', reason: 'approver_gone' } },
+    })
+  })
+
+  it('ends with its fleet config, and what it did is kept', async () => {
+    await newcomer('vm-4')
+    for (const { workloadId } of scene.agents.values())
+      await database.pool.execute('delete from workloads where id = $1', [workloadId])
+    await scene.ctx.close()
+    const rows = await database.pool.query('select workload_name from auto_apply_targets')
+    expect(rows).toEqual([{ workload_name: 'edge' }])
+  })
+
+  it('is told to browsers in counts, never in lists', async () => {
+    await newcomer('vm-4')
+    const frames = scene.ctx.frames.filter((frame) => frame.type === 'auto_apply_update')
+    expect(frames.at(-1)).toMatchObject({
+      auto_apply: { fleet_config_id: scene.configId, status: 'active', number: 1, counts: { started: 1 } },
+    })
+    expect(JSON.stringify(frames)).not.toContain(scene.agent('vm-4').workloadId)
+  })
+})
