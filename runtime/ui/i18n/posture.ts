@@ -11,6 +11,9 @@ export const postureTexts = defineTexts({
     recommendedSaved: 'Stored. The fleet is measured by it now.',
     recommendedSame: 'This is what counts already.',
     recommendedIs: (version: string) => `Measured by ${version}`,
+    asked: (version: string) => `What follows is measured by ${version}.`,
+    askedMore: 'The address asks how the fleet would stand to it; nothing was stored.',
+    askedBack: 'Measure by what is recommended',
     recommendedSource: {
       stored: (who: string) => `stored by ${who}`,
       environment: 'from the service’s MIN_AGENT_VERSION',
@@ -101,6 +104,9 @@ export const postureTexts = defineTexts({
     recommendedSaved: 'Enregistrée. Le parc s’y mesure désormais.',
     recommendedSame: 'C’est déjà celle qui vaut.',
     recommendedIs: (version: string) => `Mesuré à ${version}`,
+    asked: (version: string) => `Ce qui suit est mesuré à ${version}.`,
+    askedMore: 'L’adresse demande où le parc en serait ; rien n’a été enregistré.',
+    askedBack: 'Mesurer à la version recommandée',
     recommendedSource: {
       stored: (who: string) => `enregistrée par ${who}`,
       environment: 'de MIN_AGENT_VERSION du service',

@@ -3,6 +3,7 @@ import { defineTexts } from './define.ts'
 export const shellTexts = defineTexts({
   en: {
     main: 'Main',
+    groups: { watch: 'Watch', change: 'Change', prove: 'Prove' },
     nav: {
       fleet: 'Fleet',
       approvals: 'Approvals',
@@ -26,7 +27,7 @@ export const shellTexts = defineTexts({
       scoped_push: 'the preview of whom a group reaches',
       version_intelligence: 'the versions page',
     },
-    find: 'Find or do anything',
+    find: 'Find or do',
     live: 'live',
     connecting: 'connecting',
     away: 'not live',
@@ -71,6 +72,7 @@ export const shellTexts = defineTexts({
   },
   fr: {
     main: 'Principal',
+    groups: { watch: 'Observer', change: 'Changer', prove: 'Prouver' },
     nav: {
       fleet: 'Parc',
       approvals: 'Approbations',

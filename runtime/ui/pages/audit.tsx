@@ -157,7 +157,7 @@ function Filters() {
     onValue: (value: string) => setQuery({ [key]: value, offset: null }),
   })
   return (
-    <div class="tools" style={{ marginTop: '20px', alignItems: 'end' }}>
+    <div class="tools" style={{ marginTop: '20px', alignItems: 'start' }}>
       {FILTERS.map((key) => (
         <TextField key={key} label={words[key]} hint={words.hint[key]} {...bound(key)} />
       ))}

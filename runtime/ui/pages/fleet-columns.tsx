@@ -162,17 +162,17 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
   { id: 'status', width: '142px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '290px', render: (workload) => <WhyCell workload={workload} /> },
+  { id: 'why', width: '280px', render: (workload) => <WhyCell workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
-  { id: 'environment', width: '124px', render: (workload) => orDash(environmentOf(workload)) },
+  { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
   {
     id: 'instances',
-    width: '92px',
+    width: '84px',
     isNumeric: true,
     render: (workload) => formatNumber(workload.connected_instance_count),
   },
-  { id: 'config', width: '216px', render: (workload) => <ConfigCell workload={workload} /> },
+  { id: 'config', width: '196px', render: (workload) => <ConfigCell workload={workload} /> },
   { id: 'version', width: '104px', render: (workload) => <VersionCell workload={workload} /> },
   { id: 'alerts', width: '92px', render: (workload) => <AlertsCell workload={workload} /> },
   { id: 'labels', width: '220px', render: (workload) => <LabelsCell workload={workload} /> },
@@ -212,7 +212,7 @@ const GIVE_WAY = [
   'type',
   'labels',
 ]
-const NAME_WIDTH = 240
+const NAME_WIDTH = 210
 const MARGINS = 64
 
 /** The columns that fit beside names that can be read. */

@@ -27,15 +27,35 @@ function count(): { all: number; by: Record<FleetFilter, number> } {
   return { all, by }
 }
 
+/** The shares of the fleet by how it is. The counters say the same in numbers. */
+function Pulse({ all, by }: ReturnType<typeof count>) {
+  const parts = [
+    ['ok', by.connected],
+    ['warn', by.degraded],
+    ['bad', by.disconnected],
+  ] as const
+  return (
+    <div class="pulse" aria-hidden="true">
+      {parts.map(([tone, number]) =>
+        number > 0 ? (
+          <i key={tone} class={`f-${tone}`} style={{ width: `${(100 * number) / all}%` }} />
+        ) : null,
+      )}
+    </div>
+  )
+}
+
 /** What is wrong, in numbers; each number leads to its workloads. */
 export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const words = say(fleetTexts)
   const version = fleetVersion.value
   // The version stands for the workloads.
-  const { all, by } = useMemo(count, [version])
+  const counted = useMemo(count, [version])
+  const { all, by } = counted
   const isAll = current === null
   return (
     <nav aria-label={words.counters}>
+      <Pulse {...counted} />
       <ul class="counters">
         <li>
           <a href={hrefWith({ show: null })} aria-current={isAll ? 'true' : undefined}>

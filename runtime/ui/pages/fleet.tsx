@@ -20,6 +20,7 @@ import { EditionLine } from '../parts/edition.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { useTitle } from '../parts/page.tsx'
+import { density } from '../state/density.ts'
 import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { selection } from '../state/selection.ts'
@@ -29,7 +30,8 @@ import { FleetCounters } from './fleet-counters.tsx'
 import { FleetEmpty } from './fleet-empty.tsx'
 import { COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
-const ROW_HEIGHT = 35
+/** Of a row and the line below it; as in the styles. */
+const ROW_HEIGHT = { dense: 35, comfortable: 43 }
 const NARROW_ROW_HEIGHT = 74
 
 const isFilter = (text: string | null): text is FleetFilter => text !== null && text in FLEET_FILTERS
@@ -221,7 +223,7 @@ function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]
           label={say(fleetTexts).title}
           columns={listFitting(chosen)}
           lines={lines}
-          rowHeight={isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT}
+          rowHeight={isNarrow.value ? NARROW_ROW_HEIGHT : ROW_HEIGHT[density.value]}
           sort={view.sort}
           isDescending={view.isDescending}
           onSort={sortBy}

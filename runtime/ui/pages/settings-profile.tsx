@@ -8,6 +8,7 @@ import { describeFailure } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { DENSITIES, density, setDensity } from '../state/density.ts'
 import { api } from '../state/endpoints.ts'
 import { me, savePreferences } from '../state/session.ts'
 
@@ -106,6 +107,12 @@ export function ProfileSection() {
             value={theme}
             options={THEMES.map((id) => [id, words.themes[id]])}
             onValue={(value) => void save({ theme: value })}
+          />
+          <Select
+            label={words.density}
+            value={density.value}
+            options={DENSITIES.map((id) => [id, words.densities[id]])}
+            onValue={setDensity}
           />
           <Select
             label={words.language}

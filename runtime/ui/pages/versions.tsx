@@ -6,7 +6,7 @@ import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import { sharesOf, verdictOf } from '../logic/versions.ts'
 import { Capped } from '../parts/capped.tsx'
-import { Action, bind, TextField } from '../parts/controls.tsx'
+import { Action, ActionLink, bind, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
@@ -298,6 +298,14 @@ export function VersionsPage() {
       <Loaded of={recommended}>
         {(data) => <Recommended key={data.version} of={data} onStored={reload} />}
       </Loaded>
+      {asked !== null && (
+        <div class="say t-warn" role="status">
+          <p>
+            <strong>{words.asked(asked)}</strong> {words.askedMore}
+          </p>
+          <ActionLink href="/versions">{words.askedBack}</ActionLink>
+        </div>
+      )}
       <Loaded of={versions}>
         {(data) =>
           data.version_matrix.length === 0 ? (

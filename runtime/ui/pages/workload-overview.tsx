@@ -137,7 +137,7 @@ export function OverviewTab(props: TabProps) {
       <div class="stack">
         <PipelinesPane {...props} />
         {labels.length > 0 && (
-          <section>
+          <section class="ground">
             <h2>{words.labels}</h2>
             <div class="chips">
               {labels.map(([key, value]) => (
@@ -159,7 +159,7 @@ export function OverviewTab(props: TabProps) {
           <h2>{words.differ}</h2>
           <OddInstances {...props} />
         </section>
-        <section class="pane">
+        <section class="ground">
           <h2>{words.identity}</h2>
           <Pairs
             of={[

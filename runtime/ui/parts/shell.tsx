@@ -12,15 +12,21 @@ import { can, may, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Icon } from './icons.tsx'
 import { areKeysShown, Keys, onSingleKey, PALETTE_KEY } from './keys.tsx'
+import { NavIcon, type NavShape } from './nav-icons.tsx'
 import { useCurrentInSight } from './page.tsx'
 import { Palette } from './palette.tsx'
 
 /** Whether the palette is open. */
 export const isPaletteOpen = signal(false)
 
+/** What somebody opens a page for: to see what is, to change it, or to show what was. */
+const NAV_GROUPS = ['watch', 'change', 'prove'] as const
+
 interface NavItem {
   href: string
   text: string
+  group: (typeof NAV_GROUPS)[number]
+  icon: NavShape
   count?: number
 }
 
@@ -28,22 +34,44 @@ interface NavItem {
 export function listPages(counts: { approvals?: number; alerts?: number } = {}): NavItem[] {
   const { nav } = say(shellTexts)
   const items: (NavItem | false)[] = [
-    { href: '/', text: nav.fleet },
+    { href: '/', text: nav.fleet, group: 'watch', icon: 'fleet' },
+    { href: '/alerts', text: nav.alerts, group: 'watch', icon: 'alerts', count: counts.alerts ?? 0 },
+    can('config_safety.version_intelligence') && {
+      href: '/versions',
+      text: nav.versions,
+      group: 'watch',
+      icon: 'versions',
+    },
+    can('config_safety.drift_dashboard') && {
+      href: '/drift',
+      text: nav.drift,
+      group: 'watch',
+      icon: 'drift',
+    },
     can('config_safety.approvals') &&
       may('workload:push_config') && {
         href: '/approvals',
         text: nav.approvals,
+        group: 'change',
+        icon: 'approvals',
         count: counts.approvals ?? 0,
       },
     can('config_safety.campaigns') &&
-      may('workload:push_config') && { href: '/campaigns', text: nav.campaigns },
-    can('config_safety.campaigns') && { href: '/fleet-configs', text: nav.fleetConfigs },
-    { href: '/alerts', text: nav.alerts, count: counts.alerts ?? 0 },
-    can('config_safety.version_intelligence') && { href: '/versions', text: nav.versions },
-    can('config_safety.drift_dashboard') && { href: '/drift', text: nav.drift },
-    { href: '/templates', text: nav.templates },
-    may('reports:export') && { href: '/reports', text: nav.reports },
-    may('audit:view') && { href: '/audit', text: nav.audit },
+      may('workload:push_config') && {
+        href: '/campaigns',
+        text: nav.campaigns,
+        group: 'change',
+        icon: 'campaigns',
+      },
+    can('config_safety.campaigns') && {
+      href: '/fleet-configs',
+      text: nav.fleetConfigs,
+      group: 'change',
+      icon: 'fleetConfigs',
+    },
+    { href: '/templates', text: nav.templates, group: 'change', icon: 'templates' },
+    may('reports:export') && { href: '/reports', text: nav.reports, group: 'prove', icon: 'reports' },
+    may('audit:view') && { href: '/audit', text: nav.audit, group: 'prove', icon: 'audit' },
   ]
   return items.filter((item) => item !== false)
 }
@@ -114,14 +142,42 @@ function Account() {
   )
 }
 
+/** The pages, in groups that have their names where the pages stand one below the other. */
+function Pages() {
+  const words = say(shellTexts)
+  const pages = listPages(useCounts())
+  const row = useCurrentInSight(path.value.split('/')[1] ?? '')
+  return (
+    <nav class="nav" aria-label={words.main} ref={row}>
+      {NAV_GROUPS.map((group) => {
+        const members = pages.filter((page) => page.group === group)
+        if (members.length === 0) return null
+        return (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the controls of a form; these are links.
+          <div key={group} role="group" class="nav-group" aria-label={words.groups[group]}>
+            <span class="nav-title" aria-hidden="true">
+              {words.groups[group]}
+            </span>
+            {members.map(({ href, text, icon, count }) => (
+              <a key={href} href={href} aria-current={isCurrent(href) ? 'page' : undefined}>
+                <NavIcon shape={icon} />
+                {text}
+                {count ? <b>{count}</b> : null}
+              </a>
+            ))}
+          </div>
+        )
+      })}
+    </nav>
+  )
+}
+
 const isCurrent = (href: string) =>
   href === '/' ? path.value === '/' || path.value.startsWith('/workloads') : path.value.startsWith(href)
 
 /** What is around every page once somebody is signed in. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const words = say(shellTexts)
-  const counts = useCounts()
-  const nav = useCurrentInSight(path.value.split('/')[1] ?? '')
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
@@ -145,26 +201,19 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <a class="brand" href="/">
           muster<i>.</i>
         </a>
-        <nav class="nav" aria-label={words.main} ref={nav}>
-          {listPages(counts).map(({ href, text, count }) => (
-            <a key={href} href={href} aria-current={isCurrent(href) ? 'page' : undefined}>
-              {text}
-              {count ? <b>{count}</b> : null}
-            </a>
-          ))}
-        </nav>
+        <button
+          type="button"
+          class="find"
+          aria-keyshortcuts="Control+K"
+          onClick={() => {
+            isPaletteOpen.value = true
+          }}
+        >
+          <span>{words.find}</span>
+          <kbd>{PALETTE_KEY}</kbd>
+        </button>
+        <Pages />
         <div class="side">
-          <button
-            type="button"
-            class="find"
-            aria-keyshortcuts="Control+K"
-            onClick={() => {
-              isPaletteOpen.value = true
-            }}
-          >
-            <span>{words.find}</span>
-            <kbd>{PALETTE_KEY}</kbd>
-          </button>
           <LiveMark />
           <Account />
         </div>

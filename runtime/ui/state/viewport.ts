@@ -9,9 +9,15 @@ media.addEventListener('change', () => {
   isNarrow.value = media.matches
 })
 
-/** How wide the window is, for what gives way where it does not fit. */
-export const pageWidth = signal(window.innerWidth)
+/** Where the pages of the console stand beside the page and not above it; as in the styles. */
+const rail = window.matchMedia('(min-width: 1180px)')
+const RAIL_WIDTH = 200
+
+const measure = () => window.innerWidth - (rail.matches ? RAIL_WIDTH : 0)
+
+/** How wide the page is, for what gives way where it does not fit. */
+export const pageWidth = signal(measure())
 
 window.addEventListener('resize', () => {
-  pageWidth.value = window.innerWidth
+  pageWidth.value = measure()
 })

@@ -169,6 +169,29 @@ describe('the keyboard', () => {
   })
 })
 
+describe('the pages of the console', () => {
+  const main = () => page.getByRole('navigation', { name: 'Main' })
+
+  test('stand beside the page in groups where there is room, and above it where there is none', async () => {
+    const beside = await main().boundingBox()
+    expect(beside?.height).toBeGreaterThan(beside?.width ?? 0)
+    await main().getByRole('group', { name: 'Change' }).getByRole('link', { name: 'Templates' }).click()
+    await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor()
+    await page.setViewportSize({ width: 1024, height: 700 })
+    await expect.poll(async () => (await main().boundingBox())?.height).toBeLessThan(60)
+  })
+
+  test('set the rows of the fleet as close as this browser was told', async () => {
+    const height = async () => (await page.locator('tbody tr[aria-rowindex]').first().boundingBox())?.height
+    const dense = (await height()) ?? 0
+    await page.goto('/settings/profile')
+    await page.getByLabel('Rows of the fleet').selectOption('comfortable')
+    await page.goto('/')
+    await page.getByRole('link', { name: 'gateway', exact: true }).waitFor()
+    await expect.poll(height).toBe(dense + 8)
+  })
+})
+
 describe('what an edition cannot do', () => {
   const nav = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link')
 
@@ -192,7 +215,7 @@ describe('what an edition cannot do', () => {
     await signIn(plain)
     const links = plain.getByRole('navigation', { name: 'Main' }).getByRole('link')
     expect(await links.allTextContents()).toEqual([
-      ...['Fleet', 'Approvals', 'Alerts', 'Templates', 'Reports', 'Audit'],
+      ...['Fleet', 'Alerts', 'Approvals', 'Templates', 'Reports', 'Audit'],
     ])
     await plain.goto(`/workloads/${id}/history`)
     await plain.getByRole('button', { name: 'Label' }).waitFor()

@@ -63,6 +63,7 @@ test('a push group is chosen by types, versions and capabilities as well', async
 
 test('versions end with what to do about them', async () => {
   await page.goto('/versions?recommended=9.9.9')
+  await page.getByRole('status').getByText('What follows is measured by 9.9.9.').waitFor()
   const todo = page.getByRole('row', { name: /Upgrade the collector to the recommended version/ })
   await todo.getByRole('link', { name: 'gateway' }).waitFor()
 })
