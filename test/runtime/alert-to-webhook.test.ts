@@ -1,13 +1,14 @@
 import { afterAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { HubFrame } from '../../lib/wire/hub.ts'
+import { SocketLink } from '../support/agent-links.ts'
 import { openWire } from '../support/agent-wire.ts'
 import { eventually } from '../support/eventually.ts'
 import { readFrame } from '../support/frames.ts'
 import { startHttpsEndpoint } from '../support/https-endpoint.ts'
-import { keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 import { startTestService } from '../support/service.ts'
+import { openTestAgent } from '../support/test-agent.ts'
 
 const database = await useTestDatabase()
 const endpoint = await startHttpsEndpoint((response, before) =>
@@ -35,17 +36,7 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
     ended = `closed with ${code} "${reason}"`
   })
   await new Promise((resolve) => browser.once('open', resolve))
-  const agent = await openWire(running.opampUrl)
-  await agent.exchange({
-    instanceUid: uidBytes(1),
-    sequenceNum: 0,
-    capabilities: 0x1807,
-    agentDescription: {
-      identifyingAttributes: keyValues({ 'service.name': 'otelcol', 'service.version': '0.1.0' }),
-      nonIdentifyingAttributes: keyValues({ 'host.name': 'h1' }),
-    },
-    remoteConfigStatus: {},
-  })
+  const agent = openTestAgent(new SocketLink(await openWire(running.opampUrl)), { version: '0.1.0' })
   const { ctx } = running.service
   await eventually('it fires', async () => (await ctx.alerts.run(new AbortController().signal)).fired === 1)
   const told = await eventually(
@@ -69,6 +60,6 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
   )
   expect(row).toEqual({ attempts: 1, body: endpoint.bodies[0] })
   expect(JSON.stringify(running.log.lines)).not.toContain('hooks.example.com')
-  agent.cut()
+  agent.lose()
   browser.close()
 })

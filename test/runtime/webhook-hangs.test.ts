@@ -3,13 +3,14 @@ import { afterAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { systemClock } from '../../lib/clock.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
+import { SocketLink } from '../support/agent-links.ts'
 import { openWire } from '../support/agent-wire.ts'
 import { eventually } from '../support/eventually.ts'
 import { readFrame } from '../support/frames.ts'
 import { startHttpsEndpoint } from '../support/https-endpoint.ts'
-import { keyValues, uidBytes } from '../support/opamp-messages.ts'
 import { openTestConnection, useTestDatabase } from '../support/postgres.ts'
 import { startTestService } from '../support/service.ts'
+import { openTestAgent } from '../support/test-agent.ts'
 
 const AGENTS = 6
 const ATTEMPTS = 3
@@ -35,18 +36,10 @@ const owed = async () =>
   (await database.pool.query<{ n: number }>('select count(*)::int as n from webhook_deliveries'))[0]!.n
 
 async function connectOutdated(n: number) {
-  const wire = await openWire(running.opampUrl)
-  await wire.exchange({
-    instanceUid: uidBytes(n),
-    sequenceNum: 0,
-    capabilities: 0x1807,
-    agentDescription: {
-      identifyingAttributes: keyValues({ 'service.name': 'otelcol', 'service.version': '0.1.0' }),
-      nonIdentifyingAttributes: keyValues({ 'host.name': `h${n}` }),
-    },
-    remoteConfigStatus: {},
-  })
-  return wire
+  const link = new SocketLink(await openWire(running.opampUrl))
+  const agent = openTestAgent(link, { host: `h${n}`, version: '0.1.0' })
+  await eventually('it is answered', () => agent.received.length > 0)
+  return agent
 }
 
 test('a webhook that hangs gets three attempts each, holds up no alert, and does not hold a stop', async () => {
@@ -55,12 +48,12 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
   const told: HubFrame[] = []
   browser.on('message', (data: Buffer) => void told.push(readFrame(data)))
   await once(browser, 'open')
-  const wires = await Promise.all(Array.from({ length: AGENTS }, (_, n) => connectOutdated(n)))
+  const agents = await Promise.all(Array.from({ length: AGENTS }, (_, n) => connectOutdated(n)))
   await eventually('an alert fires for each', async () => (await runAlerts()).fired === AGENTS)
 
   // All hang, four at a time; meanwhile another alert fires, is told and is listed.
   await eventually('the endpoint is called', () => endpoint.bodies.length > 0)
-  wires.push(await connectOutdated(AGENTS))
+  agents.push(await connectOutdated(AGENTS))
   await eventually('one more fires', async () => (await runAlerts()).fired === 1)
   await eventually(
     'all are told',
@@ -87,7 +80,7 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
 
   // One hangs for a minute now, and the service is told to stop.
   endpoint.network.timeoutMs = 60_000
-  wires.push(await connectOutdated(AGENTS + 1))
+  agents.push(await connectOutdated(AGENTS + 1))
   await eventually('one more fires', async () => (await runAlerts()).fired === 1)
   await eventually(
     'the endpoint is called once more',
@@ -96,7 +89,7 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
   const startedAt = performance.now()
   await running.stop()
   expect(performance.now() - startedAt).toBeLessThan(1_500)
-  for (const wire of wires) wire.cut()
+  for (const agent of agents) agent.lose()
   browser.terminate()
 }, 90_000)
 

@@ -1,18 +1,17 @@
 import type { Fleet } from '../../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../../lib/fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../../lib/fleet/state/deps.ts'
-import { encodeServerToAgent } from '../../lib/opamp/codec.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
-import { AGENT_CAPABILITIES, type AgentReport, type ServerMessage } from '../../lib/opamp/report.ts'
 import type { Database } from '../../lib/store/db.ts'
 import type { HubFrame } from '../../lib/wire/hub.ts'
+import { MemoryLink } from './agent-links.ts'
 import { fakeClock } from './fakes.ts'
 import { readFrame } from './frames.ts'
 import { createTestContext, type TestContext, type TestContextOptions } from './invoke.ts'
 import { type ManualTimers, manualTimers } from './manual-timers.ts'
-import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
 import type { TestDatabase } from './postgres.ts'
 import { READ_HERE } from './read-configs.ts'
+import { openTestAgent, type TestAgent, type TestAgentOptions } from './test-agent.ts'
 
 /** A context with a real fleet on the test's database, its views, and a hub whose frames are kept. */
 export interface FleetTestContext extends TestContext {
@@ -108,145 +107,22 @@ export async function createFleetContext(
   return ctx as unknown as FleetTestContext
 }
 
-/** The capabilities of a supervisor. */
-export const SUPERVISOR =
-  AGENT_CAPABILITIES.reportsStatus |
-  AGENT_CAPABILITIES.acceptsRemoteConfig |
-  AGENT_CAPABILITIES.reportsEffectiveConfig |
-  AGENT_CAPABILITIES.reportsRemoteConfig |
-  AGENT_CAPABILITIES.reportsHealth
-
-/** What an agent of a test is. */
-export interface FakeAgentOptions {
-  /** Of an agent that was there before; a new one by default. */
-  uid?: string
-  /** The workload is made of service and host. */
-  service?: string
-  host?: string
-  version?: string
-  pod?: string
-  capabilities?: number
-  components?: Record<string, readonly string[]>
-  /** Announce a list of components by this hash, without the list. */
-  componentsHash?: string
-  attributes?: Record<string, string>
-  transport?: 'ws' | 'http'
-  /** Its first message holds nothing, as after a broken connection. */
-  isBare?: boolean
-}
-
-/** An agent that a test speaks for. */
-export interface FakeAgent {
-  uid: string
+/** A test's agent that talks straight to a fleet. */
+export interface FakeAgent extends TestAgent {
   /** The id of its workload. */
   workloadId: string
   /** The connection that it talks on. */
   connection: AgentConnection
-  /** What the server sent to it, oldest first. */
-  received: PlainMessage[]
-  /** The hashes it was offered, oldest first. */
-  offered(): string[]
-  say(report: Partial<AgentReport>): void
-  /** Say all that it is. */
-  describe(): void
-  /** What became of the config that it was offered last, or of another one. */
-  applying(hash?: string): void
-  apply(hash?: string): void
-  fail(message: string, hash?: string): void
-  effective(yaml: string): void
-  goodbye(): void
-  /** The connection breaks. */
-  lose(): void
 }
 
-let agents = 0
+export interface FakeAgentOptions extends TestAgentOptions {
+  transport?: 'ws' | 'http'
+}
 
 /** Connect an agent that describes itself. */
 export function fakeAgent(fleet: Fleet, options: FakeAgentOptions = {}): FakeAgent {
-  const number = ++agents
-  const uid = options.uid ?? `0192d3b4000070008000${number.toString(16).padStart(12, '0')}`
-  const received: PlainMessage[] = []
-  const connection: AgentConnection = {
-    id: number,
-    transport: options.transport ?? 'ws',
-    send(frame) {
-      if (options.transport === 'http') return 'dropped'
-      received.push(readServerFrame(frame))
-      return 'sent'
-    },
-    drop() {},
-  }
-  let sequenceNum = 0
-  const say: FakeAgent['say'] = (report) => {
-    const answer = fleet.receive(
-      connection,
-      {
-        uid,
-        uidOnWire: new Uint8Array(Buffer.from(uid, 'hex')),
-        sequenceNum: ++sequenceNum,
-        capabilities: options.capabilities ?? SUPERVISOR,
-        hasCapabilities: true,
-        requestsInstanceUid: false,
-        isDisconnect: false,
-        attributes: null,
-        health: null,
-        effectiveConfig: null,
-        remoteConfigStatus: null,
-        components: null,
-        ...report,
-      },
-      {},
-    )
-    const take = (message: ServerMessage) =>
-      received.push(readServerFrame(encodeServerToAgent(Buffer.from(uid, 'hex'), message)))
-    if (answer.message.remoteConfig !== undefined) take(answer.message)
-    void answer.pendingOffer?.then((offer) => offer !== null && take(offer))
-  }
-  const offered = () =>
-    received.flatMap((message) => {
-      const config = message['remoteConfig'] as { configHash?: Uint8Array } | undefined
-      return config?.configHash === undefined ? [] : [Buffer.from(config.configHash).toString('hex')]
-    })
-  const status = (
-    word: 'applying' | 'applied' | 'failed',
-    hash = offered().at(-1) ?? '',
-    errorMessage = '',
-  ) => say({ remoteConfigStatus: { hash, status: word, errorMessage } })
-  const { service = 'edge', host = `host-${number}`, version = '0.149.0', pod = '' } = options
-  const attributes = {
-    ...{ 'service.name': service, 'host.name': host, 'service.version': version },
-    ...(pod === '' ? {} : { 'k8s.pod.name': pod }),
-    ...{ 'os.description': 'a host with otelcol' },
-    ...options.attributes,
-  }
-  const describe = () =>
-    say({
-      attributes: new Map(Object.entries(attributes)),
-      components:
-        options.components === undefined
-          ? options.componentsHash === undefined
-            ? null
-            : { hash: options.componentsHash, components: null }
-          : { hash: `c0${number}`, components: new Map(Object.entries(options.components)) },
-    })
-  if (options.isBare === true) say({})
-  else describe()
-  return {
-    uid,
-    workloadId: fleet.state.instances.get(uid)?.workload?.id ?? '',
-    connection,
-    describe,
-    received,
-    offered,
-    say,
-    applying: (hash) => status('applying', hash),
-    apply: (hash) => status('applied', hash),
-    fail: (message, hash) => status('failed', hash, message),
-    effective: (yaml) =>
-      say({
-        effectiveConfig: { files: new Map([['', { body: Buffer.from(yaml), contentType: 'text/yaml' }]]) },
-      }),
-    goodbye: () => say({ isDisconnect: true, hasCapabilities: false, capabilities: 0 }),
-    lose: () => fleet.connectionClosed(connection),
-  }
+  const link = new MemoryLink(fleet, options.transport)
+  const agent = openTestAgent(link, options)
+  const workloadId = fleet.state.instances.get(agent.uid)?.workload?.id ?? ''
+  return { ...agent, workloadId, connection: link.connection }
 }

@@ -1,18 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlertEngine, type AlertEngineParts } from '../../../lib/alerts/engine.ts'
 import { sweep } from '../../../lib/fleet/janitor.ts'
-import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
+import { AGENT_CAPABILITIES, type AgentReport } from '../../../lib/opamp/report.ts'
 import { type Alert, listAlerts, resolveByOperator } from '../../../lib/store/alerts.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
 import type { AlertRule } from '../../../lib/wire/alerts.ts'
-import { type AgentWire, openWire } from '../../support/agent-wire.ts'
+import { SocketLink } from '../../support/agent-links.ts'
+import { HEALTHY } from '../../support/agent-report.ts'
+import { openWire } from '../../support/agent-wire.ts'
 import { eventually } from '../../support/eventually.ts'
 import { seededRandom } from '../../support/fakes.ts'
 import { through } from '../../support/faulty-database.ts'
 import { type FleetServer, sha256Hex, startFleetServer } from '../../support/fleet-server.ts'
-import { hex, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
+import { uidBytes } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { openTestAgent, SUPERVISOR, type TestAgent, type TestAgentOptions } from '../../support/test-agent.ts'
 
 const database = await useTestDatabase()
 const db = database.pool
@@ -24,10 +27,10 @@ const CONFIG = 'receivers: { otlp: {} }\n'
 let server: FleetServer
 let tests = 0
 let seeds = 100
-const wires: AgentWire[] = []
+const agents: TestAgent[] = []
 
 afterEach(async () => {
-  for (const wire of wires.splice(0)) wire.cut()
+  for (const agent of agents.splice(0)) agent.lose()
   await server.stop()
   await db.execute('delete from workloads')
   await db.execute('delete from webhook_deliveries')
@@ -39,37 +42,23 @@ const start = async () => {
   return server
 }
 
-const SUPERVISED = 0x1807
-const TAKES_NONE = SUPERVISED & ~AGENT_CAPABILITIES.acceptsRemoteConfig
-const uid = (n: number) => uidBytes(tests * 100 + n)
-
-/** An agent that describes itself and is known to the fleet. */
-async function join(n = 1, version = '0.149.0', report: PlainMessage = { remoteConfigStatus: {} }) {
-  const wire = await openWire(server.url)
-  wires.push(wire)
-  wire.send({
-    instanceUid: uid(n),
-    sequenceNum: 0,
-    capabilities: SUPERVISED,
-    agentDescription: {
-      identifyingAttributes: keyValues({ 'service.name': 'otelcol', 'service.version': version }),
-      nonIdentifyingAttributes: keyValues({ 'host.name': `host-${tests}` }),
-    },
-    health: { healthy: true, status: 'StatusOK' },
-    ...report,
-  })
-  const uidHex = Buffer.from(uid(n)).toString('hex')
-  await eventually('the agent is live', () => server.live(uidHex) !== undefined)
-  await server.fleet.writer.flush()
-  return wire
+const TAKES_NONE = SUPERVISOR & ~AGENT_CAPABILITIES.acceptsRemoteConfig
+const uidOf = (n: number) => Buffer.from(uidBytes(tests * 100 + n)).toString('hex')
+const NONE: Partial<AgentReport> = {
+  health: HEALTHY,
+  remoteConfigStatus: { hash: '', status: 'unset', errorMessage: '' },
 }
 
-const statusOf = (hash: string, status: 1 | 2 | 3): PlainMessage => ({
-  remoteConfigStatus: { lastRemoteConfigHash: hex(hash), status, errorMessage: status === 3 ? 'bad' : '' },
-})
-
-const tell = (wire: AgentWire, n: number, sequenceNum: number, more: PlainMessage) =>
-  wire.send({ instanceUid: uid(n), sequenceNum, capabilities: SUPERVISED, ...more })
+/** An agent that describes itself and is known to the fleet. */
+async function join(n = 1, version = '0.149.0', options: TestAgentOptions = {}): Promise<TestAgent> {
+  const wire = await openWire(server.url)
+  const identity = { uid: uidOf(n), service: 'otelcol', host: `host-${tests}`, version }
+  const agent = openTestAgent(new SocketLink(wire), { ...identity, more: NONE, ...options })
+  agents.push(agent)
+  await eventually('the agent is live', () => server.live(agent.uid) !== undefined)
+  await server.fleet.writer.flush()
+  return agent
+}
 
 const only = () => {
   const [workload] = [...server.fleet.state.workloads.values()]
@@ -115,8 +104,8 @@ describe('workload_down', () => {
   it('fires when the grace has passed, once, and resolves when an instance comes back', async () => {
     const { clock } = await start()
     const { told, run } = engineOf()
-    const wire = await join()
-    wire.cut()
+    const agent = await join()
+    agent.lose()
     await eventually('the agent is gone', () => only().live.count === 0)
     clock.advance(GRACE_MS - 1)
     expect(await run()).toEqual({ fired: 0, resolved: 0 })
@@ -140,7 +129,7 @@ describe('workload_down', () => {
     const { clock } = await start()
     const { run } = engineOf()
     const goDown = async () => {
-      wires.pop()!.cut()
+      agents.pop()!.lose()
       await eventually('the agent is gone', () => only().live.count === 0)
       clock.advance(GRACE_MS)
       await eventually('the grace has ended', () => only().status === 'disconnected')
@@ -159,7 +148,7 @@ describe('workload_down', () => {
   it('goes on after a restart of the service as if nothing had been', async () => {
     const { clock } = await start()
     await join()
-    wires.pop()!.cut()
+    agents.pop()!.lose()
     await eventually('the agent is gone', () => only().live.count === 0)
     clock.advance(GRACE_MS)
     await eventually('the grace has ended', () => only().status === 'disconnected')
@@ -176,7 +165,7 @@ describe('config_drift', () => {
   it('fires after three minutes without an answer, and resolves when all have applied', async () => {
     const { clock } = await start()
     const { run } = engineOf()
-    const wire = await join()
+    const agent = await join()
     await run()
     clock.advance(3_600_000)
     await server.push(only().id, CONFIG)
@@ -187,7 +176,7 @@ describe('config_drift', () => {
     expect((await open())[0]!.message).toContain(
       `config ${sha256Hex(CONFIG).slice(0, 12)} on 1 of 1 instances`,
     )
-    tell(wire, 1, 1, statusOf(sha256Hex(CONFIG), 1))
+    agent.apply(sha256Hex(CONFIG))
     await eventually('it is applied', isReported('applied'))
     expect(await run()).toEqual({ fired: 0, resolved: 1 })
   })
@@ -195,9 +184,9 @@ describe('config_drift', () => {
   it('fires a minute after the offer for a config that failed', async () => {
     const { clock } = await start()
     const { run } = engineOf()
-    const wire = await join()
+    const agent = await join()
     await server.push(only().id, CONFIG)
-    tell(wire, 1, 1, statusOf(sha256Hex(CONFIG), 3))
+    agent.fail('bad', sha256Hex(CONFIG))
     await eventually('it has failed', () => only().newestPush?.status === 'failed')
     const rules = async () => (await open()).map(({ rule }) => rule).sort()
     clock.advance(59_999)
@@ -213,16 +202,19 @@ describe('config_drift', () => {
     const { clock } = await start()
     const { run } = engineOf()
     const first = await join(1)
-    const second = await join(2, '0.149.0', { remoteConfigStatus: {}, capabilities: TAKES_NONE })
+    const second = await join(2, '0.149.0', { capabilities: TAKES_NONE })
     const { pushId } = await server.push(only().id, CONFIG)
-    tell(first, 1, 1, statusOf(sha256Hex(CONFIG), 1))
+    first.apply(sha256Hex(CONFIG))
     await eventually('it is applied', () => only().newestPush?.status === 'applied')
     await run()
     clock.advance(600_000)
-    tell(second, 2, 1, {})
+    second.say({ capabilities: SUPERVISOR })
     await eventually('it is offered the config', () => only().active!.targets.size === 2)
     expect(only().active!.push.pushId).toBe(pushId)
-    tell(second, 2, 2, statusOf(sha256Hex(CONFIG), 3))
+    second.say({
+      capabilities: SUPERVISOR,
+      remoteConfigStatus: { hash: sha256Hex(CONFIG), status: 'failed', errorMessage: 'bad' },
+    })
     const failed = () => [...only().instances].some(({ report }) => report?.status === 'failed')
     await eventually('it has failed there', failed)
     clock.advance(59_999)
@@ -247,11 +239,11 @@ describe('config_drift', () => {
   it('waits for all of it where the wall clock jumps ahead between the offer and the next look', async () => {
     const { clock } = await start()
     const { run } = engineOf()
-    const wire = await join()
+    const agent = await join()
     await run()
     clock.advance(15_000)
     await server.push(only().id, CONFIG)
-    tell(wire, 1, 1, statusOf(sha256Hex(CONFIG), 3))
+    agent.fail('bad', sha256Hex(CONFIG))
     await eventually('it has failed', () => only().newestPush?.status === 'failed')
     clock.set(new Date(clock.now().getTime() + DAY_MS))
     await run()
@@ -271,7 +263,7 @@ describe('config_drift', () => {
     await server.push(only().id, CONFIG)
     clock.advance(180_000)
     await run()
-    wires.pop()!.cut()
+    agents.pop()!.lose()
     await eventually('the agent is gone', () => only().live.count === 0)
     expect(await run()).toEqual({ fired: 0, resolved: 0 })
     expect(await open()).toHaveLength(1)
@@ -348,7 +340,7 @@ describe('the janitor', () => {
   })
 
   const goDown = async () => {
-    wires.pop()!.cut()
+    agents.pop()!.lose()
     await eventually('the agent is gone', () => only().live.count === 0)
     server.clock.advance(GRACE_MS)
     await eventually('the grace has ended', () => only().status === 'disconnected')
@@ -430,7 +422,7 @@ describe('the janitor', () => {
     ])
     await sweep(parts(), never)
     const homes = await db.query<{ uid: string }>(`select instance_uid as uid from agent_workloads`)
-    expect(homes.map((row) => row.uid)).toEqual([Buffer.from(uid(1)).toString('hex')])
+    expect(homes.map((row) => row.uid)).toEqual([uidOf(1)])
     const texts = await db.query<{ hash: string }>(`select hash from reported_configs`)
     expect(texts.map((row) => row.hash)).toEqual(['new'])
   })

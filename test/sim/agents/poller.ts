@@ -1,6 +1,7 @@
 import type { AgentReport } from '../../../lib/opamp/report.ts'
+import { encodeReport } from '../../support/agent-report.ts'
 import type { AgentsService, AgentWorld, Hearer, Link } from './link.ts'
-import { encodeReport, readServerWords } from './server-words.ts'
+import { readServerWords } from './server-words.ts'
 
 const TIMEOUT_MS = 5_000
 const EAGER_MS = 50

@@ -4,6 +4,7 @@ import {
   type HealthNode,
   type ServerMessage,
 } from '../../../lib/opamp/report.ts'
+import { HEALTHY, reportOf } from '../../support/agent-report.ts'
 import type { AgentNature } from './agent-nature.ts'
 import type { AgentWorld, Hearer, Link } from './link.ts'
 import { Poller } from './poller.ts'
@@ -21,14 +22,6 @@ interface Offered {
   body: string
 }
 
-const HEALTHY: HealthNode = {
-  healthy: true,
-  status: 'StatusOK',
-  lastError: '',
-  startTimeMs: null,
-  statusTimeMs: null,
-  children: new Map(),
-}
 const ILL: HealthNode = {
   ...HEALTHY,
   healthy: false,
@@ -44,7 +37,10 @@ const MADE_UP = 'made up'
 const POLLS_TO_KNOW = 4
 const EXITED = 'Agent exited unexpectedly with exit code 1'
 
-/** An agent that behaves like a supervisor, well or badly. Its storage outlives its process. */
+/**
+ * An agent that behaves like a supervisor, well or badly. Its storage outlives its process. It is none of the others
+ * because all that it does is thrown by the dice of one seed, in virtual time, lies and losses included.
+ */
 export class SimAgent implements Hearer {
   readonly nature: AgentNature
   readonly #world: AgentWorld
@@ -285,21 +281,8 @@ export class SimAgent implements Hearer {
   }
 
   #makeReport(part: Partial<AgentReport>): AgentReport {
-    return {
-      uid: this.uid,
-      uidOnWire: Buffer.from(this.uid, 'hex'),
-      sequenceNum: this.#sequence++,
-      capabilities: this.nature.capabilities,
-      hasCapabilities: true,
-      requestsInstanceUid: this.#asksUid,
-      isDisconnect: false,
-      attributes: null,
-      health: null,
-      effectiveConfig: null,
-      remoteConfigStatus: null,
-      components: null,
-      ...part,
-    }
+    const { capabilities } = this.nature
+    return reportOf(this.uid, this.#sequence++, { capabilities, requestsInstanceUid: this.#asksUid, ...part })
   }
 
   #say(part: Partial<AgentReport>): void {

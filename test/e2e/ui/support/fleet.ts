@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import { AgentToServer } from '../../../../lib/opamp/schema.ts'
 import {
   type SimulatedAgent,
   type SimulatedAgentOptions,
   SUPERVISED,
   startSimulatedAgent,
 } from '../../../../runtime/quickstart/simulated-agent.ts'
+import { PollLink } from '../../../support/agent-links.ts'
+import { HEALTHY } from '../../../support/agent-report.ts'
+import { openTestAgent } from '../../../support/test-agent.ts'
 import type { Service } from '../../support/service.ts'
 import { SHARED_SECRET } from './service.ts'
 
@@ -38,33 +40,18 @@ export function connect(
 
 /** Announce many workloads with one poll each, as agents behind HTTP would. */
 export async function announceThousands(service: Service, count: number): Promise<void> {
+  const url = service.opampHttpUrl.replace('http://', '')
   const announce = async (index: number) => {
-    const uid = createHash('sha256').update(`crowd ${index}`).digest().subarray(0, 16)
-    const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
-    const message = AgentToServer.encode({
-      instanceUid: uid,
-      sequenceNum: 0,
+    const link = new PollLink(url, { authorization: `Bearer ${SHARED_SECRET}` })
+    openTestAgent(link, {
+      uid: createHash('sha256').update(`crowd ${index}`).digest('hex').slice(0, 32),
+      service: `crowd-${String(index).padStart(5, '0')}`,
+      host: `host-${index}`,
+      attributes: { 'os.type': 'linux', env: ['prod', 'staging', 'dev'][index % 3] ?? 'dev' },
       capabilities: SUPERVISED,
-      agentDescription: {
-        identifyingAttributes: [
-          text('service.name', `crowd-${String(index).padStart(5, '0')}`),
-          text('service.version', '0.149.0'),
-        ],
-        nonIdentifyingAttributes: [
-          text('host.name', `host-${index}`),
-          text('os.type', 'linux'),
-          text('env', ['prod', 'staging', 'dev'][index % 3] ?? 'dev'),
-        ],
-      },
-      health: { healthy: true, status: 'StatusOK' },
-    }).finish()
-    const response = await fetch(service.opampHttpUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-protobuf', authorization: `Bearer ${SHARED_SECRET}` },
-      body: Uint8Array.from(message),
+      more: { health: HEALTHY },
     })
-    if (response.status !== 200) throw new Error(`OpAMP answered ${response.status}`)
-    await response.arrayBuffer()
+    await link.answered()
   }
   for (let from = 0; from < count; from += 50)
     await Promise.all(Array.from({ length: Math.min(50, count - from) }, (_, at) => announce(from + at)))

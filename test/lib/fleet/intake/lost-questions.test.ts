@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLog } from '../../../../lib/log.ts'
 import { createOpampExchange, type OpampExchange } from '../../../../lib/opamp/exchange.ts'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
-import { createFleetContext, type FleetTestContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
+import { reportOf } from '../../../support/agent-report.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import {
   agentBody,
   hex,
@@ -11,6 +12,7 @@ import {
   readServerBody,
 } from '../../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 // What an agent is asked may not reach it: over HTTP with an answer that is lost, on a socket that has no room.
 
@@ -136,17 +138,7 @@ it('an agent whose socket had no room when its workload was deleted is asked wit
   const { sequenceNum } = ctx.fleet.state.instances.get(agent.uid)!
   const { message } = ctx.fleet.receive(
     connection,
-    {
-      ...{ uid: agent.uid, uidOnWire: Buffer.from(agent.uid, 'hex'), sequenceNum: sequenceNum! + 1 },
-      ...{ capabilities: SUPERVISOR, hasCapabilities: true, requestsInstanceUid: false, isDisconnect: false },
-      ...{
-        attributes: null,
-        health: null,
-        effectiveConfig: null,
-        remoteConfigStatus: null,
-        components: null,
-      },
-    },
+    reportOf(agent.uid, sequenceNum! + 1, { capabilities: SUPERVISOR }),
     {},
   )
   expect(message.reportFullState).toBe(true)

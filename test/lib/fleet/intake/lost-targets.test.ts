@@ -8,11 +8,11 @@ import {
   type FakeAgent,
   type FleetTestContext,
   fakeAgent,
-  SUPERVISOR,
 } from '../../../support/fleet.ts'
 import { agentBody, hex, keyValues } from '../../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 const database = await useTestDatabase()
 const YAML = configYaml()

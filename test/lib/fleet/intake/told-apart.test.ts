@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLog } from '../../../../lib/log.ts'
 import { createOpampExchange, type OpampExchange } from '../../../../lib/opamp/exchange.ts'
-import { createFleetContext, type FleetTestContext, SUPERVISOR } from '../../../support/fleet.ts'
+import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
 import {
   agentBody,
   hex,
@@ -12,6 +12,7 @@ import {
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { pushConfig } from '../../../support/push-config.ts'
 import { config } from '../../../support/pushed-workload.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 // Two machines that were cloned poll under one uid. Until they are told apart each is taken for the other.
 

@@ -6,11 +6,11 @@ import {
   type FakeAgentOptions,
   type FleetTestContext,
   fakeAgent,
-  SUPERVISOR,
 } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
 import { tallyFault } from '../../../support/recount.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 const database = await useTestDatabase()
 const YAML = configYaml()

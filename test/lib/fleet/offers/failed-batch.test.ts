@@ -3,9 +3,10 @@ import { configHash } from '../../../../lib/model/config-hash.ts'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
 import type { Database } from '../../../../lib/store/db.ts'
 import { faultyDatabase, through } from '../../../support/faulty-database.ts'
-import { createFleetContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
+import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 const database = await useTestDatabase()
 

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
-import {
-  createFleetContext,
-  type FakeAgent,
-  type FleetTestContext,
-  SUPERVISOR,
-} from '../../../support/fleet.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 // A gateway carries several agents over one WebSocket: that socket stays open when one of them starts again.
 

@@ -1,10 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
+import type { AgentReport } from '../../../../lib/opamp/report.ts'
 import type { Database } from '../../../../lib/store/db.ts'
+import { reportOf } from '../../../support/agent-report.ts'
 import { faultyDatabase } from '../../../support/faulty-database.ts'
-import { createFleetContext, type FleetTestContext, fakeAgent, SUPERVISOR } from '../../../support/fleet.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { SUPERVISOR } from '../../../support/test-agent.ts'
 
 // Every target of a push reaches an end with a cause, whatever keeps an instance from saying one.
 
@@ -60,16 +63,8 @@ describe('a target ends', () => {
     const [a, b] = workload.agents
     b!.lose()
     const connection: AgentConnection = { id: 7_001, transport: 'ws', send: () => 'sent', drop() {} }
-    const say = (sequenceNum: number, more: object) =>
-      ctx.fleet.receive(
-        connection,
-        {
-          ...{ uid: b!.uid, uidOnWire: Buffer.from(b!.uid, 'hex'), sequenceNum, capabilities: SUPERVISOR },
-          ...{ hasCapabilities: true, requestsInstanceUid: false, isDisconnect: false, attributes: null },
-          ...{ health: null, effectiveConfig: null, remoteConfigStatus: null, components: null, ...more },
-        },
-        {},
-      )
+    const say = (sequenceNum: number, more: Partial<AgentReport>) =>
+      ctx.fleet.receive(connection, reportOf(b!.uid, sequenceNum, { capabilities: SUPERVISOR, ...more }), {})
     say(50, {})
     const pushId = await workload.push(1)
     a!.apply()

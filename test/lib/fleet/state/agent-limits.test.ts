@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
-import type { AgentReport } from '../../../../lib/opamp/report.ts'
+import { reportOf } from '../../../support/agent-report.ts'
 import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
@@ -14,20 +14,8 @@ const uidOf = (n: number) => n.toString(16).padStart(32, '0')
 
 /** One bare message; the refusal it was answered, or undefined. */
 function say(connection: AgentConnection, n: number, host: string | null = null): string | undefined {
-  const report: AgentReport = {
-    uid: uidOf(n),
-    uidOnWire: new Uint8Array(Buffer.from(uidOf(n), 'hex')),
-    sequenceNum: 0,
-    capabilities: 0,
-    hasCapabilities: false,
-    requestsInstanceUid: false,
-    isDisconnect: false,
-    attributes: host === null ? null : new Map([['host.name', host]]),
-    health: null,
-    effectiveConfig: null,
-    remoteConfigStatus: null,
-    components: null,
-  }
+  const attributes = host === null ? null : new Map([['host.name', host]])
+  const report = reportOf(uidOf(n), 0, { capabilities: 0, hasCapabilities: false, attributes })
   const { errorResponse } = ctx.fleet.receive(connection, report, {}).message
   return errorResponse === undefined ? undefined : `${errorResponse.type}: ${errorResponse.message}`
 }
