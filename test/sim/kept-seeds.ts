@@ -39,6 +39,10 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [1905, 'nothing of the fleet: a config that was kept from the workload that its agent had left'],
   [1668, 'drift that was told too early where the wall clock had jumped ahead since the offer'],
   [1945, 'a poller whose requests had waited at a process that stood still, and that was asked no more'],
+  [
+    20575,
+    'nothing of the fleet: an agent that was in another workload meanwhile was offered the config again',
+  ],
   [4129, 'a fault of which no record was kept'],
   [4207, 'a fault of which no record was kept'],
   [4694, 'a fault of which no record was kept'],

@@ -174,9 +174,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
           this.promises.offers.sent(name, instance, offer, cause, {
             nowMs: this.time.nowMs,
             isShared: this.#shared.has(instance.uid),
-            linkedAtMs: Math.max(
-              ...this.agents.map(({ uid, linkedAtMs }) => (uid === instance.uid ? linkedAtMs : 0)),
-            ),
+            linkedAtMs: this.#lastTimeOf(instance.uid, ({ linkedAtMs }) => linkedAtMs),
+            placedAtMs: this.#lastTimeOf(instance.uid, ({ placedAtMs }) => placedAtMs),
           }),
         autoRolledBack: ({ fromHash, toHash }) =>
           this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
@@ -193,6 +192,11 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
         this.#startLater(500)
       },
     )
+  }
+
+  /** The latest of these times of all agents that go by a uid. */
+  #lastTimeOf(uid: string, timeOf: (agent: SimAgent) => number): number {
+    return Math.max(...this.agents.map((agent) => (agent.uid === uid ? timeOf(agent) : 0)))
   }
 
   /** When the first agent of a workload was ill; null when none ever was. */

@@ -48,6 +48,7 @@ export class SimAgent implements Hearer {
   uid: string
   #link: Link | null = null
   #linkedAtMs = 0
+  #placedAtMs = 0
   #sequence = 0
   #status: Status = { hash: '', status: 'unset' }
   /** What it runs, and what it ran before; '' for its own default. */
@@ -87,6 +88,11 @@ export class SimAgent implements Hearer {
   /** When it last went over to another connection. */
   get linkedAtMs(): number {
     return this.#linkedAtMs
+  }
+
+  /** When it last became one of another workload. */
+  get placedAtMs(): number {
+    return this.#placedAtMs
   }
 
   get running(): string {
@@ -204,7 +210,15 @@ export class SimAgent implements Hearer {
 
   /** It can do other things from now on, and says so with its next words. */
   change(next: Partial<AgentNature>): void {
+    const hostBefore = this.nature.attributes.get('host.name')
     Object.assign(this.nature, next)
+    if (this.nature.attributes.get('host.name') !== hostBefore) this.#placedAtMs = this.#world.time.nowMs
+    const { attributes, capabilities, components } = this.nature
+    const built =
+      components === null ? '' : ` with ${[...components].map(([, types]) => types.length).join('+')}`
+    this.#world.trace(
+      `${this.uid.slice(0, 4)} is ${[...attributes.values()].join(' ')}, can ${capabilities.toString(16)}${built}`,
+    )
     this.#say(this.#fullReport())
   }
 

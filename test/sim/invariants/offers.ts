@@ -43,13 +43,24 @@ export class OfferPromises {
     instance: Instance,
     offer: Offer,
     cause: OfferCause,
-    { nowMs, linkedAtMs, isShared }: { nowMs: number; linkedAtMs: number; isShared: boolean },
+    about: {
+      nowMs: number
+      /** When the agent last went over to another connection, and to another workload. */
+      linkedAtMs: number
+      placedAtMs: number
+      isShared: boolean
+    },
   ): void {
+    const { nowMs, linkedAtMs, placedAtMs, isShared } = about
     const key = `${process}/${instance.uid}/${instance.workload?.id}`
     const last = this.#sent.get(key)
-    // A rollout that ended sends its members back to the generation before: that is an assignment of its own.
+    // A rollout that ended sends its members back to the generation before: that is an assignment of its own, and so
+    // is the one of an agent that was in another workload meanwhile.
     const isRepeat =
-      last?.generation === offer.generation && last.pushId === offer.pushId && last.instance === instance
+      last?.generation === offer.generation &&
+      last.pushId === offer.pushId &&
+      last.instance === instance &&
+      last.atMs >= placedAtMs
     const before = isRepeat ? last : undefined
     const connectionId = instance.connection!.id
     // A poller that started anew, came back after it was given up, or was told apart from another one under its uid,
