@@ -7,7 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
 import { CONFIG_ROOMS, CONFIG_THREADS, type ConfigEngine, openConfigEngine } from '../lib/configs/engine.ts'
-import type { ConfigJob, ConfigJobResult } from '../lib/configs/jobs.ts'
+import { type ConfigJob, type ConfigJobResult, heapOfConfigJob } from '../lib/configs/jobs.ts'
 import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
 import { AGENT_LIMITS, type AgentLimits } from '../lib/fleet/state/agent-limits.ts'
@@ -21,7 +21,7 @@ import { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import { Hub } from '../lib/hub/hub.ts'
 import { HubNotices } from '../lib/hub/notices.ts'
 import { type Identity, openIdentity } from '../lib/identity/identity.ts'
-import type { PasswordJob, PasswordResult } from '../lib/identity/password-job.ts'
+import { PASSWORD_HEAP_BYTES, type PasswordJob, type PasswordResult } from '../lib/identity/password-job.ts'
 import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
 import type { Random } from '../lib/ids.ts'
 import { FrontAgents } from '../lib/links/front-agents.ts'
@@ -256,6 +256,7 @@ const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>
     rooms: CONFIG_ROOMS,
     timeoutMs: 30_000,
     heapMbMax: 512,
+    heapBytesOf: heapOfConfigJob,
     log,
   })
 
@@ -265,6 +266,7 @@ const openPasswordWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log
     name: 'password',
     entry: workerUrl('password'),
     maxThreads,
+    heapBytesOf: () => PASSWORD_HEAP_BYTES,
     log,
     maxQueued: 64,
     timeoutMs: 15_000,

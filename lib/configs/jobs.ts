@@ -53,6 +53,32 @@ export interface ConfigJobResults {
 
 export type ConfigJobResult = ConfigJobResults[keyof ConfigJobResults]
 
+/** How long the texts are that a job reads, in UTF-16 units. */
+function lengthOf(job: ConfigJob): number {
+  switch (job.kind) {
+    case 'policy':
+      return job.request.candidate.length + (job.request.current?.length ?? 0)
+    case 'diff':
+    case 'diff-text':
+      return job.input.baseText.length + job.input.targetText.length
+    case 'effective-match':
+      return job.asked.length + job.reported.length
+    case 'migrate':
+      return job.input.source.length
+    case 'render':
+      return job.request.text.length
+    default:
+      return job.text.length
+  }
+}
+
+const HEAP_OF_ANY_JOB = 32 * 1_048_576
+/** Measured with what costs most: brackets full of empty brackets, and lists of single letters. */
+const HEAP_PER_UNIT = 600
+
+/** The most heap that a job takes while it runs, in bytes. */
+export const heapOfConfigJob = (job: ConfigJob): number => HEAP_OF_ANY_JOB + HEAP_PER_UNIT * lengthOf(job)
+
 /** Do one job, here and now. `readConfig` may remember what it read. */
 export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfig): ConfigJobResult {
   switch (job.kind) {

@@ -17,7 +17,10 @@ export interface WorkerPool<Payload, Result> {
   run(payload: Payload, transfer?: readonly ArrayBuffer[], room?: string): Promise<WorkerOutcome<Result>>
   /** Threads that live now, and jobs that wait for one. */
   load(): { threads: number; queued: number }
-  /** What the threads' heaps take, in bytes, as far as they can be asked: Node 22.16 and 24 know how. */
+  /**
+   * What the threads' heaps take, in bytes. Node 22.16 and 24 can ask a thread that is at work; of one that cannot be
+   * asked it is what it had taken after its last job, and what the options say that the present one may add.
+   */
   heapBytes(): Promise<number>
   /** End all threads; jobs that run or wait get `worker-busy`. */
   close(): Promise<void>
@@ -27,7 +30,7 @@ export type WorkerOutcome<Result> =
   | { ok: true; value: Result }
   | { ok: false; code: 'worker-busy' | 'worker-timed-out' | 'worker-failed'; cause: string }
 
-export interface WorkerPoolOptions {
+export interface WorkerPoolOptions<Payload = never> {
   /** For log lines. */
   name: string
   entry: URL
@@ -45,6 +48,8 @@ export interface WorkerPoolOptions {
   idleMs?: number
   /** A thread that needs more ends with `worker-failed`. */
   heapMbMax?: number
+  /** Bytes of heap that a job may take while it runs, at most `heapMbMax`; without this all of those. */
+  heapBytesOf?(payload: Payload): number
   log: Log
 }
 
@@ -56,10 +61,15 @@ export interface WorkerRoom {
 }
 
 /** What goes to a thread and comes back, see `serveWorker`. */
-export type WorkerReply = { ok: true; value: unknown } | { ok: false; cause: string }
+export type WorkerReply = ({ ok: true; value: unknown } | { ok: false; cause: string }) & {
+  /** What the thread's heap takes when the job is done. */
+  heapBytes: number
+}
 
 /** Make a pool. No thread is started before the first job. */
-export function openWorkerPool<Payload, Result>(options: WorkerPoolOptions): WorkerPool<Payload, Result> {
+export function openWorkerPool<Payload, Result>(
+  options: WorkerPoolOptions<Payload>,
+): WorkerPool<Payload, Result> {
   return new ThreadPool<Payload, Result>(options)
 }
 
@@ -74,6 +84,9 @@ interface Thread<Payload, Result> {
   worker: Worker
   job: Job<Payload, Result> | null
   timer: NodeJS.Timeout | undefined
+  /** What its heap had taken after its last job, and what the present one may add. */
+  heapBytes: number
+  addedBytesMax: number
 }
 
 interface Room<Payload, Result> extends WorkerRoom {
@@ -82,13 +95,13 @@ interface Room<Payload, Result> extends WorkerRoom {
 }
 
 class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
-  readonly #options: WorkerPoolOptions
+  readonly #options: WorkerPoolOptions<Payload>
   readonly #threads = new Set<Thread<Payload, Result>>()
   /** By name; the one without a name is for jobs that say none. */
   readonly #rooms = new Map<string, Room<Payload, Result>>()
   #isClosed = false
 
-  constructor(options: WorkerPoolOptions) {
+  constructor(options: WorkerPoolOptions<Payload>) {
     this.#options = options
     const { maxThreads, maxQueued, rooms = {} } = options
     for (const [name, room] of Object.entries({ '': { maxThreads, maxQueued }, ...rooms }))
@@ -118,8 +131,17 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
   }
 
   async heapBytes(): Promise<number> {
-    const sizes = await Promise.all([...this.#threads].map(({ worker }) => heapBytesOf(worker)))
+    const sizes = await Promise.all(
+      [...this.#threads].map(async (thread) => (await askHeapBytes(thread.worker)) ?? this.#assume(thread)),
+    )
     return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  /** What a thread may have taken that cannot be asked: while nothing runs in it, its heap does not grow. */
+  #assume({ job, heapBytes, addedBytesMax }: Thread<Payload, Result>): number {
+    if (job === null) return heapBytes
+    const bytesMax = (this.#options.heapMbMax ?? HEAP_MB_MAX) * MIB
+    return Math.max(heapBytes, Math.min(bytesMax, heapBytes + addedBytesMax))
   }
 
   async close(): Promise<void> {
@@ -138,7 +160,13 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
       env: {},
       resourceLimits: this.#options.heapMbMax ? { maxOldGenerationSizeMb: this.#options.heapMbMax } : {},
     })
-    const thread: Thread<Payload, Result> = { worker, job: null, timer: undefined }
+    const thread: Thread<Payload, Result> = {
+      worker,
+      job: null,
+      timer: undefined,
+      heapBytes: HEAP_AT_START_BYTES,
+      addedBytesMax: 0,
+    }
     this.#threads.add(thread)
     worker.on('message', (reply: WorkerReply) => this.#finish(thread, reply))
     worker.on('error', (error) => this.#fail(thread, error.message))
@@ -158,10 +186,12 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
       void this.#end(thread, { ok: false, code: 'worker-timed-out', cause })
       this.#next()
     }, this.#options.timeoutMs)
+    // Before it is posted: what is handed over is gone from here then.
+    thread.addedBytesMax = this.#options.heapBytesOf?.(job.payload) ?? Number.POSITIVE_INFINITY
     try {
       thread.worker.postMessage(job.payload, [...job.transfer])
     } catch (error) {
-      this.#finish(thread, { ok: false, cause: (error as Error).message })
+      this.#finish(thread, { ok: false, cause: (error as Error).message, heapBytes: thread.heapBytes })
     }
   }
 
@@ -170,6 +200,7 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
     if (!job) return
     clearTimeout(thread.timer)
     thread.job = null
+    thread.heapBytes = reply.heapBytes
     job.room.running--
     job.settle(
       reply.ok
@@ -227,16 +258,21 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
 /** How long a thread may take to say what it has taken. */
 const HEAP_ANSWER_MS = 500
 
-/** 0 for a thread that cannot be asked, has ended, or does not answer in time. */
-async function heapBytesOf(worker: Partial<Pick<Worker, 'getHeapStatistics'>>): Promise<number> {
-  if (worker.getHeapStatistics === undefined) return 0
+const MIB = 1_048_576
+/** What a thread takes before its first job, and what one may take that has no limit of its own. */
+const HEAP_AT_START_BYTES = 8 * MIB
+const HEAP_MB_MAX = 64
+
+/** Null for a thread that cannot be asked, or does not answer in time. */
+async function askHeapBytes(worker: Partial<Pick<Worker, 'getHeapStatistics'>>): Promise<number | null> {
+  if (worker.getHeapStatistics === undefined) return null
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), HEAP_ANSWER_MS)
   })
   const heap = await Promise.race([worker.getHeapStatistics().catch(() => null), late])
   clearTimeout(timer)
-  return heap === null ? 0 : heap.total_heap_size + heap.external_memory
+  return heap === null ? null : heap.total_heap_size + heap.external_memory
 }
 
 const BUSY = { ok: false, code: 'worker-busy', cause: 'no thread is free and the queue is full' } as const

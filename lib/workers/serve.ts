@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 import type { WorkerReply } from './pool.ts'
 
@@ -12,15 +13,17 @@ export function serveWorker<Payload, Result>(
   const port = parentPort
   if (!port) throw new Error('serveWorker needs a worker thread')
   port.on('message', async (payload: Payload) => {
-    let reply: WorkerReply
+    let outcome: { ok: true; value: unknown } | { ok: false; cause: string }
     let buffers: ArrayBuffer[] = []
     try {
       const value = await handler(payload)
       buffers = listBuffers(value)
-      reply = { ok: true, value }
+      outcome = { ok: true, value }
     } catch (error) {
-      reply = { ok: false, cause: error instanceof Error ? error.message : String(error) }
+      outcome = { ok: false, cause: error instanceof Error ? error.message : String(error) }
     }
+    const { total_heap_size, external_memory } = getHeapStatistics()
+    const reply: WorkerReply = { ...outcome, heapBytes: total_heap_size + external_memory }
     port.postMessage(reply, buffers)
   })
 }

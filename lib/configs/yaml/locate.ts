@@ -37,18 +37,38 @@ interface Step {
   length: number
 }
 
-function stepIntoMap(items: ReadonlyArray<{ key: unknown; value: unknown }>, path: string): Step | null {
-  let found: Step | null = null
-  for (const { key, value } of items) {
-    if (!isScalar(key)) continue
-    const name = String(key.value ?? '')
-    const after = path[name.length]
-    const isHere = path.startsWith(name) && (after === undefined || after === '.' || after === '[')
-    // `a.b` may be a key of its own: the longest one that fits counts.
-    if (isHere && name.length > (found?.length ?? -1))
-      found = { node: value, offset: key.range?.[0] ?? null, length: name.length }
+type Items = ReadonlyArray<{ key: unknown; value: unknown }>
+
+/** The keys of mappings that were asked for: whoever asks once has a place to find for each of thousands of keys. */
+const indexes = new WeakMap<Items, Map<string, Items[number]>>()
+
+function indexOf(items: Items): Map<string, Items[number]> {
+  const known = indexes.get(items)
+  if (known !== undefined) return known
+  const made = new Map<string, Items[number]>()
+  for (const item of items) {
+    if (!isScalar(item.key)) continue
+    const name = String(item.key.value ?? '')
+    if (!made.has(name)) made.set(name, item)
   }
-  return found
+  indexes.set(items, made)
+  return made
+}
+
+/** Keys that a step is looked for under; nobody writes so many dots. */
+const TRIES_MAX = 100
+
+function stepIntoMap(items: Items, path: string): Step | null {
+  const index = indexOf(items)
+  let end = path.length
+  // `a.b` may be a key of its own: the longest one that fits counts.
+  for (let tries = 0; end >= 0 && tries < TRIES_MAX; tries++) {
+    const item = index.get(path.slice(0, end))
+    if (item !== undefined && isScalar(item.key))
+      return { node: item.value, offset: item.key.range?.[0] ?? null, length: end }
+    end = end === 0 ? -1 : Math.max(path.lastIndexOf('.', end - 1), path.lastIndexOf('[', end - 1))
+  }
+  return null
 }
 
 function stepIntoList(items: readonly unknown[], path: string): Step | null {

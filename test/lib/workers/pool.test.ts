@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import type { ConfigJob, ConfigJobResult } from '../../../lib/configs/jobs.ts'
 import type { PasswordJob, PasswordResult } from '../../../lib/identity/password-job.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { openWorkerPool, type WorkerPool, type WorkerPoolOptions } from '../../../lib/workers/pool.ts'
@@ -19,9 +20,10 @@ await writeFile(
   `import { parentPort, threadId } from 'node:worker_threads'
    parentPort.on('message', (job) => {
      if (job.kind === 'die') process.exit(3)
-     if (job.kind === 'throw') parentPort.postMessage({ ok: false, cause: 'thrown' })
-     if (job.kind === 'who') parentPort.postMessage({ ok: true, value: threadId })
-     if (job.kind === 'wait') job.gate && Atomics.wait(new Int32Array(job.gate), 0, 0), parentPort.postMessage({ ok: true, value: threadId })
+     const heapBytes = 5_000_000
+     if (job.kind === 'throw') parentPort.postMessage({ ok: false, cause: 'thrown', heapBytes })
+     if (job.kind === 'who') parentPort.postMessage({ ok: true, value: threadId, heapBytes })
+     if (job.kind === 'wait') job.gate && Atomics.wait(new Int32Array(job.gate), 0, 0), parentPort.postMessage({ ok: true, value: threadId, heapBytes })
    })`,
 )
 
@@ -52,15 +54,49 @@ describe('worker pool', () => {
   })
 
   const canAsk = 'getHeapStatistics' in Worker.prototype
-  it('says what the heaps of its threads take, where they can be asked', async () => {
+  it('says what the heaps of its threads take, by asking them or by what they said after their last job', async () => {
     const pool = open<TestJob, number>()
     expect(await pool.heapBytes()).toBe(0)
     await pool.run({ kind: 'who' })
     const bytes = await pool.heapBytes()
     if (canAsk) expect(bytes).toBeGreaterThan(1_000_000)
-    else expect(bytes).toBe(0)
+    else expect(bytes).toBe(5_000_000)
     await pool.close()
     expect(await pool.heapBytes()).toBe(0)
+  })
+
+  it('counts what the present job may add where a thread cannot be asked, up to its limit', async () => {
+    const shared = gate()
+    const heapBytesOf = vi.fn(() => 10_000_000)
+    const pool = open<TestJob, number>({ heapBytesOf, heapMbMax: 64, maxThreads: 2 })
+    await pool.run({ kind: 'who' })
+    const job = { kind: 'wait', gate: shared } as const
+    const waiting = [pool.run(job)]
+    // One that waits for something in memory answers nothing.
+    expect(await pool.heapBytes()).toBe(15_000_000)
+    heapBytesOf.mockReturnValue(1_000_000_000)
+    waiting.push(pool.run(job))
+    expect(await pool.heapBytes()).toBe(15_000_000 + 64 * 1_048_576)
+    expect(heapBytesOf).toHaveBeenLastCalledWith(job)
+    lift(shared)
+    await Promise.all(waiting)
+    if (!canAsk) expect(await pool.heapBytes()).toBe(10_000_000)
+  })
+
+  it('takes the whole limit for what a job may add that says nothing of it', async () => {
+    const shared = gate()
+    const pool = open<TestJob, number>({ heapMbMax: 32 })
+    const waiting = pool.run({ kind: 'wait', gate: shared })
+    expect(await pool.heapBytes()).toBe(32 * 1_048_576)
+    lift(shared)
+    await waiting
+  })
+
+  it('hears from the threads of the service what they have taken', async () => {
+    const pool = open<ConfigJob, ConfigJobResult>({ entry: testWorkerUrl('config') })
+    await pool.run({ kind: 'outline', text: 'receivers: {}\n' })
+    expect(await pool.heapBytes()).toBeGreaterThan(2_000_000)
+    expect(await pool.heapBytes()).toBeLessThan(200_000_000)
   })
 
   it('refuses at once what neither runs nor fits the queue', async () => {
