@@ -19,15 +19,16 @@ export default defineHttp({
     const { context } = body
     const workloadId = context?.workload_id ?? ''
     const sent = context ? toPeer({ ...context, id: workloadId }) : null
-    const fleet =
-      workloadId === '' ? (context?.fleet_peers ?? []).map(toPeer) : await ctx.configTargets.peers()
     // What is stored wins over what was sent about the same workload.
-    const stored = workloadId === '' ? undefined : fleet.find(({ id }) => id === workloadId)
+    const workload = workloadId === '' ? sent : ((await ctx.configTargets.peer(workloadId)) ?? sent)
     const found = await ctx.configs.diffText({
       baseText: body.base_yaml,
       targetText: body.target_yaml,
-      workload: stored ?? sent,
-      peers: fleet,
+      workload,
+      peersText:
+        workloadId === '' || workload === null
+          ? JSON.stringify((context?.fleet_peers ?? []).map(toPeer))
+          : await ctx.configTargets.neighbours(workload),
     })
     return found.ok ? jsonText(`${found.text}\n`) : problem(found.code)
   },

@@ -11,7 +11,7 @@ import {
   type StaticValidation,
   type ValidationTarget,
 } from './check/validate.ts'
-import type { DiffInput } from './diff/context.ts'
+import type { DiffInput, DiffTextInput } from './diff/context.ts'
 import type { EffectiveMatch } from './effective/match.ts'
 import type { NormalForm } from './effective/normal-form.ts'
 import {
@@ -41,7 +41,7 @@ export interface ConfigEngine {
   policy(request: PolicyRequest): Promise<Answered<{ evaluation: PolicyEvaluation }>>
   diff(input: DiffInput): Promise<Answered<{ diff: ConfigDiff }>>
   /** The same as JSON. */
-  diffText(input: DiffInput): Promise<Answered<{ text: string }>>
+  diffText(input: DiffTextInput): Promise<Answered<{ text: string }>>
   /** The form is null when the text is no config, or could not be read in time. */
   normalForm(text: string): Promise<Answered<{ form: NormalForm | null }>>
   /** The verdict is unknown when one of the texts could not be read in time. */
@@ -102,7 +102,8 @@ export const CONFIG_ROOMS = {
 } as const
 
 /** A diff reads both texts and walks them several times. */
-const diffLength = ({ baseText, targetText }: DiffInput) => 2 * (baseText.length + targetText.length)
+const diffLength = ({ baseText, targetText }: Pick<DiffInput, 'baseText' | 'targetText'>) =>
+  2 * (baseText.length + targetText.length)
 
 type JobOf<Kind extends keyof ConfigJobResults> = Extract<ConfigJob, { kind: Kind }>
 
@@ -179,7 +180,9 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, diff: found.value } : found
     },
     async diffText(input) {
-      const found = await reader.run<'diff-text'>(diffLength(input), { kind: 'diff-text', input })
+      // The rest of the fleet is looked through as well.
+      const length = diffLength(input) + input.peersText.length
+      const found = await reader.run<'diff-text'>(length, { kind: 'diff-text', input })
       return found.ok ? { ok: true, text: found.value } : found
     },
     async normalForm(text) {

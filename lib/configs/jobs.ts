@@ -2,8 +2,9 @@ import type { ConfigDiff } from '../wire/diff.ts'
 import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import { type ConfigOutline, outlineConfig } from './check/outline.ts'
+import type { FleetPeer } from './check/target.ts'
 import { type StaticValidation, type ValidationTarget, validateStatically } from './check/validate.ts'
-import type { DiffInput } from './diff/context.ts'
+import type { DiffInput, DiffTextInput } from './diff/context.ts'
 import { diffConfigs } from './diff/diff.ts'
 import { type EffectiveMatch, effectiveMatches } from './effective/match.ts'
 import { type NormalForm, normalForm } from './effective/normal-form.ts'
@@ -21,7 +22,7 @@ export type ConfigJob =
   | { kind: 'validate'; text: string; about: ValidationTarget }
   | { kind: 'policy'; request: PolicyRequest }
   | { kind: 'diff'; input: DiffInput }
-  | { kind: 'diff-text'; input: DiffInput }
+  | { kind: 'diff-text'; input: DiffTextInput }
   | { kind: 'normal-form'; text: string }
   | { kind: 'effective-match'; asked: string; reported: string }
   | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
@@ -59,8 +60,9 @@ function lengthOf(job: ConfigJob): number {
     case 'policy':
       return job.request.candidate.length + (job.request.current?.length ?? 0)
     case 'diff':
-    case 'diff-text':
       return job.input.baseText.length + job.input.targetText.length
+    case 'diff-text':
+      return job.input.baseText.length + job.input.targetText.length + job.input.peersText.length
     case 'effective-match':
       return job.asked.length + job.reported.length
     case 'migrate':
@@ -89,7 +91,7 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
     case 'diff':
       return diffConfigs(job.input, readConfig)
     case 'diff-text':
-      return JSON.stringify(diffConfigs(job.input, readConfig))
+      return JSON.stringify(diffConfigs(withPeers(job.input), readConfig))
     case 'normal-form':
       return normalForm(job.text)
     case 'effective-match':
@@ -104,6 +106,11 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return patchConfig(job.text, job.patch)
   }
 }
+
+const withPeers = ({ peersText, ...input }: DiffTextInput): DiffInput => ({
+  ...input,
+  peers: JSON.parse(peersText) as FleetPeer[],
+})
 
 function read(text: string) {
   const parsed = parseConfig(text)

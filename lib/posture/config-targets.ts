@@ -1,4 +1,5 @@
 import type { ConfigTarget, ConfigTargets, FleetPeer } from '../configs/check/target.ts'
+import { CLUSTER_NAMES, clusterNameOf, isOfBlastRadius } from '../configs/diff/blast-radius.ts'
 import { isCapable } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
@@ -7,6 +8,7 @@ import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { listAppliedHashes } from '../store/pushes.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
+import { inTurns } from '../turns.ts'
 import { clusterOf, environmentOf } from '../wire/labels.ts'
 
 /** The fleet as validation, plan, policy and diff look at it. */
@@ -31,10 +33,35 @@ export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
       const text = await findReportedConfig(db, common.hash)
       return text === null ? null : { ...common, text, liveCount: live.length }
     },
-    async peers() {
-      return [...fleet.state.workloads.values()].filter(({ archivedAt }) => archivedAt === null).map(toPeer)
+    async peer(workloadId) {
+      const workload = fleet.workload(workloadId)
+      return workload === null || workload.archivedAt !== null ? null : toPeer(workload)
+    },
+    async neighbours(of) {
+      const cluster = clusterNameOf(of)
+      if (cluster === '') return '[]'
+      const texts: string[] = []
+      for await (const piece of inTurns(fleet.state.workloads.values(), LOOK_CHUNK)) {
+        const here = piece.filter((one) => one.archivedAt === null && one.id !== of.id && isIn(cluster, one))
+        if (here.length > 0) texts.push(here.map((one) => JSON.stringify(toNeighbour(one))).join(','))
+      }
+      return `[${texts.join(',')}]`
     },
   }
+}
+
+/** Workloads looked at in one turn of the event loop. */
+const LOOK_CHUNK = 500
+
+/** Whether a workload may be in this cluster, by any word that it or somebody says of it. Asked of the whole fleet. */
+function isIn(cluster: string, { labels, trustedLabels, fingerprintKeys }: Workload): boolean {
+  if (clusterOf(trustedLabels, {}).trim() === cluster) return true
+  return CLUSTER_NAMES.some(
+    (key) =>
+      trustedLabels[key]?.trim() === cluster ||
+      labels[key]?.trim() === cluster ||
+      fingerprintKeys[key]?.trim() === cluster,
+  )
 }
 
 /** The reported hash that most instances share; of several, the first in the order of texts. */
@@ -82,6 +109,18 @@ function toPeer(workload: Workload): FleetPeer {
     labels: labelsOf(workload),
     fingerprintKeys: workload.fingerprintKeys,
   }
+}
+
+/** Of the labels only what a blast radius looks at: thousands of these go to a thread. */
+function toNeighbour(workload: Workload): FleetPeer {
+  const { labels, fingerprintKeys, ...peer } = toPeer(workload)
+  return { ...peer, labels: pickShown(labels), fingerprintKeys: pickShown(fingerprintKeys) }
+}
+
+function pickShown(labels: FleetPeer['labels']): FleetPeer['labels'] {
+  const shown: Record<string, string> = {}
+  for (const key of Object.keys(labels)) if (isOfBlastRadius(key, labels[key]!)) shown[key] = labels[key]!
+  return shown
 }
 
 /** What operators set stands above what agents say, also where the two name the same thing differently. */

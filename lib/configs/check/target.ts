@@ -51,8 +51,13 @@ export interface ConfigTargets {
   currentConfig(workloadId: string): Promise<string | null>
   /** What most live instances report to run; null when none says, or when the workload is unknown. */
   reportedConfig(workloadId: string): Promise<ReportedBase | null>
-  /** Every workload that is not archived. */
-  peers(): Promise<FleetPeer[]>
+  /** A workload as a diff sees it; null when it is unknown or archived. */
+  peer(workloadId: string): Promise<FleetPeer | null>
+  /**
+   * The workloads of the same cluster, with the labels that a blast radius is made of, as JSON: so they can be
+   * handed to a thread without being copied one by one. The fleet is looked through in turns of the event loop.
+   */
+  neighbours(of: FleetPeer): Promise<string>
 }
 
 /** A config in the normal form in which instances report it. */

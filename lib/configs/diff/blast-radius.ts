@@ -11,7 +11,8 @@ import type { FleetPeer } from '../check/target.ts'
 import { signalOf } from './pipelines.ts'
 
 const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const
-const CLUSTER_NAMES = ['k8s.cluster.name', 'cluster'] as const
+/** Keys of labels that name a cluster; the first that says something counts. */
+export const CLUSTER_NAMES = ['k8s.cluster.name', 'cluster'] as const
 const SERVICE_KEYS = ['service.name', 'service', 'app.kubernetes.io/name'] as const
 
 /** What and whom a change reaches. */
@@ -85,11 +86,24 @@ function unique(values: readonly string[]): string[] {
  */
 function isNeighbour(workload: FleetPeer, peer: FleetPeer): boolean {
   if (peer.id === workload.id) return false
-  const cluster = CLUSTER_NAMES.map((key) => labelOf(workload, key)).find((name) => name !== '')
-  if (cluster === undefined || !CLUSTER_NAMES.some((key) => labelOf(peer, key) === cluster)) return false
+  const cluster = clusterNameOf(workload)
+  if (cluster === '' || !CLUSTER_NAMES.some((key) => labelOf(peer, key) === cluster)) return false
   const environments = [workload, peer].map((one) => labelOf(one, 'deployment.environment'))
   return environments.includes('') || environments[0] === environments[1]
 }
+
+/** The cluster whose workloads may feel a change of this one; empty where none is named. */
+export const clusterNameOf = (workload: FleetPeer): string =>
+  CLUSTER_NAMES.map((key) => labelOf(workload, key)).find((name) => name !== '') ?? ''
+
+/** Whether a blast radius looks at a label: everything else need not be carried to where it is made. */
+export function isOfBlastRadius(key: string, value: string): boolean {
+  return LOOKED_AT.has(key) || JUDGED_IN_ANY_CASE.test(key) || PRODUCTION_WORD.test(value)
+}
+
+const LOOKED_AT: ReadonlySet<string> = new Set([...CLUSTER_KEYS, ...SERVICE_KEYS])
+const JUDGED_IN_ANY_CASE = /^(?:critical|tier)$/i
+const PRODUCTION_WORD = /^\s*prod(?:uction)?\s*$/i
 
 function labelOf(peer: FleetPeer, key: string): string {
   for (const source of [peer.labels, peer.fingerprintKeys]) {
@@ -125,7 +139,7 @@ function criticalCollector(peer: FleetPeer): DiffBlastRadius['critical_collector
   ])
   const has = (key: string, value: string) => labels.some((label) => label[0] === key && label[1] === value)
   const isProduction =
-    labels.some(([, value]) => value === 'prod' || value === 'production') ||
+    labels.some(([, value]) => PRODUCTION_WORD.test(value!)) ||
     clustersOf(peer).some((name) => /^prod(uction$|$|-)/i.test(name))
   const reasons = [
     'collector_workload',

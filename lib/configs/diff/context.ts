@@ -9,3 +9,8 @@ export interface DiffInput {
   /** The rest of the fleet. */
   peers: readonly FleetPeer[]
 }
+
+/** The same with the rest of the fleet as JSON. */
+export interface DiffTextInput extends Omit<DiffInput, 'peers'> {
+  peersText: string
+}

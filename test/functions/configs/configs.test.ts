@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { ConfigTarget, ConfigTargets } from '../../../lib/configs/check/target.ts'
+import type { ConfigTarget, ConfigTargets, FleetPeer } from '../../../lib/configs/check/target.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { PolicyEvaluation } from '../../../lib/wire/policy.ts'
@@ -46,29 +46,31 @@ const TARGETS: Record<string, ConfigTarget> = {
   new: { ...base, workloadId: 'new', activeConfigHash: null },
   sdk: { ...base, workloadId: 'sdk', type: 'sdk', acceptsRemoteConfig: false, activeConfigHash: null },
 }
+const PEERS: FleetPeer[] = [
+  {
+    id: 'w1',
+    displayName: 'edge',
+    type: 'collector',
+    status: 'connected',
+    labels: { cluster: 'eu', 'service.name': 'edge' },
+    fingerprintKeys: {},
+  },
+  {
+    id: 'w2',
+    displayName: 'core',
+    type: 'collector',
+    status: 'connected',
+    labels: { cluster: 'eu', 'service.name': 'core' },
+    fingerprintKeys: {},
+  },
+]
 const targets: ConfigTargets = {
   find: async (id) => TARGETS[id] ?? null,
   currentConfig: async (id) => (id === 'sdk' || id === 'new' ? null : GOOD),
   reportedConfig: async (id) =>
     id === 'new' ? { hash: 'cd'.repeat(32), text: GOOD, instanceCount: 2, liveCount: 3 } : null,
-  peers: async () => [
-    {
-      id: 'w1',
-      displayName: 'edge',
-      type: 'collector',
-      status: 'connected',
-      labels: { cluster: 'eu', 'service.name': 'edge' },
-      fingerprintKeys: {},
-    },
-    {
-      id: 'w2',
-      displayName: 'core',
-      type: 'collector',
-      status: 'connected',
-      labels: { cluster: 'eu', 'service.name': 'core' },
-      fingerprintKeys: {},
-    },
-  ],
+  peer: async (id) => PEERS.find((peer) => peer.id === id) ?? null,
+  neighbours: async ({ id }) => JSON.stringify(PEERS.filter((peer) => peer.id !== id)),
 }
 
 const database = await useTestDatabase()

@@ -84,7 +84,7 @@ describe('the engine', () => {
     const { engine } = engineOver('done', ['agents', 'viewers'])
     const input = { baseText: SMALL, targetText: LARGE, workload: null, peers: [] }
     expect(await engine.normalForm(LARGE)).toMatchObject({ ok: false })
-    expect(await engine.diffText(input)).toMatchObject({ ok: false })
+    expect(await engine.diffText({ ...input, peersText: '[]' })).toMatchObject({ ok: false })
     expect(await engine.validate(LARGE, about)).toMatchObject({ ok: true })
     const policy = { candidate: LARGE, current: null, isProduction: false, target: {}, settings: {} }
     expect(await engine.policy(policy)).toMatchObject({ ok: true })

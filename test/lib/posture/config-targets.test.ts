@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import type { FleetPeer } from '../../../lib/configs/check/target.ts'
+import { blastRadius } from '../../../lib/configs/diff/blast-radius.ts'
+import type { Fleet } from '../../../lib/fleet/fleet.ts'
+import type { Workload } from '../../../lib/fleet/state/model.ts'
+import { openConfigTargets } from '../../../lib/posture/config-targets.ts'
+import type { Db } from '../../../lib/store/db.ts'
+
+const workload = (n: number, rest: Partial<Workload> = {}) =>
+  ({
+    id: `w${n}`,
+    displayName: `workload ${n}`,
+    type: 'collector',
+    status: n % 7 === 0 ? 'degraded' : 'connected',
+    labels: {
+      'service.name': `service-${n % 50}`,
+      'k8s.cluster.name': `cluster-${n % 4}`,
+      'k8s.pod.annotation': 'x'.repeat(500),
+      ...(n % 3 === 0 ? { CRITICAL: 'true' } : {}),
+      ...(n % 5 === 0 ? { stage: ' Production ' } : {}),
+    },
+    trustedLabels: n % 10 === 1 ? { cluster: 'cluster-0' } : {},
+    fingerprintKeys: n % 11 === 0 ? { cluster: ' cluster-0 ' } : {},
+    archivedAt: null,
+    ...rest,
+  }) as unknown as Workload
+
+function targetsOver(workloads: readonly Workload[]) {
+  const byId = new Map(workloads.map((one) => [one.id, one]))
+  const fleet = { state: { workloads: byId }, workload: (id: string) => byId.get(id) ?? null }
+  return openConfigTargets(fleet as unknown as Fleet, {} as Db)
+}
+
+const many = Array.from({ length: 3_500 }, (_, n) => workload(n))
+const NO_CHANGES = { components: [], pipelines: [], endpoints: [], risks: [] }
+const read = async (text: Promise<string>) => JSON.parse(await text) as FleetPeer[]
+
+describe('the neighbours of a workload', () => {
+  it('make the blast radius that the whole fleet would make', async () => {
+    const targets = targetsOver(many)
+    const own = (await targets.peer('w4'))!
+    const everyone = await Promise.all(many.map(async ({ id }) => (await targets.peer(id))!))
+    const neighbours = await read(targets.neighbours(own))
+    const radius = blastRadius(NO_CHANGES, own, neighbours)
+    expect(radius).toEqual(blastRadius(NO_CHANGES, own, everyone))
+    expect(radius.impacted_services.length).toBeGreaterThan(1_000)
+    const reasons = new Set(radius.critical_collectors.flatMap((one) => one.reasons))
+    expect(reasons).toEqual(
+      new Set(['collector_workload', 'critical_true', 'production_label', 'status_degraded']),
+    )
+  })
+
+  it('are those of its cluster, with no label more than is looked at, and none that is archived', async () => {
+    const cluster = { 'k8s.cluster.name': 'eu', note: 'x'.repeat(1_000) }
+    const targets = targetsOver([
+      workload(0, { labels: cluster }),
+      workload(2, { labels: { ...cluster, 'service.name': 'two' } }),
+      workload(3),
+      workload(4, { labels: cluster, archivedAt: new Date(0) }),
+    ])
+    const found = await read(targets.neighbours((await targets.peer('w0'))!))
+    expect(found.map(({ id, labels }) => ({ id, labels }))).toEqual([
+      { id: 'w2', labels: { 'k8s.cluster.name': 'eu', 'service.name': 'two' } },
+    ])
+    expect(await targets.peer('w4')).toBeNull()
+    expect(await targets.peer('w9')).toBeNull()
+  })
+
+  it('are nobody where no cluster is named, and the fleet is not looked through', async () => {
+    const targets = targetsOver([workload(0, { labels: {} }), workload(2, { labels: {} })])
+    expect(await targets.neighbours((await targets.peer('w0'))!)).toBe('[]')
+  })
+
+  it('are looked for a few at a time, so that agents have their turns', async () => {
+    const targets = targetsOver(many)
+    const own = (await targets.peer('w4'))!
+    let turns = 0
+    let isFound = false
+    const count = () => {
+      turns++
+      if (!isFound) setImmediate(count)
+    }
+    setImmediate(count)
+    await targets.neighbours(own)
+    isFound = true
+    expect(turns).toBeGreaterThanOrEqual(3)
+  })
+})
