@@ -142,7 +142,7 @@ describe('worker pool', () => {
   })
 
   it('ends the thread of a job that takes too long and goes on with the next', async () => {
-    const pool = open<TestJob, number>({ timeoutMs: 500 })
+    const pool = open<TestJob, number>({ timeoutMs: 3_000 })
     const hanging = pool.run({ kind: 'wait', gate: gate() })
     const next = pool.run({ kind: 'who' })
     expect(await hanging).toMatchObject({ ok: false, code: 'worker-timed-out' })
