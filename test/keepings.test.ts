@@ -75,6 +75,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '5,000 outlines',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many outlines'],
   },
+  'lib/configs/yaml/locate.ts module indexes': {
+    bound: 'the keys of mappings of a document that somebody still holds, and gone with it',
+    reachedBy: [
+      'lib/configs/yaml/locate.test.ts',
+      'is found for each of many keys without going through all of them each time',
+    ],
+  },
   'lib/configs/yaml/parse-memory.ts rememberConfigs().kept': {
     bound: '450,000 characters of text',
     reachedBy: [
