@@ -108,6 +108,8 @@ import pushesActivity from '../functions/pushes/activity.ts'
 import pushesPreview from '../functions/pushes/preview.ts'
 import reportsEvidencePack from '../functions/reports/evidence-pack.ts'
 import reportsExport from '../functions/reports/export.ts'
+import reviewsList from '../functions/reviews/list.ts'
+import reviewsReview from '../functions/reviews/review.ts'
 import rollbackPrepare from '../functions/rollback/prepare.ts'
 import rollbackStatus from '../functions/rollback/status.ts'
 import rollbackToDefault from '../functions/rollback/to-default.ts'
@@ -283,6 +285,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'pushes/preview', definition: pushesPreview },
   { id: 'reports/evidence-pack', definition: reportsEvidencePack },
   { id: 'reports/export', definition: reportsExport },
+  { id: 'reviews/list', definition: reviewsList },
+  { id: 'reviews/review', definition: reviewsReview },
   { id: 'rollback/prepare', definition: rollbackPrepare },
   { id: 'rollback/status', definition: rollbackStatus },
   { id: 'rollback/to-default', definition: rollbackToDefault },

@@ -1,6 +1,5 @@
 import type { PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
-  APPROVAL_CLASSES,
   type ApprovalPolicy,
   type ApprovalRule,
   LOWERING_WAIT_MS,
@@ -14,6 +13,7 @@ import type {
   ApprovalPolicyRequest,
   ApprovalRuleRecord,
 } from '../../lib/wire/approval-policy.ts'
+import { APPROVAL_CLASSES } from '../../lib/wire/values.ts'
 import type { Context } from '../../runtime/context.ts'
 
 const toRule = ({ approvals, authorCounts, validHours }: ApprovalRule): ApprovalRuleRecord => ({

@@ -1,11 +1,13 @@
 import { readApprovalPolicy } from '../../lib/changes/approval-policy.ts'
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
-import { classOfRequest, readStanding } from '../../lib/changes/approval-standing.ts'
-import type { ApprovalPolicy, ApprovalRule } from '../../lib/model/approval-policy.ts'
+import { classOfRequest, readStanding, ruleOfRequest } from '../../lib/changes/approval-standing.ts'
+import { labelsSince } from '../../lib/changes/reviews.ts'
+import type { ApprovalClass, ApprovalPolicy, ApprovalRule } from '../../lib/model/approval-policy.ts'
 import { rolesWith } from '../../lib/model/permissions.ts'
 import { listApprovalVotes, readApprovers } from '../../lib/store/approval-votes.ts'
 import { type Approval, listApprovalComments } from '../../lib/store/approvals.ts'
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
+import { listKeptClasses } from '../../lib/store/reviews.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
 import { currentStateOf } from '../workloads/push-targets-of.ts'
@@ -27,6 +29,8 @@ export async function withSurroundings(
   const { policy } = await readApprovalPolicy(ctx.db, ctx.clock.now())
   const { count, hadTwo } = await readApprovers(ctx.db, rolesWith('config:approve'))
   const isSole = count < 2 && !hadTwo
+  const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]
+  const kept = await listKeptClasses(ctx.db, workloadIds, labelsSince(ctx.clock.now()))
   const pushIds = approvals.flatMap(({ pushId }) => pushId ?? [])
   const pushes = new Map(
     (pushIds.length === 0 ? [] : await listPushesById(ctx.db, pushIds)).map((push) => [push.pushId, push]),
@@ -43,7 +47,7 @@ export async function withSurroundings(
       around: {
         comments: comments.filter(({ approvalId }) => approvalId === approval.id),
         votes: votes.filter(({ approvalId }) => approvalId === approval.id),
-        rule: ruleOf(ctx, approval, policy, isSole),
+        rule: ruleOf(ctx, approval, policy, kept.get(approval.workloadId) ?? [], isSole),
         isShort: false,
         push,
         aftermath: push === null || workload === null ? null : ctx.views.aftermath(workload, push, answer),
@@ -57,10 +61,11 @@ function ruleOf(
   ctx: Context,
   approval: Approval,
   policy: ApprovalPolicy,
+  kept: readonly ApprovalClass[],
   isSole: boolean,
 ): ApprovalRule | null {
   if (approval.status !== 'pending' && approval.status !== 'approved') return null
-  const rule = policy[classOfRequest(approval, labelsOf(ctx, approval))]
+  const rule = ruleOfRequest(policy, classOfRequest(approval, labelsOf(ctx, approval)), kept)
   return { ...rule, authorCounts: rule.authorCounts || isSole }
 }
 

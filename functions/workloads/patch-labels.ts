@@ -1,3 +1,4 @@
+import { labelWorkload } from '../../lib/changes/label-workload.ts'
 import {
   FREE_SELECTOR_RULES,
   LABEL_ERRORS,
@@ -61,14 +62,7 @@ export default defineHttp({
     }
     let changed = 0
     for (const { id } of workloads) {
-      const outcome = await ctx.fleet.changeTrustedLabels<LabelRefusal>(id, merge, actor, (tx, labels) =>
-        tx.record({
-          action: 'workload.trusted_labels',
-          resource: 'workload',
-          resourceId: id,
-          detail: JSON.stringify(labels),
-        }),
-      )
+      const outcome = await labelWorkload<LabelRefusal>(ctx, id, merge, actor)
       if (outcome.ok) changed++
       else if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
       // One that went away meanwhile is none of those that are meant.

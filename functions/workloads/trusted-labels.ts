@@ -1,4 +1,5 @@
 import { string, type } from 'superstruct'
+import { labelWorkload } from '../../lib/changes/label-workload.ts'
 import { LABEL_ERRORS, refuseLabels } from '../../lib/selectors/read-selector.ts'
 import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -20,14 +21,7 @@ export default defineHttp({
     const refusal = refuseLabels(body.labels)
     if (refusal !== null) return problem(refusal.code, refusal.details)
     const labels = Object.fromEntries(Object.entries(body.labels).sort(([a], [b]) => (a < b ? -1 : 1)))
-    const outcome = await ctx.fleet.setTrustedLabels(params.id, labels, actor, (tx) =>
-      tx.record({
-        action: 'workload.trusted_labels',
-        resource: 'workload',
-        resourceId: params.id,
-        detail: JSON.stringify(labels),
-      }),
-    )
+    const outcome = await labelWorkload<never>(ctx, params.id, () => ({ ok: true, labels }), actor)
     if (outcome.ok) return json({ workload_id: params.id, labels } satisfies TrustedLabels)
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

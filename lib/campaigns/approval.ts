@@ -1,5 +1,6 @@
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
+import { labelsSince } from '../changes/reviews.ts'
 import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
 import { permissionsOf, rolesWith } from '../model/permissions.ts'
 import {
@@ -11,6 +12,7 @@ import {
 import type { StoredCampaign, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
+import { keepsProduction } from '../store/reviews.ts'
 
 /** A campaign with everything that decides whether it is approved. */
 export interface CampaignStanding {
@@ -20,7 +22,8 @@ export interface CampaignStanding {
 
 /**
  * Read how a campaign stands to the approval policy. It takes its strictest class: production where the plan reaches it,
- * and at least that of workloads that nobody labelled, which any plan may reach. Authors are whoever wrote,
+ * or what was production until its labels were changed, and at least that of workloads that nobody labelled, which any
+ * plan may reach. Authors are whoever wrote,
  * changed or requested it, and whoever requested the same text elsewhere or wrote it as a version.
  */
 export async function readCampaignStanding(
@@ -31,7 +34,8 @@ export async function readCampaignStanding(
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx, now)
   const anywhere = stricterRule(policy.other, policy.unlabelled)
-  const isProduction = (campaign.plan?.production_count ?? 0) > 0
+  const isProduction =
+    (campaign.plan?.production_count ?? 0) > 0 || (await keepsProduction(tx, campaign.id, labelsSince(now)))
   const authors = [...(await listCampaignAuthors(tx, campaign.id)), ...(await authorsOfText(tx, campaign))]
   const rule = isProduction ? stricterRule(policy.production, anywhere) : anywhere
   const requestedAt = campaign.requestedAt ?? campaign.createdAt

@@ -1,4 +1,10 @@
-import { type ApprovalClass, type ApprovalPolicy, approvalClassOf } from '../model/approval-policy.ts'
+import {
+  type ApprovalClass,
+  type ApprovalPolicy,
+  type ApprovalRule,
+  approvalClassOf,
+  stricterRule,
+} from '../model/approval-policy.ts'
 import { permissionsOf, rolesWith } from '../model/permissions.ts'
 import type { ProductionFacts } from '../model/production.ts'
 import {
@@ -10,8 +16,10 @@ import {
 } from '../store/approval-votes.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
+import { listKeptClasses } from '../store/reviews.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from './judge-approvals.ts'
+import { labelsSince } from './reviews.ts'
 
 /** A request with everything that decides whether it is approved. */
 export interface ApprovalStanding {
@@ -29,6 +37,13 @@ export function classOfRequest(approval: Approval, labels: Labels): ApprovalClas
   return approvalClassOf({ targetEnv, targetGroup, ...labels })
 }
 
+/** What a request takes: the strictest of what its class asks and the classes that its workload kept. */
+export const ruleOfRequest = (
+  policy: ApprovalPolicy,
+  ofRequest: ApprovalClass,
+  kept: readonly ApprovalClass[] = [],
+): ApprovalRule => kept.map((name) => policy[name]).reduce(stricterRule, policy[ofRequest])
+
 /** Read how a request stands; `alsoAsking` is somebody who has not approved and wants to. */
 export async function readStanding(
   tx: Db,
@@ -39,9 +54,9 @@ export async function readStanding(
 ): Promise<ApprovalStanding> {
   const { policy } = await readApprovalPolicy(tx, now)
   const votes = await listApprovalVotes(tx, [approval.id])
-  const asked = await readCase(tx, approval, votes, {
-    ...{ policy, approvalClass: classOfRequest(approval, labels), now, alsoAsking },
-  })
+  const kept = (await listKeptClasses(tx, [approval.workloadId], labelsSince(now))).get(approval.workloadId)
+  const rule = ruleOfRequest(policy, classOfRequest(approval, labels), kept)
+  const asked = await readCase(tx, approval, votes, { rule, now, alsoAsking })
   return { asked, votes, judgement: judgeApprovals(asked) }
 }
 
@@ -49,14 +64,14 @@ async function readCase(
   tx: Db,
   { draftHash, createdAt }: Approval,
   votes: readonly ApprovalVote[],
-  around: { policy: ApprovalPolicy; approvalClass: ApprovalClass; now: Date; alsoAsking: readonly string[] },
+  around: { rule: ApprovalRule; now: Date; alsoAsking: readonly string[] },
 ): Promise<ApprovalCase> {
   const authors = await listAuthors(tx, draftHash)
   const ids = [...votes.map(({ userId }) => userId), ...around.alsoAsking]
   const standings = await listApproverStandings(tx, ids, { authors, requestedAt: createdAt })
   const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
   return {
-    rule: around.policy[around.approvalClass],
+    rule: around.rule,
     given: votes,
     authors: new Set(authors),
     approvers: new Map(

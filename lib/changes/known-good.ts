@@ -6,6 +6,7 @@ import { findNewestPushOfHash, wasEverApplied, wasEverApproved } from '../store/
 import { lockWorkload } from '../store/workloads.ts'
 import type { KnownGoodRecord } from '../wire/rollback.ts'
 import { type ApprovalActor, type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
+import { noteUnreviewed } from './reviews.ts'
 
 /** A pin as it comes in. */
 export interface PinRequest {
@@ -121,7 +122,12 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
           replaceReason: request.replaceReason === '' ? null : request.replaceReason,
         }
       : current
-    if (hasChanged) await setKnownGood(tx, next)
+    if (hasChanged) {
+      await setKnownGood(tx, next)
+      await noteUnreviewed(parts, tx, actor, {
+        ...{ kind: 'known_good', workloadId, configHash: hash, reason: request.replaceReason },
+      })
+    }
     await tx.record({
       ...{ action: 'config.known_good.mark', resource: 'workload', resourceId: workloadId },
       configHash: hash,

@@ -6,6 +6,7 @@ import type { PolicyFinding } from '../wire/policy.ts'
 import type { ApprovalActor, ApprovalParts, DraftRefusal } from './approval-parts.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { encodeRequestId } from './request-id.ts'
+import { noteUnreviewed } from './reviews.ts'
 import { checkRollback, refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
 
 export type TargetKind = 'hash' | 'last_known_good' | 'previous'
@@ -83,6 +84,9 @@ async function perform(
     async (tx, push) => {
       requestId = encodeRequestId({
         ...{ workloadId, targetHash: content.hash, pushId: push.pushId, startedAt: push.submittedAt },
+      })
+      await noteUnreviewed(parts, tx, actor, {
+        ...{ kind: 'rollback', workloadId, configHash: content.hash, pushId: push.pushId },
       })
       await tx.record({
         ...{ action: 'config.rollback', resource: 'workload', resourceId: workloadId },

@@ -33,6 +33,7 @@ import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { shortfallOf } from './judge-approvals.ts'
+import { noteUnreviewed, type Unreviewed } from './reviews.ts'
 
 /** A push of a request as it comes in. */
 export interface ApprovalPush {
@@ -234,6 +235,7 @@ async function commit(
         await storeHold(tx, hold)
         tx.afterCommit(() => parts.fleetConfigs.noteHold(hold))
       }
+      if (breakGlass) await noteUnreviewed(parts, tx, actor, toUnreviewed(push, approval, pushId))
       await recordPush(tx, push, approval)
       const frame = toApprovalFrame(pushed)
       tx.afterCommit(() => {
@@ -258,6 +260,12 @@ function recordPush(
     detail: breakGlass ? `${id}:${breakGlassReason}:${draftHash}` : `${id}:${draftHash}`,
   })
 }
+
+/** What a second person has to look at. */
+const toUnreviewed = (push: ApprovalPush, approval: Approval, pushId: string): Unreviewed => ({
+  ...{ kind: 'break_glass', workloadId: push.workloadId, configHash: approval.draftHash, pushId },
+  ...{ approvalId: approval.id, reason: push.breakGlassReason },
+})
 
 /**
  * Whoever gives a workload under a fleet config something else means it: campaigns leave it alone until somebody

@@ -1,8 +1,8 @@
 import { ENVIRONMENT_KEYS, firstLabel } from '../wire/labels.ts'
+import { APPROVAL_CLASSES } from '../wire/values.ts'
 import { isProduction, type ProductionFacts } from './production.ts'
 
 /** Where a config is to run, as far as approvals go. */
-export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 export type ApprovalClass = (typeof APPROVAL_CLASSES)[number]
 
 /** What an approval takes. */

@@ -225,8 +225,12 @@ export async function wasEverApplied(db: Db, workloadId: string, hash: string): 
   return rows[0]?.found ?? false
 }
 
-/** Whether a push is what nobody approved: glass was broken for it. `p` is a row of pushes. */
-export const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id and a.break_glass)`
+/**
+ * Whether a push is what nobody approved: glass was broken for it, and no second person found that in order since. `p` is
+ * a row of pushes.
+ */
+export const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id and a.break_glass
+  and not exists (select from reviews r where r.approval_id = a.id and r.accepted))`
 
 /**
  * The hashes of a workload of which no push was ever approved: only broken glass brought them here, and what repeated

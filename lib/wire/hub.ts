@@ -16,6 +16,7 @@ import { ApprovalStatus } from './approvals.ts'
 import { AutoApplyStatus } from './auto-apply.ts'
 import { CampaignStatus } from './campaigns.ts'
 import { WorkloadEventRecord } from './events.ts'
+import { ReviewKind } from './reviews.ts'
 import { RevisionRecord } from './revisions.ts'
 import { anyOf, cleared, dictionary, named } from './structs.ts'
 import { RemoteConfigStatus, WorkloadRecord } from './workloads.ts'
@@ -66,6 +67,12 @@ const ApprovalUpdate = type({
   }),
 })
 
+/** Something waits for a second person, or somebody has looked at it. */
+const ReviewUpdate = type({
+  type: literal('review_update'),
+  review: type({ id: string(), workload_id: string(), kind: ReviewKind, is_open: boolean() }),
+})
+
 /** A push changed; counts and error groups only. */
 const PushUpdate = type({ type: literal('push_update'), workload_id: string(), push: RevisionRecord })
 
@@ -110,6 +117,7 @@ export const HUB_FRAMES = [
   AutoRollbackApplied,
   AlertUpdate,
   ApprovalUpdate,
+  ReviewUpdate,
   PushUpdate,
   CampaignUpdate,
   AutoApplyUpdate,

@@ -45,6 +45,12 @@ export const APPROVAL_STEPS = [
   'break_glass_pushed',
 ] as const
 
+/** Where a config is to run, as far as approvals go. */
+export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
+
+/** What a second person has to look at. */
+export const REVIEW_KINDS = ['break_glass', 'rollback', 'known_good', 'labels'] as const
+
 export const DRIFT_STATUSES = [
   'remote_config_unsupported',
   'missing_effective_config',

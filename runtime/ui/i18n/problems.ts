@@ -162,6 +162,9 @@ export const problemTexts = defineTexts({
     report_signing_unavailable: 'The report cannot be signed at the moment.',
     request_aborted: 'The connection broke before all was sent.',
     request_body_too_large: 'This is too large for the server.',
+    review_done: 'Somebody has looked at this already.',
+    review_needs_another: 'Somebody else has to look at this ({reason}).',
+    review_not_found: 'This is not listed any more.',
     revision_not_found: 'This config is not in the history of the workload.',
     rollout_ended: 'The rollout has ended.',
     rollout_no_way_back:
@@ -406,6 +409,9 @@ export const problemTexts = defineTexts({
     report_signing_unavailable: 'Le rapport ne peut pas être signé pour le moment.',
     request_aborted: 'La connexion s’est rompue avant que tout soit envoyé.',
     request_body_too_large: 'C’est trop volumineux pour le serveur.',
+    review_done: 'Quelqu’un l’a déjà regardé.',
+    review_needs_another: 'Quelqu’un d’autre doit le regarder ({reason}).',
+    review_not_found: 'Ce n’est plus dans la liste.',
     revision_not_found: 'Cette configuration n’est pas dans l’historique du workload.',
     rollout_ended: 'Le déploiement est terminé.',
     rollout_no_way_back:

@@ -4,6 +4,7 @@ import { approvalTexts } from '../i18n/approvals.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
+import { reviewTexts } from '../i18n/reviews.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
@@ -12,11 +13,13 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { workloads } from '../state/fleet.ts'
+import { useReviews } from '../state/reviews.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RiskMark } from './diff-summary.tsx'
 import { ApprovalMark, isOver } from './review-story.tsx'
+import { Reviews } from './reviews.tsx'
 
 /** How risky the change is, against what is active now; what was pushed is not asked about any more. */
 function Risk({ approval }: { approval: ApprovalRecord }) {
@@ -41,6 +44,8 @@ const TABS = {
   closed: 'rejected,withdrawn,retired',
 } as const
 const TAB_IDS = Object.keys(TABS) as (keyof typeof TABS)[]
+/** The tab of what was done without an approval. */
+const REVIEWS = 'reviews'
 
 /** What became of a request, and how it came about. */
 function State({ approval }: { approval: ApprovalRecord }) {
@@ -102,27 +107,40 @@ export function ApprovalsPage() {
   const status = TAB_IDS.find((id) => id === wanted) ?? 'pending'
   const only = query.value.get('workload')
   useFleet()
+  const isReviews = wanted === REVIEWS
+  const reviews = useReviews(true)
   const approvals = useResource(
-    `approvals:${status}`,
+    isReviews ? null : `approvals:${status}`,
     (abort) => api.approvals(TABS[status], abort),
     (frame) => frame.type === 'approval_update' || (status === 'pushed' && frame.type === 'push_update'),
   )
-  const tabs = TAB_IDS.map((id) => ({
-    href: hrefWith({ status: id === 'pending' ? null : id }),
-    text: words.tab[id],
-    isCurrent: id === status,
-  }))
+  const tabs = [
+    ...TAB_IDS.map((id) => ({
+      href: hrefWith({ status: id === 'pending' ? null : id }),
+      text: words.tab[id],
+      isCurrent: !isReviews && id === status,
+    })),
+    {
+      href: hrefWith({ status: REVIEWS }),
+      text: say(reviewTexts).count(say(reviewTexts).tab, reviews.data?.length ?? 0),
+      isCurrent: isReviews,
+    },
+  ]
   return (
     <>
       <Head title={words.title} />
       <Tabs label={words.title} tabs={tabs} />
-      <Loaded of={approvals}>
-        {(all) => {
-          const shown = all.filter((approval) => only === null || approval.workload_id === only)
-          if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
-          return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
-        }}
-      </Loaded>
+      {isReviews ? (
+        <Reviews of={reviews} only={only} />
+      ) : (
+        <Loaded of={approvals}>
+          {(all) => {
+            const shown = all.filter((approval) => only === null || approval.workload_id === only)
+            if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
+            return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
+          }}
+        </Loaded>
+      )}
     </>
   )
 }

@@ -7,6 +7,7 @@ import { formatClock } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { api } from '../state/endpoints.ts'
 import { heardAt, hubState } from '../state/hub.ts'
+import { isForMe, useReviews } from '../state/reviews.ts'
 import { path } from '../state/router.ts'
 import { can, may, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -88,7 +89,9 @@ function useCounts() {
     (abort) => api.alerts(false, abort),
     (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
   )
-  return { approvals: approvals.data?.length ?? 0, alerts: alerts.data?.length ?? 0 }
+  const reviews = useReviews(seesApprovals)
+  const waiting = (approvals.data?.length ?? 0) + (reviews.data?.filter(isForMe).length ?? 0)
+  return { approvals: waiting, alerts: alerts.data?.length ?? 0 }
 }
 
 function LiveMark() {

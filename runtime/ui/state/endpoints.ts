@@ -70,6 +70,7 @@ import type {
   PushPreviewRequest,
 } from '../../../lib/wire/pushes.ts'
 import type { EvidencePack, ReportExportRequest, ReportFormat } from '../../../lib/wire/reports.ts'
+import type { ReviewRecord, ReviewRequest } from '../../../lib/wire/reviews.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type {
   DefaultRollbackAccepted,
@@ -148,6 +149,11 @@ export const api = {
     call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
   approvals: (status: string | undefined, signal?: Signal) =>
     call<ApprovalRecord[]>('GET', '/api/approvals', { signal, query: { status } }),
+  /** What was done without an approval, the oldest first, and the first of many. */
+  reviews: (status: 'open' | 'done', signal?: Signal) =>
+    call<ReviewRecord[]>('GET', '/api/reviews', { signal, query: { status, limit: 200 } }),
+  review: (id: string, request: ReviewRequest) =>
+    call<ReviewRecord>('POST', `/api/reviews/${e(id)}`, { json: request }),
   /** Who keeps the workload's config in Git: one or nobody. */
   managed: (id: string, signal?: Signal) =>
     call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),

@@ -3,6 +3,7 @@ import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalPolicyRecord } from '../../../lib/wire/approval-policy.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { addSession, invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -47,6 +48,12 @@ const TWO = { approvals: 2, author_counts: false, valid_hours: 24 }
 const DEFAULT = { production: ELSE, other: ANYBODY, unlabelled: ELSE }
 const put = (as: SignedIn | undefined, policy: object) => call(as, 'PUT /api/approval-policy', policy)
 const policy = async () => (await call(ann, 'GET /api/approval-policy')).json as ApprovalPolicyRecord
+/** Labels that change the rule count for approvals once somebody else has accepted them. */
+async function acceptLabels(as: SignedIn | undefined): Promise<void> {
+  const [review] = (await call(as, 'GET /api/reviews')).json as ReviewRecord[]
+  const body = { comment: 'right', accepted: true }
+  expect((await call(as, `POST /api/reviews/${review!.id}`, body)).status).toBe(200)
+}
 const label = (env: string) =>
   call(ann, `PUT /api/workloads/${agent.workloadId}/trusted-labels`, { labels: { env } })
 
@@ -65,6 +72,8 @@ describe('an approval by default', () => {
     expect(await push(ann, id)).toMatchObject({ status: 202 })
     await label('staging')
     const own = await request(ann, 2)
+    expect(await approve(ann, own)).toMatchObject(another('author'))
+    await acceptLabels(bob)
     expect(await approve(ann, own)).toMatchObject({ status: 200, json: { self_approved: true } })
     // Production by the time of the push: then somebody else has to have approved it.
     await label('prod')

@@ -210,10 +210,7 @@ describe('texts of requests', () => {
 
 describe('approving', () => {
   it('needs a comment, and says when one approved one’s own request', async () => {
-    await invoke(ctx, `PUT /api/workloads/${agent.workloadId}/trusted-labels`, {
-      as: admin.token,
-      body: { labels: { env: 'staging' } },
-    })
+    await ctx.fleet.setTrustedLabels(agent.workloadId, { env: 'staging' }, null, async () => {})
     const { id } = await requested()
     expect(await approve(id, { comment: ' ' })).toMatchObject({
       status: 400,

@@ -1,0 +1,63 @@
+import type { AuditFailure } from '../audit/delivery.ts'
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { Random } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { type ApprovalClass, approvalClassOf } from '../model/approval-policy.ts'
+import { listKeptClasses } from '../store/reviews.ts'
+import type { ApprovalActor } from './approval-parts.ts'
+import { labelsSince, noteUnreviewed } from './reviews.ts'
+
+type Labels = Readonly<Record<string, string>>
+
+interface Parts {
+  clock: Clock
+  random: Random
+  log: Log
+  hub: Pick<Hub, 'broadcast'>
+  fleet: Pick<Fleet, 'changeTrustedLabels' | 'workload'>
+}
+
+/**
+ * Make the labels that operators set on a workload from those that it has, or refuse to. They count at once for
+ * everything but approvals: those follow the strictest of the classes that the workload had and has until a second
+ * person has accepted the labels, or a day has passed.
+ */
+export function labelWorkload<Refused extends { ok: false }>(
+  parts: Parts,
+  id: string,
+  change: (before: Labels) => { ok: true; labels: Labels } | Refused,
+  actor: ApprovalActor,
+): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' } | Refused | AuditFailure> {
+  const { fleet, clock, log } = parts
+  const reported = fleet.workload(id)?.labels ?? {}
+  const classOf = (trustedLabels: Labels): ApprovalClass =>
+    approvalClassOf({ ...{ targetEnv: '', targetGroup: '' }, labels: reported, trustedLabels })
+  let former: ApprovalClass | null = null
+  return fleet.changeTrustedLabels<Refused>(
+    id,
+    (before) => {
+      former = classOf(before)
+      return change(before)
+    },
+    actor,
+    async (tx, labels) => {
+      const own = classOf(labels)
+      if (former !== null && former !== own) {
+        const kept = (await listKeptClasses(tx, [id], labelsSince(clock.now()))).get(id) ?? []
+        await noteUnreviewed(parts, tx, actor, {
+          ...{ kind: 'labels', workloadId: id },
+          keptClasses: [...new Set([...kept, former])].sort(),
+          reason: `${former} → ${own}`,
+        })
+        const said = { email: actor.email, workload_id: id, from: former, to: own }
+        tx.afterCommit(() => log.warn(said, 'other rules for approvals wait for a second person'))
+      }
+      await tx.record({
+        ...{ action: 'workload.trusted_labels', resource: 'workload', resourceId: id },
+        detail: JSON.stringify(labels),
+      })
+    },
+  )
+}

@@ -1,0 +1,134 @@
+import type { ActTransaction, AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
+import type { Clock } from '../clock.ts'
+import type { Hub } from '../hub/hub.ts'
+import { type Random, randomHex } from '../ids.ts'
+import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
+import { permissionsOf } from '../model/permissions.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { listApproverStandings } from '../store/approval-votes.ts'
+import type { Db } from '../store/db.ts'
+import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
+import type { ReviewRecord } from '../wire/reviews.ts'
+import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
+import { discountOf } from './judge-approvals.ts'
+
+/** What was done past an approval, before it has a name. */
+export type Unreviewed = Pick<NewReview, 'kind' | 'workloadId'> &
+  Partial<Pick<NewReview, 'configHash' | 'pushId' | 'approvalId' | 'reason' | 'keptClasses'>>
+
+interface Parts {
+  clock: Clock
+  random: Random
+  hub: Pick<Hub, 'broadcast'>
+}
+
+/** List what somebody did until a second person has looked at it; before the record of its transaction. */
+export async function noteUnreviewed(
+  parts: Parts,
+  tx: ActTransaction,
+  actor: ApprovalActor,
+  done: Unreviewed,
+): Promise<Review> {
+  const review = await insertReview(tx, {
+    ...{ configHash: null, pushId: null, approvalId: null, reason: '', keptClasses: [] },
+    ...done,
+    ...{ id: `rev_${randomHex(16, parts.random)}`, doneBy: actor.email, doneById: actor.userId },
+    doneAt: parts.clock.now(),
+  })
+  tx.afterCommit(() => parts.hub.broadcast(toReviewFrame(review)))
+  return review
+}
+
+/** Labels that were changed before this count for what they are. */
+export const labelsSince = (now: Date): Date => new Date(now.getTime() - LOWERING_WAIT_MS)
+
+export type ReviewOutcome =
+  | { ok: true; review: Review }
+  | Refusal<'forbidden' | 'review-done' | 'review-needs-another' | 'review-not-found'>
+  | TextRefusal
+  | AuditFailure
+
+/** The same rule wherever it was done: somebody else, and never alone. */
+const SOMEBODY_ELSE: ApprovalRule = { approvals: 1, authorCounts: false, validHours: null }
+
+/** Say that one has looked at it, and whether it was in order. It takes somebody who could have approved it. */
+export async function reviewChange(
+  parts: Parts & { db: AuditedDatabase },
+  said: { id: string; actor: ApprovalActor; mayManage: boolean; comment: string; accepted: boolean },
+): Promise<ReviewOutcome> {
+  const { id, actor, accepted } = said
+  const comment = readComment(said.comment, { isRequired: true })
+  if (!comment.ok) return comment
+  return parts.db.change<ReviewOutcome>('review', actor, async (tx) => {
+    const locked = await lockReview(tx, id)
+    if (locked === null) return { ok: false, code: 'review-not-found' }
+    // Labels are for those who could have set them.
+    if (locked.kind === 'labels' && !said.mayManage) return { ok: false, code: 'forbidden' }
+    if (locked.reviewedAt !== null) return { ok: false, code: 'review-done' }
+    const refusal = await refuseReviewer(tx, locked, actor, parts.clock.now())
+    if (refusal !== null) return refusal
+    const review = await markReviewed(tx, {
+      ...{ id, by: actor.email, byId: actor.userId, at: parts.clock.now(), comment: comment.text, accepted },
+    })
+    await tx.record({
+      ...{ action: 'config.review', resource: 'workload', resourceId: review.workloadId },
+      ...(review.configHash === null ? {} : { configHash: review.configHash }),
+      detail: JSON.stringify({
+        ...{ review_id: id, kind: review.kind, accepted, done_by: review.doneBy },
+      }),
+    })
+    tx.afterCommit(() => parts.hub.broadcast(toReviewFrame(review)))
+    return { ok: true, review }
+  })
+}
+
+/** Whoever did it, made the account of whoever did, or had an account made by that person, is no second person. */
+async function refuseReviewer(
+  tx: Db,
+  { authorIds, doneAt }: Review,
+  { userId }: ApprovalActor,
+  now: Date,
+): Promise<Refusal<'review-needs-another'> | null> {
+  const [standing] = await listApproverStandings(tx, [userId], { authors: authorIds, requestedAt: doneAt })
+  const approvers = new Map(
+    standing === undefined
+      ? []
+      : [
+          [
+            userId,
+            { ...standing, mayApprove: permissionsOf(standing.roles).includes('config:approve') },
+          ] as const,
+        ],
+  )
+  const asked = { rule: SOMEBODY_ELSE, authors: new Set(authorIds), approvers, isSoleApprover: false, now }
+  const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })
+  return why === null ? null : refuse('review-needs-another', { reason: why.replaceAll('-', '_') })
+}
+
+/** What waits, or has waited, for a second person, as the wire shows it. */
+export function toReviewRecord(review: Review): ReviewRecord {
+  const { configHash, pushId, approvalId, reviewedBy, reviewedAt, comment, accepted, keptClasses } = review
+  return {
+    ...{ id: review.id, kind: review.kind, workload_id: review.workloadId, reason: review.reason },
+    ...{ done_by: review.doneBy, done_at: review.doneAt.toISOString() },
+    ...(configHash === null ? {} : { config_hash: configHash }),
+    ...(pushId === null ? {} : { push_id: pushId }),
+    ...(approvalId === null ? {} : { approval_id: approvalId }),
+    ...(keptClasses.length === 0
+      ? {}
+      : {
+          kept_classes: keptClasses,
+          kept_until: new Date(review.doneAt.getTime() + LOWERING_WAIT_MS).toISOString(),
+        }),
+    ...(reviewedBy === null ? {} : { reviewed_by: reviewedBy }),
+    ...(reviewedAt === null ? {} : { reviewed_at: reviewedAt.toISOString() }),
+    ...(comment === null ? {} : { comment }),
+    ...(accepted === null ? {} : { accepted }),
+  }
+}
+
+const toReviewFrame = ({ id, workloadId, kind, reviewedAt }: Review) => ({
+  type: 'review_update' as const,
+  review: { id, workload_id: workloadId, kind, is_open: reviewedAt === null },
+})

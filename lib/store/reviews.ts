@@ -1,0 +1,161 @@
+import type { ApprovalClass } from '../model/approval-policy.ts'
+import type { REVIEW_KINDS } from '../wire/values.ts'
+import { authorsOf } from './approval-votes.ts'
+import { columns } from './columns.ts'
+import type { Db } from './db.ts'
+
+export type ReviewKind = (typeof REVIEW_KINDS)[number]
+
+/** Something that was done past an approval, and whether somebody has looked at it since. */
+export interface Review {
+  id: string
+  kind: ReviewKind
+  workloadId: string
+  configHash: string | null
+  pushId: string | null
+  approvalId: string | null
+  /** Of labels: the classes that the workload had before. */
+  keptClasses: ApprovalClass[]
+  reason: string
+  doneBy: string
+  /** Whoever did it, by id, and the owner of the service account that did. */
+  authorIds: string[]
+  doneAt: Date
+  /** Null until somebody has looked at it, as all that follows. */
+  reviewedBy: string | null
+  reviewedAt: Date | null
+  comment: string | null
+  accepted: boolean | null
+}
+
+const REVIEW = columns<keyof Review>({
+  id: 'id',
+  kind: 'kind',
+  workloadId: 'workload_id',
+  configHash: 'config_hash',
+  pushId: 'push_id',
+  approvalId: 'approval_id',
+  keptClasses: 'kept_classes',
+  reason: 'reason',
+  doneBy: 'done_by',
+  authorIds: 'author_ids',
+  doneAt: 'done_at',
+  reviewedBy: 'reviewed_by',
+  reviewedAt: 'reviewed_at',
+  comment: 'comment',
+  accepted: 'accepted',
+})
+const COLUMNS = REVIEW.select()
+
+/** Something that waits for a second person from now on. */
+export interface NewReview
+  extends Pick<Review, 'id' | 'kind' | 'workloadId' | 'configHash' | 'pushId' | 'approvalId' | 'reason'> {
+  keptClasses: readonly ApprovalClass[]
+  doneBy: string
+  doneById: string
+  doneAt: Date
+}
+
+/**
+ * Add what waits for a second person. A pin or a label takes the place of one of the same workload that nobody has looked
+ * at; whoever set the former label is none of those who may look at the new one.
+ */
+export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
+  const rows = await tx.query<Review>(
+    `insert into reviews as r (id, kind, workload_id, config_hash, push_id, approval_id, kept_classes, reason, done_by,
+       author_ids, done_at)
+     values ($1, $2, $3, $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11)
+     on conflict (workload_id, kind) where reviewed_at is null and kind in ('known_good', 'labels') do update
+       set config_hash = excluded.config_hash, kept_classes = excluded.kept_classes, reason = excluded.reason,
+         done_by = excluded.done_by, done_at = excluded.done_at,
+         author_ids = case when r.kind = 'labels'
+           then array(select distinct unnest(r.author_ids || excluded.author_ids)) else excluded.author_ids end
+     returning ${COLUMNS}`,
+    [
+      review.id,
+      review.kind,
+      review.workloadId,
+      review.configHash,
+      review.pushId,
+      review.approvalId,
+      review.keptClasses,
+      review.reason,
+      review.doneBy,
+      review.doneById,
+      review.doneAt,
+    ],
+  )
+  return rows[0]!
+}
+
+/** A review, whose row is locked until the transaction ends; null when there is none. */
+export async function lockReview(tx: Db, id: string): Promise<Review | null> {
+  const rows = await tx.query<Review>(`select ${COLUMNS} from reviews where id = $1 for update`, [id])
+  return rows[0] ?? null
+}
+
+/** Note who has looked at it, and whether that person found it in order. Its row must be locked. */
+export async function markReviewed(
+  tx: Db,
+  review: { id: string; by: string; byId: string; at: Date; comment: string; accepted: boolean },
+): Promise<Review> {
+  const rows = await tx.query<Review>(
+    `update reviews set reviewed_by = $2, reviewed_by_id = $3, reviewed_at = $4, comment = $5, accepted = $6
+     where id = $1 returning ${COLUMNS}`,
+    [review.id, review.by, review.byId, review.at, review.comment, review.accepted],
+  )
+  return rows[0]!
+}
+
+interface Page {
+  after: { at: Date; id: string } | null
+  limit: number
+}
+
+/** What waits, the oldest first. Labels that hold no more since `labelsSince` wait no more. */
+export async function listOpenReviews(db: Db, labelsSince: Date, page: Page): Promise<Review[]> {
+  return db.query<Review>(
+    `select ${COLUMNS} from reviews
+     where reviewed_at is null and (kind <> 'labels' or done_at > $1)
+       and ($2::timestamptz is null or (done_at, id) > ($2, $3))
+     order by done_at, id limit $4`,
+    [labelsSince, page.after?.at ?? null, page.after?.id ?? null, page.limit],
+  )
+}
+
+/** What somebody has looked at, the last first. */
+export async function listDoneReviews(db: Db, page: Page): Promise<Review[]> {
+  return db.query<Review>(
+    `select ${COLUMNS} from reviews
+     where reviewed_at is not null and ($1::timestamptz is null or (reviewed_at, id) < ($1, $2))
+     order by reviewed_at desc, id desc limit $3`,
+    [page.after?.at ?? null, page.after?.id ?? null, page.limit],
+  )
+}
+
+/** The classes that these workloads had before their labels were changed after `since`, and that nobody let go. */
+export async function listKeptClasses(
+  db: Db,
+  workloadIds: readonly string[],
+  since: Date,
+): Promise<Map<string, ApprovalClass[]>> {
+  const rows = await db.query<{ workloadId: string; classes: ApprovalClass[] }>(
+    `select workload_id as "workloadId", array_agg(distinct kept) as classes
+     from reviews, unnest(kept_classes) as kept
+     where workload_id = any($1::text[]) and kind = 'labels' and done_at > $2 and accepted is not true
+     group by workload_id`,
+    [workloadIds, since],
+  )
+  return new Map(rows.map(({ workloadId, classes }) => [workloadId, classes]))
+}
+
+/** Whether a target of a campaign was production before its labels were changed after `since`. */
+export async function keepsProduction(db: Db, campaignId: string, since: Date): Promise<boolean> {
+  const rows = await db.query<{ found: boolean }>(
+    `select exists (select from reviews r join campaign_targets t on t.workload_id = r.workload_id
+       where t.campaign_id = $1 and r.kind = 'labels' and r.done_at > $2 and r.accepted is not true
+         and 'production' = any(r.kept_classes)) as found`,
+    [campaignId, since],
+  )
+  return rows[0]?.found ?? false
+}

@@ -1,0 +1,42 @@
+import { array, boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
+import { named, note, type Sent } from './structs.ts'
+import { APPROVAL_CLASSES, REVIEW_KINDS } from './values.ts'
+
+export const ReviewKind = named(
+  'ReviewKind',
+  'Glass that was broken, a rollback, a pin, or labels by which other rules hold for approvals.',
+  enums(REVIEW_KINDS),
+)
+
+export const ReviewRecord = named(
+  'Review',
+  'Something that was done without an approval. It is listed until somebody else has looked at it.',
+  type({
+    id: string(),
+    kind: ReviewKind,
+    workload_id: string(),
+    config_hash: note('What was pushed or pinned.', optional(string())),
+    push_id: optional(string()),
+    approval_id: note('The request for which the glass was broken.', optional(string())),
+    kept_classes: note(
+      'Of labels: the classes that the workload had. Approvals follow the strictest of them and of its own.',
+      optional(array(enums(APPROVAL_CLASSES))),
+    ),
+    kept_until: note('Of labels: until then, or until somebody else accepts them.', optional(string())),
+    reason: string(),
+    done_by: string(),
+    done_at: string(),
+    reviewed_by: optional(string()),
+    reviewed_at: optional(string()),
+    comment: optional(string()),
+    accepted: note('Whether whoever looked found it in order.', optional(boolean())),
+  }),
+)
+export type ReviewRecord = Infer<typeof ReviewRecord>
+
+export const ReviewRequest = named(
+  'ReviewRequest',
+  'Body of `POST /api/reviews/{id}`. A config that was accepted counts as approved where it was pushed.',
+  type({ comment: defaulted(string(), ''), accepted: boolean() }),
+)
+export type ReviewRequest = Sent<typeof ReviewRequest>

@@ -1,0 +1,73 @@
+import { defineTexts } from './define.ts'
+
+const NONE = { break_glass: '', rollback: '', known_good: '', labels: '' }
+
+export const reviewTexts = defineTexts({
+  en: {
+    tab: 'To look at',
+    count: (text: string, count: number) => (count === 0 ? text : `${text} (${count})`),
+    lead: 'What was done without an approval stays here until somebody else has looked at it.',
+    none: 'Nobody has to look at anything.',
+    kind: {
+      ...NONE,
+      break_glass: 'Broken glass',
+      rollback: 'Rollback',
+      known_good: 'Known good pinned',
+      labels: 'Labels change the rule for approvals',
+    },
+    column: { what: 'What', workload: 'Workload', by: 'Done by', age: 'Age', why: 'Why', look: 'Look at it' },
+    holds: (until: string) => `The stricter rule holds until ${until}.`,
+    look: 'Looked at',
+    own: 'You did this: somebody else has to look at it.',
+    title: 'Look at what was done',
+    explain: {
+      ...NONE,
+      break_glass: 'Accepted, the config counts as approved here: it may be rolled back to and pinned.',
+      rollback: 'The config was approved before; you say whether going back to it was right.',
+      known_good: 'Failed pushes go back to this config.',
+      labels: 'Accepted, the labels count for approvals at once.',
+    },
+    comment: 'What you found',
+    needsComment: 'Say what you found.',
+    accept: 'In order',
+    refuse: 'Not in order',
+    done: 'Noted.',
+  },
+  fr: {
+    tab: 'À regarder',
+    count: (text: string, count: number) => (count === 0 ? text : `${text} (${count})`),
+    lead: 'Ce qui a été fait sans approbation reste ici jusqu’à ce que quelqu’un d’autre l’ait regardé.',
+    none: 'Personne n’a rien à regarder.',
+    kind: {
+      ...NONE,
+      break_glass: 'Bris de glace',
+      rollback: 'Retour en arrière',
+      known_good: 'Configuration sûre épinglée',
+      labels: 'Des étiquettes changent la règle d’approbation',
+    },
+    column: {
+      what: 'Quoi',
+      workload: 'Collecteur',
+      by: 'Fait par',
+      age: 'Âge',
+      why: 'Pourquoi',
+      look: 'Regarder',
+    },
+    holds: (until: string) => `La règle la plus stricte vaut jusqu’au ${until}.`,
+    look: 'Regardé',
+    own: 'Vous l’avez fait : quelqu’un d’autre doit le regarder.',
+    title: 'Regarder ce qui a été fait',
+    explain: {
+      ...NONE,
+      break_glass: 'Acceptée, la configuration vaut comme approuvée ici : on peut y revenir et l’épingler.',
+      rollback: 'La configuration avait été approuvée ; vous dites s’il était juste d’y revenir.',
+      known_good: 'Les poussées en échec reviennent à cette configuration.',
+      labels: 'Acceptées, les étiquettes valent aussitôt pour les approbations.',
+    },
+    comment: 'Ce que vous avez constaté',
+    needsComment: 'Dites ce que vous avez constaté.',
+    accept: 'En ordre',
+    refuse: 'Pas en ordre',
+    done: 'Noté.',
+  },
+})

@@ -1,0 +1,145 @@
+import { useSignal } from '@preact/signals'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
+import { say } from '../i18n/define.ts'
+import { formatExact, shortHash } from '../i18n/format.ts'
+import { reviewTexts } from '../i18n/reviews.ts'
+import { nameOf } from '../logic/workloads.ts'
+import { Action, bind, TextArea, unless } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { FormDialog } from '../parts/form.tsx'
+import { Ago } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
+import { api } from '../state/endpoints.ts'
+import { workloads } from '../state/fleet.ts'
+import { isForMe } from '../state/reviews.ts'
+import type { Resource } from '../state/use-resource.ts'
+
+/** Where what was done is shown. */
+function addressOf({
+  workload_id: id,
+  approval_id: approval,
+  config_hash: hash,
+  push_id: push,
+}: ReviewRecord) {
+  if (approval) return `/workloads/${id}/changes/${approval}`
+  if (hash && push) return `/workloads/${id}/pushes/${hash}?push=${push}`
+  return hash ? `/workloads/${id}/history` : `/workloads/${id}`
+}
+
+function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRecord>[] {
+  const words = say(reviewTexts)
+  const { column } = words
+  return [
+    {
+      title: column.what,
+      look: 'text',
+      cell: (review) => (
+        <a class="name" href={addressOf(review)}>
+          {words.kind[review.kind]} {review.config_hash && shortHash(review.config_hash)}
+        </a>
+      ),
+    },
+    {
+      title: column.workload,
+      cell: ({ workload_id: id }) => {
+        const workload = workloads.get(id)
+        return <a href={`/workloads/${id}`}>{workload ? nameOf(workload) : id.slice(0, 8)}</a>
+      },
+    },
+    { title: column.by, cell: ({ done_by: by }) => by },
+    { title: column.age, look: 'muted', cell: ({ done_at: at }) => <Ago at={at} /> },
+    {
+      title: column.why,
+      look: 'text',
+      cell: ({ reason, kept_until: until }) => (
+        <>
+          {reason || '–'}
+          {until && <span class="sub">{words.holds(formatExact(until))}</span>}
+        </>
+      ),
+    },
+    {
+      title: column.look,
+      isTitleHidden: true,
+      cell: (review) => {
+        const permission = review.kind === 'labels' ? 'settings:manage' : 'config:approve'
+        const reason = unless(permission) ?? (isForMe(review) ? null : words.own)
+        return (
+          <Action reason={reason} onClick={() => onLook(review)}>
+            {words.look}
+          </Action>
+        )
+      },
+    },
+  ]
+}
+
+/** Ask what somebody found who looked at it. */
+function LookDialog({
+  review,
+  reload,
+  onClose,
+}: {
+  review: ReviewRecord
+  reload: () => void
+  onClose: () => void
+}) {
+  const words = say(reviewTexts)
+  const comment = useSignal('')
+  const answer = async (accepted: boolean) => {
+    const result = await api.review(review.id, { comment: comment.value.trim(), accepted })
+    if (!result.ok) return toastFailure(result)
+    toast(words.done)
+    onClose()
+    reload()
+  }
+  const reason = comment.value.trim() === '' ? words.needsComment : null
+  return (
+    <FormDialog
+      title={words.title}
+      send={words.accept}
+      onSend={() => answer(true)}
+      onClose={onClose}
+      reason={reason}
+      beside={
+        <Action reason={reason} onClick={() => void answer(false)}>
+          {words.refuse}
+        </Action>
+      }
+    >
+      <p>{words.explain[review.kind]}</p>
+      <TextArea label={words.comment} {...bind(comment)} />
+    </FormDialog>
+  )
+}
+
+/** What was done without an approval, the oldest first. */
+export function Reviews({ of: reviews, only }: { of: Resource<ReviewRecord[]>; only: string | null }) {
+  const words = say(reviewTexts)
+  const looking = useSignal<ReviewRecord | null>(null)
+  return (
+    <>
+      <p class="muted">{words.lead}</p>
+      <Loaded of={reviews}>
+        {(all) => {
+          const shown = all.filter(({ workload_id: id }) => only === null || id === only)
+          if (shown.length === 0) return <p class="empty">{words.none}</p>
+          const columns = columnsOf((review) => {
+            looking.value = review
+          })
+          return <Table label={words.tab} columns={columns} rows={shown} keyOf={({ id }) => id} />
+        }}
+      </Loaded>
+      {looking.value && (
+        <LookDialog
+          review={looking.value}
+          reload={reviews.reload}
+          onClose={() => {
+            looking.value = null
+          }}
+        />
+      )}
+    </>
+  )
+}

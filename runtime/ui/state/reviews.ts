@@ -1,0 +1,15 @@
+import type { HubFrame } from '../../../lib/wire/hub.ts'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
+import { api } from './endpoints.ts'
+import { me } from './session.ts'
+import { type Resource, useResource } from './use-resource.ts'
+
+const touchesReviews = (frame: HubFrame) =>
+  frame.type === 'review_update' || frame.type === 'workload_removed'
+
+/** What waits for a second person; not fetched where nobody asks. */
+export const useReviews = (isAsked: boolean): Resource<ReviewRecord[]> =>
+  useResource(isAsked ? 'reviews' : null, (abort) => api.reviews('open', abort), touchesReviews)
+
+/** Whether somebody else did it, so that one may look at it oneself. */
+export const isForMe = ({ done_by: by }: ReviewRecord): boolean => by !== me.value?.email
