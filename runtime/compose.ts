@@ -3,6 +3,7 @@ import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
+import { openChangeNews } from '../lib/changes/news.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
@@ -132,10 +133,13 @@ export function compose(ground: Ground): Composed {
     notices,
     network: ground.network,
   })
+  const news = openChangeNews({
+    ...{ clock, random, hasWebhook: webhooks.isEnabled, publicUrl: config.publicUrl },
+  })
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
-    ...{ alerts, webhooks, recommendedVersion, reportWorkers: workers.report },
-    ...openCampaigns(ground, { db, fleet, counters, hub, configs }),
+    ...{ alerts, webhooks, news, recommendedVersion, reportWorkers: workers.report },
+    ...openCampaigns(ground, { db, fleet, counters, hub, configs, news }),
     reportTurns: new ReportTurns(),
     keptReports: new KeptPacks(clock),
     running: ground.running,
@@ -196,7 +200,7 @@ export function composePeople(
 /** What brings a config to many workloads: fleet configs, campaigns, and the workloads that they find. */
 function openCampaigns(
   { config, clock, random, log }: Ground,
-  parts: Pick<Context, 'db' | 'fleet' | 'counters' | 'hub' | 'configs'>,
+  parts: Pick<Context, 'db' | 'fleet' | 'counters' | 'hub' | 'configs' | 'news'>,
 ): Pick<Context, 'fleetConfigs' | 'configTargets' | 'campaigns' | 'autoApply'> {
   const { db, fleet } = parts
   const fleetConfigs = new FleetConfigs({ db, clock, fleet })

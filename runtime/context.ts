@@ -3,6 +3,7 @@ import type { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
 import type { AuditedDatabase } from '../lib/audit/database.ts'
 import type { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import type { Campaigns } from '../lib/campaigns/campaigns.ts'
+import type { ChangeNews } from '../lib/changes/news.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ConfigTargets } from '../lib/configs/check/target.ts'
 import type { ConfigEngine } from '../lib/configs/engine.ts'
@@ -74,6 +75,8 @@ export interface Context {
   counters: FleetCounters
   alerts: AlertEngine
   webhooks: WebhookDeliveries
+  /** Owes the webhook what happens to changes. */
+  news: ChangeNews
   /** The OpenAPI document as JSON. */
   openApi(): string
   /** Reads configs, large ones in worker threads. */

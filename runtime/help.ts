@@ -59,7 +59,8 @@ Environment (durations are whole numbers above 0):
   PASSWORD_LOGIN                    only:<e-mail> leaves one local administrator (all)
   CORS_ORIGINS                      origins of other browser clients; with the session
                                     cookie only those set here (http://localhost:5173)
-  WEBHOOK_URL                       called for each new alert (none)
+  WEBHOOK_URL                       called for each new alert, and for changes that are requested,
+                                    approved, rejected or pushed by breaking the glass (none)
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY the proxy on the way there, and hosts and networks without it (none)
   MIN_AGENT_VERSION                 older collectors are flagged (none)
   DB_MAX_OPEN_CONNS, DB_MAX_IDLE_CONNS

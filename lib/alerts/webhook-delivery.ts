@@ -29,7 +29,7 @@ export interface WebhookDeliveryParts {
   network: WebhookNetwork
 }
 
-/** Calls the alert webhook for what is owed: at least once each, three times at most, never in a heap. */
+/** Calls the webhook for what is owed, alerts and news of changes: at least once each, three times at most, never in a heap. */
 export class WebhookDeliveries {
   readonly #parts: WebhookDeliveryParts
   readonly #url: string | null
@@ -108,7 +108,7 @@ export class WebhookDeliveries {
     if (!outcome.ok && signal.aborted) return
     const isLast = delivery.attempts >= ATTEMPTS_MAX
     this.stats[outcome.ok ? 'delivered' : isLast ? 'given_up' : 'failed']++
-    if (outcome.ok) log.info({ ...fields, status: outcome.status }, 'alert delivered to the webhook')
+    if (outcome.ok) log.info({ ...fields, status: outcome.status }, 'delivered to the webhook')
     else if (isLast) log.error({ ...fields, outcome }, 'webhook delivery given up after the last attempt')
     else log.warn({ ...fields, outcome }, 'webhook delivery failed and will be tried again')
     if (outcome.ok || isLast) await deleteDelivery(db, delivery.id)

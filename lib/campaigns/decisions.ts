@@ -2,6 +2,7 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { discountOf, shortfallOf } from '../changes/judge-approvals.ts'
+import { toCampaignNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
@@ -17,6 +18,7 @@ import {
   type StoredCampaign,
 } from '../store/campaigns.ts'
 import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
+import type { ChangeEvent } from '../wire/news.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import type { CampaignDraft } from './read-campaign.ts'
@@ -296,7 +298,17 @@ async function decide(
       plan_hash: campaign.planHash,
       ...(comment.trim() === '' ? {} : { comment: comment.trim() }),
     })
+    const event = EVENTS[action]
+    if (event !== undefined)
+      await parts.news.owe(tx, { event, by: actor.email, about: toCampaignNews(campaign) })
     await tx.record({ action, resource: 'campaign', resourceId: id, detail })
     return { ok: true, campaign }
   })
+}
+
+/** The decisions that the webhook is told of. */
+const EVENTS: Readonly<Record<string, ChangeEvent>> = {
+  'campaign.request': 'change_requested',
+  'campaign.approve': 'change_approved',
+  'campaign.reject': 'change_rejected',
 }

@@ -14,6 +14,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorable } from '../model/storable.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { ValidationErrorWire } from '../wire/errors.ts'
+import type { ChangeNews } from './news.ts'
 
 /** What approvals work with. */
 export interface ApprovalParts {
@@ -23,6 +24,7 @@ export interface ApprovalParts {
   fleet: Fleet
   counters: FleetCounters
   hub: Hub
+  news: ChangeNews
   configs: ConfigEngine
   configTargets: ConfigTargets
   fleetConfigs: Pick<FleetConfigs, 'membershipOf' | 'noteHold'>

@@ -15,6 +15,7 @@ import { toApprovalFrame } from './approval-record.ts'
 import { type ApprovalStanding, readStanding } from './approval-standing.ts'
 import { discountOf } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
+import { tellOfRequest } from './news.ts'
 
 export type ApproveOutcome =
   | { ok: true; approval: Approval }
@@ -60,6 +61,7 @@ export async function approveApproval(
     const approval = judgement.isEnough
       ? await markApproved(tx, { id: approvalId, ...approver, now })
       : await touchApproval(tx, approvalId, now)
+    await tellOfRequest(parts, tx, 'change_approved', approval, actor)
     await recordStep(tx, 'config.approval.approve', approval)
     tx.afterCommit(() => {
       parts.hub.broadcast(toApprovalFrame(approval))

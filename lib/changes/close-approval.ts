@@ -8,6 +8,7 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
+import { tellOfRequest } from './news.ts'
 
 export type CloseOutcome =
   | { ok: true; approval: Approval }
@@ -40,6 +41,7 @@ export async function endApproval(
       ...{ comment: comment.text === '' ? null : comment.text, now: parts.clock.now() },
     })
     if (approval === null) return { ok: false, code: 'approval-not-pending' }
+    if (status === 'rejected') await tellOfRequest(parts, tx, 'change_rejected', approval, actor)
     await recordStep(tx, ACTIONS[status], approval)
     tx.afterCommit(() => {
       parts.hub.broadcast(toApprovalFrame(approval))

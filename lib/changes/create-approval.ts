@@ -14,6 +14,7 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
+import { tellOfRequest } from './news.ts'
 
 /** A request as it comes in. */
 export interface ApprovalRequest {
@@ -90,6 +91,7 @@ function store(parts: ApprovalParts, actor: ApprovalActor, wanted: NewApproval):
     const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
     const retired = await retirePendingApproval(tx, workloadId, wanted.targetGroup, by)
     const approval = await insertApproval(tx, wanted)
+    await tellOfRequest(parts, tx, 'change_requested', approval, actor)
     await tx.record({
       ...{ action: 'config.approval.request', resource: 'workload', resourceId: workloadId },
       ...{ configHash: draftHash, detail: `${approval.id}:${approval.targetGroup}` },

@@ -33,7 +33,8 @@ import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { shortfallOf } from './judge-approvals.ts'
-import { noteUnreviewed, type Unreviewed } from './reviews.ts'
+import { tellOfRequest } from './news.ts'
+import { noteUnreviewed } from './reviews.ts'
 
 /** A push of a request as it comes in. */
 export interface ApprovalPush {
@@ -235,7 +236,7 @@ async function commit(
         await storeHold(tx, hold)
         tx.afterCommit(() => parts.fleetConfigs.noteHold(hold))
       }
-      if (breakGlass) await noteUnreviewed(parts, tx, actor, toUnreviewed(push, approval, pushId))
+      if (breakGlass) await tellOfBrokenGlass(parts, tx, push, pushed)
       await recordPush(tx, push, approval)
       const frame = toApprovalFrame(pushed)
       tx.afterCommit(() => {
@@ -261,11 +262,19 @@ function recordPush(
   })
 }
 
-/** What a second person has to look at. */
-const toUnreviewed = (push: ApprovalPush, approval: Approval, pushId: string): Unreviewed => ({
-  ...{ kind: 'break_glass', workloadId: push.workloadId, configHash: approval.draftHash, pushId },
-  ...{ approvalId: approval.id, reason: push.breakGlassReason },
-})
+/** Broken glass is told of at once, and a second person has to look at it. */
+async function tellOfBrokenGlass(
+  parts: ApprovalParts,
+  tx: ActTransaction,
+  { actor, workloadId, breakGlassReason: reason }: ApprovalPush,
+  approval: Approval,
+): Promise<void> {
+  const { id: approvalId, draftHash: configHash, pushId } = approval
+  await noteUnreviewed(parts, tx, actor, {
+    ...{ kind: 'break_glass', workloadId, configHash, pushId, approvalId, reason },
+  })
+  await tellOfRequest(parts, tx, 'glass_broken', approval, actor, reason)
+}
 
 /**
  * Whoever gives a workload under a fleet config something else means it: campaigns leave it alone until somebody

@@ -14,7 +14,7 @@ import { type ApprovalActor, readComment, type TextRefusal } from './approval-pa
 import { discountOf } from './judge-approvals.ts'
 
 /** What was done past an approval, before it has a name. */
-export type Unreviewed = Pick<NewReview, 'kind' | 'workloadId'> &
+type Unreviewed = Pick<NewReview, 'kind' | 'workloadId'> &
   Partial<Pick<NewReview, 'configHash' | 'pushId' | 'approvalId' | 'reason' | 'keptClasses'>>
 
 interface Parts {

@@ -1,9 +1,10 @@
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
-/** One POST that the alert webhook is still owed. */
+/** One POST that the webhook is still owed. */
 export interface WebhookDelivery {
   id: string
+  /** Of the alert, the request or the campaign that it is about. */
   alertId: string
   body: string
   /** The attempts made, the one that is about to be made included. */

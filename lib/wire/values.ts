@@ -48,6 +48,14 @@ export const APPROVAL_STEPS = [
 /** Where a config is to run, as far as approvals go. */
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 
+/** What the webhook is told of changes. */
+export const CHANGE_EVENTS = [
+  'change_requested',
+  'change_approved',
+  'change_rejected',
+  'glass_broken',
+] as const
+
 /** What a second person has to look at. */
 export const REVIEW_KINDS = ['break_glass', 'rollback', 'known_good', 'labels'] as const
 

@@ -75,7 +75,10 @@ test('broken glass waits under Approvals, for everybody but whoever broke it, un
 })
 
 test('the same is said in French', async () => {
-  const { page, context } = await visit(browser, service.url, { locale: 'fr-FR' })
+  const omar = new Api(service.url)
+  await omar.login(OMAR)
+  await omar.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
+  const { page, context } = await visit(browser, service.url)
   await signIn(page, OMAR)
   await page.goto('/approvals?status=reviews')
   await page.getByText('Personne n’a rien à regarder.').waitFor()

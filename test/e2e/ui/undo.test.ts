@@ -30,7 +30,7 @@ test('an alert is resolved with a reason, which is shown, and opened again', asy
   await dialog.getByLabel(/^Why/).fill('we know, fixed on Monday')
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await page.getByRole('button', { name: 'Undo' }).waitFor()
-  expect(await row.count()).toBe(0)
+  await expect.poll(() => row.count()).toBe(0)
   await page.getByRole('button', { name: 'Resolved too' }).click()
   await row.getByText('“we know, fixed on Monday”').waitFor()
   await row.getByRole('button', { name: 'Open again' }).click()

@@ -1,0 +1,98 @@
+import type { AuditActor } from '../audit/event.ts'
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import { redactText } from '../redact/redact.ts'
+import type { Approval } from '../store/approvals.ts'
+import type { StoredCampaign } from '../store/campaigns.ts'
+import type { Db } from '../store/db.ts'
+import { insertDeliveries } from '../store/webhook-deliveries.ts'
+import type { ChangeEvent, ChangeNewsBody } from '../wire/news.ts'
+
+/** What happened, whoever did it, and what it is about. */
+interface News {
+  event: ChangeEvent
+  by: string
+  /** Why glass was broken; '' otherwise. */
+  reason?: string
+  about: NewsSubject
+}
+
+type NewsSubject = Omit<ChangeNewsBody['change'], 'by' | 'reason'> & { path: string }
+
+/** Tells the webhook of changes that wait for somebody, and of their answers. */
+export interface ChangeNews {
+  /** Owe the webhook this, where there is one; in the transaction of what happened, before its record. */
+  owe(tx: Db, news: News): Promise<void>
+}
+
+const REASON_LENGTH_MAX = 300
+const NAME_LENGTH_MAX = 120
+
+const cut = (text: string, most: number): string => [...text].slice(0, most).join('')
+
+/**
+ * News over the deliveries of the alert webhook. A link is given where browsers' address is known. Nothing of a draft and
+ * nobody's comment is told: only why glass was broken, without the secrets that somebody may have written into it.
+ */
+export function openChangeNews(parts: {
+  clock: Clock
+  random: Random
+  hasWebhook: boolean
+  /** Where browsers find the service; empty when nobody said. */
+  publicUrl: string
+}): ChangeNews {
+  const { clock, random, hasWebhook } = parts
+  const base = parts.publicUrl.replace(/\/+$/, '')
+  return {
+    async owe(tx, { event, by, reason = '', about: { path, ...about } }) {
+      if (!hasWebhook) return
+      const now = clock.now()
+      const told = cut(redactText(reason), REASON_LENGTH_MAX)
+      const body: ChangeNewsBody = {
+        event,
+        at: now.toISOString(),
+        ...(base === '' ? {} : { link: base + path }),
+        change: { ...about, by, ...(told === '' ? {} : { reason: told }) },
+      }
+      await insertDeliveries(
+        tx,
+        [{ id: uuidv7(now, random), alertId: about.id, body: JSON.stringify(body) }],
+        now,
+      )
+    },
+  }
+}
+
+/** Owe the webhook what happened to a request. */
+export const tellOfRequest = (
+  { news, fleet }: { news: ChangeNews; fleet: Pick<Fleet, 'workload'> },
+  tx: Db,
+  event: ChangeEvent,
+  approval: Approval,
+  { email: by }: Pick<AuditActor, 'email'>,
+  reason = '',
+): Promise<void> => {
+  const name = fleet.workload(approval.workloadId)?.displayName ?? ''
+  return news.owe(tx, { event, by, reason, about: toRequestNews(approval, name) })
+}
+
+/** A request as the webhook is told of it. */
+const toRequestNews = (
+  { id, workloadId, status, targetGroup, targetEnv, prodTarget, draftHash, requester }: Approval,
+  displayName: string,
+): NewsSubject => ({
+  ...{ kind: 'request', id, status, requested_by: requester, production: prodTarget },
+  ...{ workload_id: workloadId, workload_name: cut(displayName, NAME_LENGTH_MAX), draft_hash: draftHash },
+  ...{ target_group: cut(targetGroup, NAME_LENGTH_MAX), target_env: cut(targetEnv, NAME_LENGTH_MAX) },
+  path: `/workloads/${workloadId}/changes/${id}`,
+})
+
+/** A campaign as the webhook is told of it. */
+export const toCampaignNews = ({ id, status, name, plan, requestedBy }: StoredCampaign): NewsSubject => ({
+  ...{ kind: 'campaign', id, status, name: cut(name, NAME_LENGTH_MAX) },
+  ...(requestedBy === null ? {} : { requested_by: requestedBy }),
+  production: (plan?.production_count ?? 0) > 0,
+  ...(plan === null ? {} : { workload_count: plan.target_count }),
+  path: `/campaigns/${id}`,
+})
