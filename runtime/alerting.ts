@@ -2,20 +2,21 @@ import { AlertEngine, type AlertNotices } from '../lib/alerts/engine.ts'
 import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
+import { type ChangeNews, openChangeNews } from '../lib/changes/news.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { FleetDeps } from '../lib/fleet/state/deps.ts'
 import type { Config } from './config.ts'
 
-/** The alert engine and its webhook over a fleet, as the settings want them. */
+/** The alert engine and its webhook over a fleet, and the news of changes for it, as the settings want them. */
 export function openAlerting(
-  config: Pick<Config, 'disconnectGraceMs' | 'minAgentVersion' | 'webhookUrl'>,
+  config: Pick<Config, 'disconnectGraceMs' | 'minAgentVersion' | 'publicUrl' | 'webhookUrl'>,
   parts: Pick<FleetDeps, 'clock' | 'db' | 'log' | 'random'> & {
     fleet: Fleet
     notices: AlertNotices
     network: WebhookNetwork
     recommendedVersion: { readonly version: string }
   },
-): { alerts: AlertEngine; webhooks: WebhookDeliveries } {
+): { alerts: AlertEngine; webhooks: WebhookDeliveries; news: ChangeNews } {
   const { db, clock, random, log, fleet, notices, network } = parts
   const { minAgentVersion } = config
   const problem = minAgentVersionProblem(minAgentVersion)
@@ -32,5 +33,7 @@ export function openAlerting(
     },
     hasWebhook: webhooks.isEnabled,
   })
-  return { alerts, webhooks }
+  const { publicUrl } = config
+  const news = openChangeNews({ clock, random, hasWebhook: webhooks.isEnabled, publicUrl })
+  return { alerts, webhooks, news }
 }

@@ -3,7 +3,6 @@ import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
-import { openChangeNews } from '../lib/changes/news.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
@@ -123,7 +122,7 @@ export function compose(ground: Ground): Composed {
   const { fleet, views, counters, notices } = openFleet(ground, db, configs, hub, recommendedVersion)
   const tellBrowsers = () => hub.announce({ type: 'resync' })
   const doubts = new CommitDoubts({ db, timers, log, counters, fleet, tellBrowsers })
-  const { alerts, webhooks } = openAlerting(config, {
+  const { alerts, webhooks, news } = openAlerting(config, {
     recommendedVersion,
     db,
     clock,
@@ -132,9 +131,6 @@ export function compose(ground: Ground): Composed {
     fleet,
     notices,
     network: ground.network,
-  })
-  const news = openChangeNews({
-    ...{ clock, random, hasWebhook: webhooks.isEnabled, publicUrl: config.publicUrl },
   })
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
