@@ -110,6 +110,8 @@ import reportsEvidencePack from '../functions/reports/evidence-pack.ts'
 import reportsExport from '../functions/reports/export.ts'
 import reviewsList from '../functions/reviews/list.ts'
 import reviewsReview from '../functions/reviews/review.ts'
+import rightsMine from '../functions/rights/mine.ts'
+import rightsOfUser from '../functions/rights/of-user.ts'
 import rollbackPrepare from '../functions/rollback/prepare.ts'
 import rollbackStatus from '../functions/rollback/status.ts'
 import rollbackToDefault from '../functions/rollback/to-default.ts'
@@ -287,6 +289,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'reports/export', definition: reportsExport },
   { id: 'reviews/list', definition: reviewsList },
   { id: 'reviews/review', definition: reviewsReview },
+  { id: 'rights/mine', definition: rightsMine },
+  { id: 'rights/of-user', definition: rightsOfUser },
   { id: 'rollback/prepare', definition: rollbackPrepare },
   { id: 'rollback/status', definition: rollbackStatus },
   { id: 'rollback/to-default', definition: rollbackToDefault },

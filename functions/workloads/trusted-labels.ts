@@ -22,7 +22,11 @@ export default defineHttp({
     if (refusal !== null) return problem(refusal.code, refusal.details)
     const labels = Object.fromEntries(Object.entries(body.labels).sort(([a], [b]) => (a < b ? -1 : 1)))
     const outcome = await labelWorkload<never>(ctx, params.id, () => ({ ok: true, labels }), actor)
-    if (outcome.ok) return json({ workload_id: params.id, labels } satisfies TrustedLabels)
+    if (outcome.ok) {
+      const until = outcome.stricterUntil?.toISOString()
+      const stricter = until === undefined ? {} : { stricter_until: until }
+      return json({ workload_id: params.id, labels, ...stricter } satisfies TrustedLabels)
+    }
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },
 })

@@ -4,7 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type ApprovalClass, approvalClassOf } from '../model/approval-policy.ts'
+import { type ApprovalClass, approvalClassOf, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import type { ApprovalActor } from './approval-parts.ts'
 import { labelsSince, noteUnreviewed } from './reviews.ts'
@@ -22,20 +22,26 @@ interface Parts {
 /**
  * Make the labels that operators set on a workload from those that it has, or refuse to. They count at once for
  * everything but approvals: those follow the strictest of the classes that the workload had and has until a second
- * person has accepted the labels, or a day has passed.
+ * person has accepted the labels, or a day has passed: `stricterUntil` says until when, where the class changed.
  */
-export function labelWorkload<Refused extends { ok: false }>(
+export async function labelWorkload<Refused extends { ok: false }>(
   parts: Parts,
   id: string,
   change: (before: Labels) => { ok: true; labels: Labels } | Refused,
   actor: ApprovalActor,
-): Promise<{ ok: true } | { ok: false; code: 'workload-not-found' } | Refused | AuditFailure> {
+): Promise<
+  | { ok: true; stricterUntil: Date | null }
+  | { ok: false; code: 'workload-not-found' }
+  | Refused
+  | AuditFailure
+> {
   const { fleet, clock, log } = parts
   const reported = fleet.workload(id)?.labels ?? {}
   const classOf = (trustedLabels: Labels): ApprovalClass =>
     approvalClassOf({ ...{ targetEnv: '', targetGroup: '' }, labels: reported, trustedLabels })
   let former: ApprovalClass | null = null
-  return fleet.changeTrustedLabels<Refused>(
+  let stricterUntil: Date | null = null
+  const outcome = await fleet.changeTrustedLabels<Refused>(
     id,
     (before) => {
       former = classOf(before)
@@ -51,6 +57,7 @@ export function labelWorkload<Refused extends { ok: false }>(
           keptClasses: [...new Set([...kept, former])].sort(),
           reason: `${former} → ${own}`,
         })
+        stricterUntil = new Date(clock.now().getTime() + LOWERING_WAIT_MS)
         const said = { email: actor.email, workload_id: id, from: former, to: own }
         tx.afterCommit(() => log.warn(said, 'other rules for approvals wait for a second person'))
       }
@@ -60,4 +67,5 @@ export function labelWorkload<Refused extends { ok: false }>(
       })
     },
   )
+  return outcome.ok ? { ok: true, stricterUntil } : outcome
 }

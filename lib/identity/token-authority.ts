@@ -139,7 +139,9 @@ class StoredTokenAuthority implements TokenAuthority {
 }
 
 /** Until when a token works, if nothing changes; null when its holder may not be asked for. */
-function activeUntil(row: ApiTokenRow): Date | null {
+export function activeUntil(
+  row: Pick<ApiTokenRow, 'holder' | 'hasOwner' | 'expiresAt' | 'lastLoginAt'>,
+): Date | null {
   if (row.holder === 'service') return row.hasOwner ? row.expiresAt : null
   if (row.lastLoginAt === null) return null
   return new Date(Math.min(row.expiresAt.getTime(), row.lastLoginAt.getTime() + HOLDER_ACTIVE_MS))

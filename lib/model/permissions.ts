@@ -18,6 +18,11 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number]
 
+/**
+ * What takes a person who is signed in, at every endpoint that asks for it: no token may, and no service account ever.
+ */
+export const IN_PERSON: readonly Permission[] = ['config:approve', 'config:break_glass']
+
 export const ROLES = ['viewer', 'editor', 'administrator'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -48,6 +48,11 @@ export const APPROVAL_STEPS = [
 /** Where a config is to run, as far as approvals go. */
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 
+/** Why a token does not work now. */
+export const TOKEN_IDLES = ['expired', 'holder_inactive', 'ownerless'] as const
+/** Why somebody may not do what was given. */
+export const WITHHELD_REASONS = ['needs_person', 'not_held'] as const
+
 /** What the webhook is told of changes. */
 export const CHANGE_EVENTS = [
   'change_requested',

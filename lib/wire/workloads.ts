@@ -123,6 +123,10 @@ export const TrustedLabels = named(
   type({
     workload_id: string(),
     labels: dictionary(string()),
+    stricter_until: note(
+      'Where these labels change which rule holds for approvals: until when the stricter one holds, if nobody else accepts them.',
+      optional(string()),
+    ),
   }),
 )
 export type TrustedLabels = Infer<typeof TrustedLabels>

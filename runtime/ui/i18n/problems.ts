@@ -1,5 +1,6 @@
 import type { WireCode } from '../../problems.ts'
 import { defineTexts, say } from './define.ts'
+import { describeDiscount } from './discounts.ts'
 
 /** What each refusal of the server means to who asked. `{max}` stands for the field of the answer of that name. */
 export const problemTexts = defineTexts({
@@ -497,7 +498,8 @@ export const problemTexts = defineTexts({
 export function sayProblem(code: string, body: object): string | null {
   const texts = say(problemTexts)
   if (!Object.hasOwn(texts, code)) return null
-  return texts[code as WireCode].replace(/\{(\w+)\}/g, (_, name: string) =>
-    String((body as Record<string, unknown>)[name] ?? ''),
-  )
+  return texts[code as WireCode].replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String((body as Record<string, unknown>)[name] ?? '')
+    return name === 'reason' && code.endsWith('_needs_another') ? describeDiscount(value) : value
+  })
 }

@@ -17,6 +17,8 @@ export const reviewTexts = defineTexts({
     },
     column: { what: 'What', workload: 'Workload', by: 'Done by', age: 'Age', why: 'Why', look: 'Look at it' },
     holds: (until: string) => `The stricter rule holds until ${until}.`,
+    labelsWait: (until: string) =>
+      `Saved. Approvals follow the stricter rule until ${until}, or until somebody else accepts the labels.`,
     look: 'Looked at',
     own: 'You did this: somebody else has to look at it.',
     title: 'Look at what was done',
@@ -54,6 +56,8 @@ export const reviewTexts = defineTexts({
       look: 'Regarder',
     },
     holds: (until: string) => `La règle la plus stricte vaut jusqu’au ${until}.`,
+    labelsWait: (until: string) =>
+      `Enregistré. Les approbations suivent la règle la plus stricte jusqu’au ${until}, ou jusqu’à ce que quelqu’un d’autre accepte les étiquettes.`,
     look: 'Regardé',
     own: 'Vous l’avez fait : quelqu’un d’autre doit le regarder.',
     title: 'Regarder ce qui a été fait',

@@ -2,6 +2,8 @@ import { useSignal } from '@preact/signals'
 import { trustedAmong } from '../../../lib/wire/labels.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { formatExact } from '../i18n/format.ts'
+import { reviewTexts } from '../i18n/reviews.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
 import { Action, bind, TextArea } from '../parts/controls.tsx'
@@ -19,7 +21,8 @@ function LabelsForm({ id, labels }: { id: string; labels: Record<string, string>
     if (!read.ok) return toast(words.badLine(read.line), 'bad')
     const result = await api.setTrustedLabels(id, read.labels)
     if (!result.ok) return toastFailure(result)
-    toast(say(commonTexts).saved)
+    const until = result.value.stricter_until
+    toast(until === undefined ? say(commonTexts).saved : say(reviewTexts).labelsWait(formatExact(until)))
     void loadFleet()
   }
   return (

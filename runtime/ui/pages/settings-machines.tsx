@@ -3,6 +3,7 @@ import { permissionsOf, ROLES } from '../../../lib/model/permissions.ts'
 import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import { Action, bind, Select, TextField } from '../parts/controls.tsx'
@@ -13,6 +14,7 @@ import { NewToken, TokenTable } from '../parts/token-table.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { RightsDialog } from './rights-dialog.tsx'
 
 const groupOptions = () => ROLES.map((id): [string, string] => [id, say(settingsTexts).role[id] ?? id])
 
@@ -156,7 +158,7 @@ function RemoveMachine({ account, reload, onClose }: Omit<MachineProps, 'users'>
 
 function Machine({ account, users, reload }: MachineProps) {
   const words = say(tokenTexts)
-  const open = useSignal<'token' | 'remove' | null>(null)
+  const open = useSignal<'token' | 'rights' | 'remove' | null>(null)
   const show = (what: typeof open.value) => {
     open.value = what
   }
@@ -165,6 +167,7 @@ function Machine({ account, users, reload }: MachineProps) {
       <div class="head">
         <h2 style={{ margin: '0' }}>{account.name}</h2>
         <div class="actions">
+          <Action onClick={() => show('rights')}>{say(rightsTexts).open}</Action>
           <Action onClick={() => show('token')}>{words.create}</Action>
           <Action kind="danger" onClick={() => show('remove')}>
             {say(commonTexts).remove}
@@ -178,6 +181,9 @@ function Machine({ account, users, reload }: MachineProps) {
       )}
       <MachineChoices account={account} users={users} reload={reload} />
       <MachineTokens account={account} isAsking={open.value === 'token'} onAsked={() => show(null)} />
+      {open.value === 'rights' && (
+        <RightsDialog id={account.id} name={account.name} onClose={() => show(null)} />
+      )}
       {open.value === 'remove' && (
         <RemoveMachine account={account} reload={reload} onClose={() => show(null)} />
       )}

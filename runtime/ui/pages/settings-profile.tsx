@@ -2,8 +2,9 @@ import { useSignal } from '@preact/signals'
 import { LANGUAGES, THEMES } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
-import { bind, Select, TextField } from '../parts/controls.tsx'
+import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -11,6 +12,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { DENSITIES, density, setDensity } from '../state/density.ts'
 import { api } from '../state/endpoints.ts'
 import { me, savePreferences } from '../state/session.ts'
+import { RightsDialog } from './rights-dialog.tsx'
 
 interface PasswordFault {
   field: 'current' | 'next' | 'again'
@@ -69,6 +71,20 @@ function PasswordForm() {
   )
 }
 
+/** What one may do oneself, and why. */
+function OwnRights({ email }: { email: string }) {
+  const isAsked = useSignal(false)
+  const ask = (next: boolean) => {
+    isAsked.value = next
+  }
+  return (
+    <div class="actions">
+      <Action onClick={() => ask(true)}>{say(rightsTexts).open}</Action>
+      {isAsked.value && <RightsDialog id={null} name={email} onClose={() => ask(false)} />}
+    </div>
+  )
+}
+
 /** Who one is, how it looks, which language, and the password. */
 export function ProfileSection() {
   const words = say(settingsTexts)
@@ -98,6 +114,7 @@ export function ProfileSection() {
             ],
           ]}
         />
+        <OwnRights email={user.email} />
       </section>
       <section class="pane">
         <h2>{words.appearance}</h2>

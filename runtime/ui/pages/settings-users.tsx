@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
+import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -13,6 +14,7 @@ import { toast } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { RightsDialog } from './rights-dialog.tsx'
 
 const ROLES = ['viewer', 'editor', 'administrator']
 
@@ -120,7 +122,7 @@ function RemoveUser({
   )
 }
 
-type Open = { kind: 'new' } | { kind: 'reset' | 'remove'; user: UserRecord } | null
+type Open = { kind: 'new' } | { kind: 'rights' | 'reset' | 'remove'; user: UserRecord } | null
 
 /** People of the identity provider who may be local users; nothing is shown where there are none. */
 function Links({ onLinked }: { onLinked: () => void }) {
@@ -211,6 +213,9 @@ function columnsOf(onOpen: (open: Open) => void, reload: () => void): TableColum
       isTitleHidden: true,
       cell: (user) => (
         <span class="actions row-actions">
+          <Action kind="plain" onClick={() => onOpen({ kind: 'rights', user })}>
+            {say(rightsTexts).open}
+          </Action>
           {user.has_password !== false && (
             <Action kind="plain" onClick={() => onOpen({ kind: 'reset', user })}>
               {words.reset}
@@ -257,6 +262,9 @@ export function UsersSection() {
         )}
       </Loaded>
       {open.value?.kind === 'new' && <NewUser onClose={close} onDone={done} />}
+      {open.value?.kind === 'rights' && (
+        <RightsDialog id={open.value.user.id} name={open.value.user.email} onClose={close} />
+      )}
       {open.value?.kind === 'reset' && <ResetPassword user={open.value.user} onClose={close} />}
       {open.value?.kind === 'remove' && <RemoveUser user={open.value.user} onClose={close} onDone={done} />}
     </>

@@ -72,6 +72,7 @@ import type {
 import type { EvidencePack, ReportExportRequest, ReportFormat } from '../../../lib/wire/reports.ts'
 import type { ReviewRecord, ReviewRequest } from '../../../lib/wire/reviews.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RightsRecord } from '../../../lib/wire/rights.ts'
 import type {
   DefaultRollbackAccepted,
   KnownGoodMarked,
@@ -154,6 +155,9 @@ export const api = {
     call<ReviewRecord[]>('GET', '/api/reviews', { signal, query: { status, limit: 200 } }),
   review: (id: string, request: ReviewRequest) =>
     call<ReviewRecord>('POST', `/api/reviews/${e(id)}`, { json: request }),
+  /** What a person or a service account may do; oneself without an id. */
+  rights: (id: string | null, signal?: Signal) =>
+    call<RightsRecord>('GET', id === null ? '/api/me/rights' : `/api/users/${e(id)}/rights`, { signal }),
   /** Who keeps the workload's config in Git: one or nobody. */
   managed: (id: string, signal?: Signal) =>
     call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),

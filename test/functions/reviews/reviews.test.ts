@@ -155,7 +155,8 @@ describe('labels that change which rule holds', () => {
   const byAuthor = { status: 409, json: { code: 'approval_needs_another', reason: 'author' } }
 
   it('leave approvals under the stricter one until a second administrator accepts them', async () => {
-    await label(ann, { env: 'staging' })
+    const until = new Date(ctx.clock.now().getTime() + 24 * HOUR_MS).toISOString()
+    expect((await label(ann, { env: 'staging' })).json).toMatchObject({ stricter_until: until })
     const [review] = await listed()
     expect(review).toMatchObject({
       ...{ kind: 'labels', reason: 'unlabelled → other', kept_classes: ['unlabelled'] },
@@ -195,7 +196,7 @@ describe('labels that change which rule holds', () => {
   })
 
   it('say nothing where the class stays what it was', async () => {
-    await label(ann, { team: 'x' })
+    expect((await label(ann, { team: 'x' })).json).not.toHaveProperty('stricter_until')
     expect(await listed()).toEqual([])
   })
 })

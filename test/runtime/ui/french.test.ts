@@ -6,8 +6,9 @@ import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeCause } from '../../../runtime/ui/i18n/causes.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
+import { discountTexts } from '../../../runtime/ui/i18n/discounts.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
-import { problemTexts } from '../../../runtime/ui/i18n/problems.ts'
+import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
@@ -66,6 +67,15 @@ describe('French', () => {
     const ours = collect('lib/fleet', /\bcause: '([a-z_]+)',\s*title/g)
     expect(causes.length + ours.length).toBeGreaterThan(15)
     expect([...causes, ...ours].filter((cause) => describeCause(cause, undefined) === cause)).toEqual([])
+  })
+
+  test('has words for every reason why an approval does not count', () => {
+    const reasons = collect('lib/changes', /^ {2}\| '([a-z]+(?:-[a-z]+)*)'/gm, /^judge-approvals\.ts$/)
+    expect(reasons.length).toBeGreaterThan(5)
+    const unsaid = reasons.filter((reason) => discountTexts.fr[reason.replaceAll('-', '_')] === undefined)
+    expect(unsaid).toEqual([])
+    expect(sayProblem('approval_needs_another', { reason: 'author' })).toContain('vous l’avez demandé')
+    expect(sayProblem('approval_needs_another', { reason: '0_of_1' })).toContain('0 of 1')
   })
 
   test('has a sentence for every warning of the migration assistant', () => {

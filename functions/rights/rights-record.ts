@@ -1,0 +1,23 @@
+import type { Rights } from '../../lib/identity/explain-rights.ts'
+import type { RightsRecord } from '../../lib/wire/rights.ts'
+
+const underscored = <Text extends string>(text: Text) => text.replaceAll('-', '_') as Underscored<Text>
+type Underscored<Text extends string> = Text extends `${infer First}-${infer Rest}`
+  ? `${First}_${Underscored<Rest>}`
+  : Text
+
+/** What somebody may do, as the wire shows it. */
+export const toRightsRecord = ({ id, name, kind, groups, rights, tokens }: Rights): RightsRecord => ({
+  ...{ id, name, kind },
+  groups: groups.map((group) => ({ name: group.name, role: group.role })),
+  rights: rights.map(({ permission, groups: givers, isWithheld }) => ({
+    ...{ permission, groups: [...givers] },
+    ...(isWithheld ? { withheld: 'needs_person' as const } : {}),
+  })),
+  tokens: tokens.map(({ token, idle, rights: may, withheld }) => ({
+    ...{ id: token.id, name: token.name, expires_at: token.expiresAt.toISOString() },
+    ...(idle === null ? {} : { idle: underscored(idle) }),
+    rights: [...may],
+    withheld: withheld.map(({ permission, why }) => ({ permission, why: underscored(why) })),
+  })),
+})

@@ -1,0 +1,96 @@
+import { IN_PERSON, PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
+import { type ApiToken, listApiTokens } from '../store/api-tokens.ts'
+import type { Db } from '../store/db.ts'
+import { type Group, listUserGroups } from '../store/groups.ts'
+import { findServiceAccount } from '../store/service-accounts.ts'
+import { findUser } from '../store/users.ts'
+import { activeUntil } from './token-authority.ts'
+
+/** Why something that was given does not hold. */
+export type Withheld = 'needs-person' | 'not-held'
+/** Why a token does not work at all now. */
+export type TokenIdle = 'expired' | 'holder-inactive' | 'ownerless'
+
+/** What somebody may do, and why. */
+export interface Rights {
+  id: string
+  /** The e-mail of a person, the name of a service account. */
+  name: string
+  kind: 'person' | 'service'
+  groups: readonly Group[]
+  /** Every right that there is, with the names of the groups that give it: none where it is not held. */
+  rights: readonly { permission: Permission; groups: readonly string[]; isWithheld: boolean }[]
+  tokens: readonly TokenRights[]
+}
+
+/** What a token may do now, and what it was given and may not. */
+interface TokenRights {
+  token: ApiToken
+  idle: TokenIdle | null
+  rights: readonly Permission[]
+  withheld: readonly { permission: string; why: Withheld }[]
+}
+
+interface Holder {
+  id: string
+  name: string
+  kind: 'person' | 'service'
+  hasOwner: boolean
+  lastLoginAt: Date | null
+}
+
+async function findHolder(db: Db, id: string): Promise<Holder | null> {
+  const user = await findUser(db, id)
+  if (user) {
+    const { email: name, lastLoginAt } = user
+    return { id, name, kind: 'person', hasOwner: false, lastLoginAt }
+  }
+  const account = await findServiceAccount(db, id)
+  if (!account) return null
+  return {
+    id,
+    name: account.name,
+    kind: 'service',
+    hasOwner: account.owner !== null,
+    lastLoginAt: null,
+  }
+}
+
+/** Say what a person or a service account may do, by which group, and what its tokens may; null when there is none. */
+export async function explainRights(db: Db, id: string, now: Date): Promise<Rights | null> {
+  const holder = await findHolder(db, id)
+  if (holder === null) return null
+  const groups = await listUserGroups(db, id)
+  const held = new Set<string>(permissionsOf(groups.map(({ role }) => role)))
+  const { name, kind } = holder
+  const rights = PERMISSIONS.map((permission) => ({
+    permission,
+    groups: groups.flatMap((group) => (permissionsOf([group.role]).includes(permission) ? group.name : [])),
+    // Nobody can sign in as a service account, so that there is no person.
+    isWithheld: kind === 'service' && isForPersons(permission),
+  }))
+  const tokens = (await listApiTokens(db, id)).map((token) => explainToken(token, holder, held, now))
+  return { id, name, kind, groups, rights, tokens }
+}
+
+const isForPersons = (permission: string): boolean => IN_PERSON.some((one) => one === permission)
+
+function explainToken(token: ApiToken, holder: Holder, held: ReadonlySet<string>, now: Date): TokenRights {
+  const rights = PERMISSIONS.filter(
+    (one) => token.permissions.includes(one) && held.has(one) && !isForPersons(one),
+  )
+  const withheld = token.permissions
+    .filter((one) => !rights.some((right) => right === one))
+    .map((permission) => ({
+      permission,
+      why: held.has(permission) ? ('needs-person' as const) : ('not-held' as const),
+    }))
+  return { token, idle: idleOf(token, holder, now), rights, withheld }
+}
+
+function idleOf({ expiresAt }: ApiToken, holder: Holder, now: Date): TokenIdle | null {
+  if (expiresAt <= now) return 'expired'
+  const until = activeUntil({ ...holder, holder: holder.kind, expiresAt })
+  if (until !== null && until > now) return null
+  return holder.kind === 'service' ? 'ownerless' : 'holder-inactive'
+}

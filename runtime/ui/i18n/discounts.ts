@@ -1,0 +1,27 @@
+import { defineTexts, say } from './define.ts'
+
+/** Why somebody's approval, or look, would not count. */
+export const discountTexts = defineTexts({
+  en: {
+    approved_already: 'you have approved it already',
+    author: 'you asked for it, wrote it or did it',
+    expired: 'the approval is too old',
+    no_right: 'you may not approve',
+    shaped_an_author: 'you made or changed the account of whoever asked',
+    shaped_by_author: 'your account was made or changed by whoever asked',
+    shaped_since_request: 'your account was made or changed since',
+  } as Record<string, string>,
+  fr: {
+    approved_already: 'vous l’avez déjà approuvé',
+    author: 'vous l’avez demandé, écrit ou fait',
+    expired: 'l’approbation est trop ancienne',
+    no_right: 'vous ne pouvez pas approuver',
+    shaped_an_author: 'vous avez créé ou modifié le compte de qui a demandé',
+    shaped_by_author: 'votre compte a été créé ou modifié par qui a demandé',
+    shaped_since_request: 'votre compte a été créé ou modifié depuis',
+  },
+})
+
+/** The same in the reader's words; what is none of these, as `0_of_1`, with blanks. */
+export const describeDiscount = (reason: string): string =>
+  say(discountTexts)[reason] ?? reason.replaceAll('_', ' ')

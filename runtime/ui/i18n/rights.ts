@@ -1,0 +1,77 @@
+import type { Permission } from '../../../lib/model/permissions.ts'
+import { defineTexts } from './define.ts'
+
+const EN: Record<Permission, string> = {
+  'alert:resolve': 'Resolve alerts',
+  'audit:view': 'See the audit trail',
+  'config:approve': 'Approve and reject changes, look at what was done without an approval',
+  'config:break_glass': 'Push without an approval',
+  'config:create': 'Write templates, fleet configs and variables',
+  'config:read_content': 'Read configs and agents’ own words',
+  'config:request': 'Ask for changes, and see what was asked for',
+  'reports:export': 'Export evidence',
+  'settings:manage': 'Change settings, policies, trusted labels and push groups',
+  'users:manage': 'Manage users, service accounts and their tokens',
+  'workload:archive': 'Archive workloads',
+  'workload:delete': 'Remove workloads',
+  'workload:push_config': 'Push what is approved, roll back, pin, and run campaigns',
+  'workload:validate_config': 'Check configs',
+}
+
+const FR: Record<Permission, string> = {
+  'alert:resolve': 'Résoudre les alertes',
+  'audit:view': 'Voir le journal d’audit',
+  'config:approve': 'Approuver et rejeter, regarder ce qui a été fait sans approbation',
+  'config:break_glass': 'Pousser sans approbation',
+  'config:create': 'Écrire des modèles, des configs de parc et des variables',
+  'config:read_content': 'Lire les configurations et les mots des agents',
+  'config:request': 'Demander des modifications et voir ce qui a été demandé',
+  'reports:export': 'Exporter des preuves',
+  'settings:manage': 'Changer les réglages, les règles, les étiquettes de confiance et les groupes',
+  'users:manage': 'Gérer les utilisateurs, les comptes de service et leurs jetons',
+  'workload:archive': 'Archiver des workloads',
+  'workload:delete': 'Supprimer des workloads',
+  'workload:push_config': 'Pousser ce qui est approuvé, revenir en arrière, épingler, mener des campagnes',
+  'workload:validate_config': 'Vérifier des configurations',
+}
+
+export const rightsTexts = defineTexts({
+  en: {
+    open: 'Rights',
+    title: (name: string) => `What ${name} may do`,
+    lead: 'On all workloads. Reading the fleet needs none of these.',
+    column: { right: 'Right', why: 'By' },
+    group: (names: string) => `group ${names}`,
+    none: 'no',
+    needsPerson: 'takes a person who is signed in',
+    permission: EN,
+    tokens: 'Tokens',
+    token: { name: 'Token', may: 'It may', not: 'It may not' },
+    nothing: 'read the fleet',
+    idle: {
+      expired: 'has expired',
+      holder_inactive: 'does not work: its holder has not signed in for 14 days',
+      ownerless: 'does not work: nobody owns the service account',
+    },
+    why: { needs_person: 'takes a person', not_held: 'the holder may not' },
+  },
+  fr: {
+    open: 'Droits',
+    title: (name: string) => `Ce que ${name} peut faire`,
+    lead: 'Sur tous les workloads. Lire le parc n’en demande aucun.',
+    column: { right: 'Droit', why: 'Par' },
+    group: (names: string) => `groupe ${names}`,
+    none: 'non',
+    needsPerson: 'demande une personne connectée',
+    permission: FR,
+    tokens: 'Jetons',
+    token: { name: 'Jeton', may: 'Il peut', not: 'Il ne peut pas' },
+    nothing: 'lire le parc',
+    idle: {
+      expired: 'a expiré',
+      holder_inactive: 'ne fonctionne pas : son détenteur ne s’est pas connecté depuis 14 jours',
+      ownerless: 'ne fonctionne pas : personne ne répond du compte de service',
+    },
+    why: { needs_person: 'demande une personne', not_held: 'le détenteur ne peut pas' },
+  },
+})

@@ -1,0 +1,108 @@
+import type { Permission } from '../../../lib/model/permissions.ts'
+import type { RightsRecord } from '../../../lib/wire/rights.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { say } from '../i18n/define.ts'
+import { rightsTexts } from '../i18n/rights.ts'
+import { settingsTexts } from '../i18n/settings.ts'
+import { Action } from '../parts/controls.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Table } from '../parts/table.tsx'
+import { api } from '../state/endpoints.ts'
+import { useResource } from '../state/use-resource.ts'
+
+type Right = RightsRecord['rights'][number]
+type TokenRights = RightsRecord['tokens'][number]
+
+const wordsOf = (permission: string): string =>
+  say(rightsTexts).permission[permission as Permission] ?? permission
+
+/** Which group gives a right, or why it is not held. */
+function Why({ right: { groups, withheld } }: { right: Right }) {
+  const words = say(rightsTexts)
+  if (groups.length === 0) return <span class="faint">{words.none}</span>
+  const { role } = say(settingsTexts)
+  const names = groups.map((name) => role[name] ?? name).join(', ')
+  return withheld ? <span class="warn">{words.needsPerson}</span> : <span>{words.group(names)}</span>
+}
+
+function Tokens({ tokens }: { tokens: readonly TokenRights[] }) {
+  const words = say(rightsTexts)
+  if (tokens.length === 0) return null
+  return (
+    <Table
+      label={words.tokens}
+      rows={tokens}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: words.token.name,
+          look: 'text',
+          cell: ({ name, idle }) => (
+            <>
+              {name}
+              {idle && <span class="sub warn">{words.idle[idle]}</span>}
+            </>
+          ),
+        },
+        {
+          title: words.token.may,
+          narrowTitle: words.token.may,
+          look: 'text',
+          cell: ({ rights }) => rights.map(wordsOf).join(' · ') || words.nothing,
+        },
+        {
+          title: words.token.not,
+          narrowTitle: words.token.not,
+          look: 'text',
+          cell: ({ withheld }) =>
+            withheld.map(({ permission, why }) => `${wordsOf(permission)} (${words.why[why]})`).join(' · ') ||
+            '–',
+        },
+      ]}
+    />
+  )
+}
+
+/** What a person or a service account may do, and why; oneself where no id is given. */
+export function RightsDialog({
+  id,
+  name,
+  onClose,
+}: {
+  id: string | null
+  name: string
+  onClose: () => void
+}) {
+  const words = say(rightsTexts)
+  const rights = useResource(`rights ${id ?? ''}`, (abort) => api.rights(id, abort))
+  return (
+    <Dialog title={words.title(name)} onClose={onClose}>
+      <p class="muted">{words.lead}</p>
+      <Loaded of={rights}>
+        {(found) => (
+          <>
+            <Table
+              label={words.open}
+              rows={found.rights}
+              keyOf={({ permission }) => permission}
+              columns={[
+                { title: words.column.right, look: 'text', cell: ({ permission }) => wordsOf(permission) },
+                {
+                  title: words.column.why,
+                  narrowTitle: words.column.why,
+                  look: 'text',
+                  cell: (right) => <Why right={right} />,
+                },
+              ]}
+            />
+            <Tokens tokens={found.tokens} />
+          </>
+        )}
+      </Loaded>
+      <div class="actions">
+        <Action onClick={onClose}>{say(commonTexts).close}</Action>
+      </div>
+    </Dialog>
+  )
+}
