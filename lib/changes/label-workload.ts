@@ -4,9 +4,11 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type ApprovalClass, approvalClassOf, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
+import { type ApprovalClass, approvalClassOf, isLooser, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
+import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import type { ApprovalActor } from './approval-parts.ts'
+import { readApprovalPolicy } from './approval-policy.ts'
 import { labelsSince, noteUnreviewed } from './reviews.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -50,14 +52,15 @@ export async function labelWorkload<Refused extends { ok: false }>(
     actor,
     async (tx, labels) => {
       const own = classOf(labels)
-      if (former !== null && former !== own) {
-        const kept = (await listKeptClasses(tx, [id], labelsSince(clock.now()))).get(id) ?? []
+      const now = clock.now()
+      const kept = (await listKeptClasses(tx, [id], labelsSince(now))).get(id) ?? []
+      if (former !== null && former !== own && (kept.length > 0 || (await lowersBar(tx, former, own, now)))) {
         await noteUnreviewed(parts, tx, actor, {
           ...{ kind: 'labels', workloadId: id },
           keptClasses: [...new Set([...kept, former])].sort(),
           reason: `${former} → ${own}`,
         })
-        stricterUntil = new Date(clock.now().getTime() + LOWERING_WAIT_MS)
+        stricterUntil = new Date(now.getTime() + LOWERING_WAIT_MS)
         const said = { email: actor.email, workload_id: id, from: former, to: own }
         tx.afterCommit(() => log.warn(said, 'other rules for approvals wait for a second person'))
       }
@@ -68,4 +71,10 @@ export async function labelWorkload<Refused extends { ok: false }>(
     },
   )
   return outcome.ok ? { ok: true, stricterUntil } : outcome
+}
+
+/** Whether the policy asks less of one class than of the other. */
+async function lowersBar(tx: Db, former: ApprovalClass, own: ApprovalClass, now: Date): Promise<boolean> {
+  const { policy } = await readApprovalPolicy(tx, now)
+  return isLooser(policy[former], policy[own])
 }

@@ -49,7 +49,8 @@ export function stricterRule(a: ApprovalRule, b: ApprovalRule): ApprovalRule {
   }
 }
 
-const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
+/** Whether a rule asks less than another one in any point. */
+export const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
   to.approvals < from.approvals ||
   (to.authorCounts && !from.authorCounts) ||
   (from.validHours !== null && (to.validHours === null || to.validHours > from.validHours))

@@ -7,7 +7,7 @@ import {
   SUPERVISED,
 } from '../../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../../support/eventually.ts'
-import type { Service } from '../../support/service.ts'
+import { Api, type Service } from '../../support/service.ts'
 import { connect } from './fleet.ts'
 
 /** A config that every collector of the tests can run. */
@@ -150,6 +150,27 @@ export interface Scene {
   close(): Promise<void>
 }
 
+/** Have one administrator set labels that change the rule for approvals, and another one accept them. */
+async function labelTogether(
+  service: Service,
+  workload: string,
+  labels: Record<string, string>,
+): Promise<void> {
+  const password = 'long enough to pass'
+  const people: Api[] = []
+  for (const email of ['olga@example.com', 'pavel@example.com']) {
+    await service.api.post('/api/users', { email, password, groups: ['administrator'] }, 201)
+    const api = new Api(service.url)
+    await api.login({ email, password })
+    people.push(api)
+  }
+  const [first, second] = people
+  await first!.call('PUT', `/api/workloads/${workload}/trusted-labels`, { labels })
+  const open = (await second!.get('/api/reviews')) as { id: string; kind: string; workload_id: string }[]
+  const set = open.find((review) => review.kind === 'labels' && review.workload_id === workload)
+  await second!.post(`/api/reviews/${set?.id}`, { comment: 'These are the nodes', accepted: true }, 200)
+}
+
 /** Connect the fleet of the photographs, and make its history. */
 export async function openScene(service: Service): Promise<Scene> {
   const agents: SimulatedAgent[] = []
@@ -230,7 +251,7 @@ export async function openScene(service: Service): Promise<Scene> {
     201,
   )
   // Only a trusted label says that one approval is enough, whoever else may approve meanwhile.
-  await api.call('PUT', `/api/workloads/${node}/trusted-labels`, { labels: { env: 'staging' } })
+  await labelTogether(service, node, { env: 'staging' })
   const nodes = `/api/workloads/${node}/config/approvals`
   const approved = await api.post(
     nodes,
@@ -285,6 +306,7 @@ export async function openScene(service: Service): Promise<Scene> {
     { name: 'change', path: `/workloads/${gateway}/change` },
     { name: 'change-compare', path: `/workloads/${gateway}/change?hash=${first}&view=compare` },
     { name: 'review', path: `/workloads/${checkout}/changes/${waiting.id}` },
+    { name: 'approvals-to-look-at', path: '/approvals?status=reviews' },
     {
       name: 'push-failed',
       path: `/workloads/${billing}/pushes/${failure?.config_hash}?push=${failure?.push_id}`,
