@@ -253,7 +253,7 @@ describe('a change', () => {
       ...['lib/fleet/state/write-behind.ts', 'lib/fleet/offers/offer-commits.ts'],
       ...['lib/alerts/engine.ts', 'lib/fleet/janitor.ts'],
       // What campaigns come to by themselves.
-      ...['lib/campaigns/plan/planner.ts', 'lib/campaigns/run/write.ts', 'lib/campaigns/run/sweep.ts'],
+      ...['lib/campaigns/plan/planner.ts', 'lib/campaigns/run/write.ts'],
       // Before anybody can be signed in.
       ...['lib/auto-apply/engine.ts', 'lib/auto-apply/settle.ts'],
       'lib/identity/bootstrap.ts',

@@ -359,7 +359,7 @@ export class Fleet implements FleetPort {
     const db = await this.#deps.db.upToDate()
     const live = this.state.liveInstances(workload)
     const from = workload.activeHash ?? ''
-    return findRollback(db, this.#deps, workload, live, from, 'applied-and-approved')
+    return findRollback(db, this.#deps, workload, live, from, { findable: 'applied-and-approved' })
   }
 
   /** What the members of a workload's open rollout would go back to; null when there is nothing. */

@@ -168,6 +168,15 @@ export async function markTargetRollingBack(
   return touched === 1
 }
 
+/** What a workload ran before a campaign's push to it; null where no campaign pushed, or nothing ran. */
+export async function findCampaignBase(tx: Db, workloadId: string, pushId: string): Promise<string | null> {
+  const rows = await tx.query<{ hash: string | null }>(
+    'select base_hash as hash from campaign_targets where workload_id = $1 and push_id = $2',
+    [workloadId, pushId],
+  )
+  return rows[0]?.hash ?? null
+}
+
 /** How a target ended, or where it waits from now on. */
 export interface CampaignTargetEnd {
   workloadId: string

@@ -268,7 +268,7 @@ export async function expireCampaigns(
 ): Promise<StoredCampaign[]> {
   return tx.query<StoredCampaign>(
     `update campaigns set status = case when status in ('paused', 'halted') then 'aborted' else 'expired' end,
-       ended_at = $3, updated_at = $3
+       closed_by = 'muster', ended_at = $3, updated_at = $3
      where (status in ('requested', 'approved') and updated_at < $1)
        or (status in ('paused', 'halted') and updated_at < $2)
      returning ${COLUMNS}`,

@@ -308,7 +308,10 @@ export const CampaignRecord = named(
     requested_at: optional(string()),
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
-    closed_by: note('Whoever rejected, withdrew, aborted it or rolled it back.', optional(string())),
+    closed_by: note(
+      'Whoever rejected, withdrew, aborted it or rolled it back; `muster` where nobody went on with it.',
+      optional(string()),
+    ),
     close_comment: optional(string()),
     started_by: optional(string()),
     started_at: optional(string()),

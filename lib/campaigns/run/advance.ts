@@ -2,7 +2,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { catchUp } from './catch-up.ts'
-import { findHalt, findLapse } from './find-halt.ts'
+import { findHalt, findLapse, findUntriedHalt } from './find-halt.ts'
 import { goBack } from './go-back.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
@@ -41,7 +41,9 @@ async function goOn(
   if (await catchUp(parts, campaign, run)) return true
   if (countLeft(waves, campaign.wave) === 0) {
     const move = moveAfterWave(campaign, parts.clock.now())
-    return move !== null && writeMove(parts, campaign, move)
+    if (move === null) return false
+    const untried = move.action === 'campaign.wave' ? await findUntriedHalt(parts, campaign, waves) : null
+    return untried === null ? writeMove(parts, campaign, move) : stopFor(parts, campaign, untried)
   }
   if (!isInWindow(campaign.rules.windows, parts.clock.now())) return false
   return startNext(parts, campaign, run)

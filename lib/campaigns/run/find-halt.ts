@@ -1,8 +1,9 @@
+import type { Workload } from '../../fleet/state/model.ts'
 import { listCampaignTargets, listFailureCauses } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
 import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
-import { findPassedLimit, type PassedLimit, type StateCounts } from './limits.ts'
+import { findPassedLimit, findUntried, type PassedLimit, type StateCounts, UNTRIED_STATES } from './limits.ts'
 import type { CampaignRun } from './run.ts'
 
 const APPROVER_LOOK_MS = 5_000
@@ -46,6 +47,26 @@ export async function findLapse(
   return null
 }
 
+/** Who vanished after it applied the change is not well either; who was deleted is nobody's. */
+const isUnwell = (workload: Workload | null): boolean => workload !== null && workload.status !== 'connected'
+
+/** Why the next wave may not begin: the first one tried nothing out. Null when it did, or somebody goes on without. */
+export async function findUntriedHalt(
+  { db }: CampaignParts,
+  { id, wave, plan, rules, raised }: StoredCampaign,
+  waves: readonly StateCounts[],
+): Promise<CampaignHalt | null> {
+  const untried = findUntried({
+    ...{ wave, waveCount: plan?.waves.length ?? 0, wasAnybodyThere: (plan?.verdicts.changes ?? 0) > 0 },
+    ...{ inWave: waves[wave] ?? {}, asked: rules.limits, raised },
+  })
+  if (untried === null) return null
+  const filter = { states: UNTRIED_STATES, wave }
+  const named = await listCampaignTargets(db, id, filter, { after: null, limit: NAMED_MAX })
+  const workloadIds = named.map(({ workloadId }) => workloadId)
+  return haltOfLimit(untried, wave, workloadIds, undefined)
+}
+
 /** Why a campaign may not go on; null when it may. */
 export async function findHalt(
   parts: CampaignParts,
@@ -55,7 +76,7 @@ export async function findHalt(
 ): Promise<CampaignHalt | null> {
   const lapsed = await findLapse(parts, campaign, run)
   if (lapsed !== null) return lapsed
-  const unhealthy = [...run.watched].filter((id) => parts.fleet.workload(id)?.status === 'degraded')
+  const unhealthy = [...run.watched].filter((id) => isUnwell(parts.fleet.workload(id)))
   const { id, rules, raised, wave, plan } = campaign
   const passed = findPassedLimit({
     ...{ wave, counts, unhealthy: unhealthy.length, asked: rules.limits, raised },

@@ -46,3 +46,25 @@ export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
   }
   return null
 }
+
+/** States of targets in which nothing was tried out. */
+export const UNTRIED_STATES = ['offline', 'skipped', 'no_answer', 'overtaken'] as const
+
+/**
+ * The first wave is there to try the change out: where nobody in it applied it, those that were to are too many, unless
+ * somebody allows as many. Where nobody was there at the plan, nobody was to.
+ */
+export function findUntried(facts: {
+  wave: number
+  waveCount: number
+  wasAnybodyThere: boolean
+  inWave: StateCounts
+  asked: CampaignLimits
+  raised: CampaignLimits
+}): PassedLimit | null {
+  const { wave, waveCount, wasAnybodyThere, inWave, asked, raised } = facts
+  if (wave !== 0 || waveCount < 2 || !wasAnybodyThere || (inWave.applied ?? 0) > 0) return null
+  const value = UNTRIED_STATES.reduce((sum, state) => sum + (inWave[state] ?? 0), 0)
+  const limit = Math.max(asked.silent ?? 0, raised.silent ?? 0)
+  return value > limit ? { gate: 'silent', value, limit } : null
+}

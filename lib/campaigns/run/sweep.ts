@@ -12,12 +12,18 @@ const FORGOTTEN_DAYS = 30
 export async function endForgotten({ clock, db }: CampaignParts): Promise<string[]> {
   const now = clock.now()
   const ago = (days: number) => new Date(now.getTime() - days * DAY_MS)
-  return db.transaction('campaign.sweep', async (tx) => {
+  const swept = await db.change('campaign.sweep', null, async (tx) => {
     await removeForgottenDrafts(tx, ago(FORGOTTEN_DAYS))
     const ended = await expireCampaigns(tx, {
       ...{ waitingSince: ago(WAITING_DAYS), stoppedSince: ago(FORGOTTEN_DAYS), now },
     })
-    for (const { id } of ended) await endAllCampaignTargets(tx, id, ['waiting', 'offline'], 'cancelled', now)
-    return ended.map(({ id }) => id)
+    for (const { id, status } of ended) {
+      await endAllCampaignTargets(tx, id, ['waiting', 'offline'], 'cancelled', now)
+      const idleDays = status === 'expired' ? WAITING_DAYS : FORGOTTEN_DAYS
+      const detail = JSON.stringify({ status, idle_days: idleDays })
+      await tx.record({ action: 'campaign.expire', resource: 'campaign', resourceId: id, detail })
+    }
+    return { ok: true, ids: ended.map(({ id }) => id) }
   })
+  return swept.ok ? swept.ids : []
 }

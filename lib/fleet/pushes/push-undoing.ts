@@ -174,7 +174,9 @@ export class PushUndoing {
     if (!isAssigned || push.kind === 'auto-rollback' || failed.scope !== null) return null
     const live = this.#parts.state.liveInstances(workload)
     const search = rollout === null ? findRollback : findRolloutRollback
-    const found: FoundRollback | null = await search(tx, this.#parts.deps, workload, live, push.hash)
+    const found: FoundRollback | null = await search(tx, this.#parts.deps, workload, live, push.hash, {
+      failedPushId: push.pushId,
+    })
     if (found === null) return null
     const { target, body, used } = found
     const made = await insertPushRows(

@@ -1,4 +1,5 @@
 import type { UsedComponent } from '../../model/components.ts'
+import { findCampaignBase } from '../../store/campaign-targets.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
@@ -34,7 +35,8 @@ export type Findable = 'applied' | 'applied-and-approved'
 
 /**
  * Find the config that a workload goes back to when `failedHash` failed; null when nothing fits. A person finds only what
- * was approved here as well; what is done by itself takes whatever worked.
+ * was approved here as well; what is done by itself takes whatever worked. What a campaign brought goes back to what it
+ * was made of, where that was applied here, before anything else.
  */
 export async function findRollback(
   tx: Db,
@@ -42,7 +44,7 @@ export async function findRollback(
   workload: Workload,
   live: readonly Instance[],
   failedHash: string,
-  findable: Findable = 'applied',
+  { findable = 'applied', failedPushId = null }: { findable?: Findable; failedPushId?: string | null } = {},
 ): Promise<FoundRollback | null> {
   const unfit = new Set(findable === 'applied' ? [] : await listUnapprovedHashes(tx, workload.id))
   const pinned = await findKnownGood(tx, workload.id)
@@ -56,11 +58,16 @@ export async function findRollback(
     isQuarantined: quarantined.has(hash),
     isInvalid: !isRunnable(contents.get(hash)?.components ?? null, live, deps),
   })
-  const target = chooseRollbackTarget(
-    failedHash,
-    knownGood === null ? null : toCandidate(knownGood.hash),
-    applied.map(toCandidate),
-  )
+  const base = failedPushId === null ? null : await findCampaignBase(tx, workload.id, failedPushId)
+  const isBaseApplied = base !== null && applied.includes(base)
+  const toBase = isBaseApplied ? chooseRollbackTarget(failedHash, null, [toCandidate(base)]) : null
+  const target =
+    toBase ??
+    chooseRollbackTarget(
+      failedHash,
+      knownGood === null ? null : toCandidate(knownGood.hash),
+      applied.map(toCandidate),
+    )
   const content = target === null ? undefined : contents.get(target.hash)
   return target === null || content === undefined
     ? null
@@ -77,11 +84,12 @@ export async function findRolloutRollback(
   workload: Workload,
   live: readonly Instance[],
   failedHash: string,
+  of: { failedPushId?: string | null } = {},
 ): Promise<FoundRollback | null> {
   const { activeHash } = workload
   const isFit = activeHash !== null && activeHash !== failedHash
   if (!isFit || (await listWorkloadQuarantines(tx, workload.id)).includes(activeHash))
-    return findRollback(tx, deps, workload, live, failedHash)
+    return findRollback(tx, deps, workload, live, failedHash, of)
   const content = await findContent(tx, activeHash)
   if (content === null) return null
   return { target: { hash: activeHash, kind: 'previous' }, body: content.body, used: content.components }

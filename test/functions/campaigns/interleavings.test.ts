@@ -260,6 +260,117 @@ describe('a target', () => {
   })
 })
 
+describe('the first wave', () => {
+  const silent = { status: 'halted', halt: { gate: 'silent', value: 1, limit: 0, wave: 0 } }
+
+  it('halts the campaign where its workload went away at its turn: nothing was tried out', async () => {
+    const id = await approved({ waves: [{ count: 1 }, {}] })
+    const canary = orderTargets(id, agents)[0]!
+    leave(canary)
+    await ctx.advance(200_000)
+    expect((await call('POST', `/${id}/start`)).status).toBe(200)
+    for (let n = 0; n < 4; n++) await work(60_000)
+    expect(await record(id)).toMatchObject(silent)
+    expect((await record(id)).halt!.workload_ids).toEqual([canary.workloadId])
+    expect(runs().filter((hash) => hash === SECOND)).toEqual([])
+  })
+
+  it('goes on without it where an operator says so, and with it when it comes back', async () => {
+    const id = await approved({ waves: [{ count: 1 }, {}] })
+    const canary = orderTargets(id, agents)[0]!
+    leave(canary)
+    await ctx.advance(200_000)
+    await call('POST', `/${id}/start`)
+    for (let n = 0; n < 4; n++) await work(60_000)
+    expect((await call('POST', `/${id}/continue`)).status).toBe(200)
+    for (let n = 0; n < 4; n++) await work(60_000)
+    expect(await record(id)).toMatchObject(silent)
+    const raised = { comment: 'it is being repaired', limits: { silent: 1 } }
+    expect((await call('POST', `/${id}/continue`, raised)).status).toBe(200)
+    for (let n = 0; n < 4; n++) await work(60_000)
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(3)
+  })
+
+  it('halts the campaign where its workload never answered, or was left out', async () => {
+    const id = await start({ waves: [{ count: 1 }, {}], limits: { failed: 4 } })
+    for (let n = 0; n < 4; n++) await work(11 * 60_000)
+    expect(await record(id)).toMatchObject({ status: 'halted', halt: { gate: 'silent' } })
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
+  })
+})
+
+describe('a target that applied', () => {
+  it('and vanished since counts as one that got unwell', async () => {
+    const id = await start({ waves: [{ count: 1, dwell_seconds: 3_600 }, {}] })
+    await work()
+    applyAll()
+    await work(300)
+    const canary = orderTargets(id, agents)[0]!
+    canary.lose()
+    for (let n = 0; n < 4; n++) await work(120_000)
+    expect(await record(id)).toMatchObject({
+      ...{ status: 'halted', halt: { gate: 'unhealthy', value: 1, workload_ids: [canary.workloadId] } },
+    })
+  })
+})
+
+describe('a campaign that nobody goes on with', () => {
+  const DAYS_MS = 86_400_000
+  const ends = (id: string) =>
+    database.pool.query<{ detail: string }>(
+      `select detail from audit_events where action = 'campaign.expire' and resource_id = $1`,
+      [id],
+    )
+
+  it('ends with a record that says why: a request after 14 days, one that is paused after 30', async () => {
+    const waiting = await approved()
+    const paused = await start({ name: 'Three', change: { kind: 'text', yaml: configYaml(3) } })
+    await call('POST', `/${paused}/pause`)
+    ctx.clock.advance(31 * DAYS_MS)
+    await campaigns.work(new AbortController().signal)
+    const [expired] = await ends(waiting)
+    expect(JSON.parse(expired!.detail)).toEqual({ status: 'expired', idle_days: 14 })
+    const [aborted] = await ends(paused)
+    expect(JSON.parse(aborted!.detail)).toEqual({ status: 'aborted', idle_days: 30 })
+    expect(await database.pool.query('select status, closed_by from campaigns order by status')).toEqual([
+      { status: 'aborted', closed_by: 'muster' },
+      { status: 'expired', closed_by: 'muster' },
+    ])
+  })
+})
+
+describe('a workload with an aborted rollout', () => {
+  it('is not busy: its push stays pending for ever', async () => {
+    const { workloadId } = agents[0]!
+    const stages = [1, 4].map((count) => ({ count, dwellMs: 0, gates: [] }))
+    await pushConfig(ctx.fleet, workloadId, configYaml(7), () => {}, stages)
+    const actor = { userId: 'u1', email: 'pusher@example.com' }
+    const rolloutId = ctx.fleet.workload(workloadId)!.rollout!.stored.id
+    expect((await ctx.fleet.rollouts.abort(workloadId, rolloutId, actor)).ok).toBe(true)
+    const id = await start()
+    await work()
+    expect(await targetOf(id, agents[0]!)).toMatchObject({ state: 'started' })
+  })
+})
+
+describe('a target that failed', () => {
+  it('goes back to what it ran before, whatever is pinned', async () => {
+    const { workloadId } = agents[0]!
+    await pushConfig(ctx.fleet, workloadId, configYaml(5))
+    agents[0]!.apply()
+    await ctx.advance(300)
+    await database.pool.execute(
+      `insert into known_good_configs (workload_id, config_hash, marked_at, marked_by) values ($1, $2, $3, 'a')`,
+      [workloadId, FIRST, ctx.clock.now()],
+    )
+    await start({ limits: { failed: 4 } })
+    await work()
+    agents[0]!.fail('it does not start')
+    await ctx.advance(1_000)
+    expect(agents[0]!.offered().at(-1)).toBe(configHash(configYaml(5)))
+  })
+})
+
 describe('a start', () => {
   it('of which the answer is lost is looked at all the same', async () => {
     const id = await approved()
