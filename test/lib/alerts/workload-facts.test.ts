@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { AssignmentTimes } from '../../../lib/alerts/workload-facts.ts'
+import type { FollowedPush, Instance } from '../../../lib/fleet/state/model.ts'
+
+describe('since when an instance has had what it is assigned', () => {
+  const times = new AssignmentTimes(0)
+
+  /** One look of the alert rules at one instance that came after a second. */
+  function look(nowMs: number, assigned: string, offered: { pushId: string; startedAtMs: number } | null) {
+    const instance = { uid: 'u1', connectedAtMs: 1_000, offer: offered } as Instance
+    const sinceMs = times.since(instance, { push: { pushId: assigned } } as FollowedPush, nowMs)
+    times.endLook(nowMs)
+    return sinceMs
+  }
+
+  it('is its join, then the offer of another push, then the look that finds it back without an offer', () => {
+    const offer = { pushId: 'second', startedAtMs: 70_000 }
+    expect(look(30_000, 'first', null)).toBe(1_000)
+    expect(look(60_000, 'first', null)).toBe(1_000)
+    expect(look(90_000, 'second', offer)).toBe(70_000)
+    // A rollout ended, and nothing new is offered: it was assigned the first again at some moment since the last look.
+    expect(look(120_000, 'first', offer)).toBe(120_000)
+    expect(look(150_000, 'first', offer)).toBe(120_000)
+  })
+})
