@@ -135,7 +135,8 @@ export class Fleet implements FleetPort {
     this.#deps.notices.workloadChanged(workload)
     // Also those that joined meanwhile, or say no more that they run it, and those that it is not for: they may be
     // assigned something else now, too.
-    this.offers.fanOut([...new Set([...first, ...workload.live.instances()])])
+    const others = [...workload.live.instances()].filter((instance) => !first.has(instance))
+    this.offers.fanOut([...first, ...others])
     this.#progress.reconsider(followed)
   }
 

@@ -1,4 +1,5 @@
-import { inTurns } from '../turns.ts'
+import { compareText } from '../model/text-order.ts'
+import { inTurns, sortInTurns } from '../turns.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { type AgentError, toAgentError } from './pushes.ts'
@@ -85,16 +86,31 @@ const toRecords = (targets: readonly TargetOfPush[]): string =>
     ),
   )
 
-/**
- * Add targets that are offered a push by this transaction, or run its config already, in one statement. What they
- * have in common is said once, and columns are parsed faster than records: an operator waits for it.
- */
+/** Rows added by one statement: an operator waits for those of most pushes, which are one. */
+const INSERT_CHUNK = 10_000
+
+interface PushOfTargets {
+  pushId: string
+  generation: number
+  offeredAt: Date
+}
+
+/** Add targets that are offered a push by this transaction, or run its config already. */
 export async function insertTargets(
   tx: Db,
-  push: { pushId: string; generation: number; offeredAt: Date },
+  push: PushOfTargets,
   targets: readonly PushTarget[],
 ): Promise<void> {
-  if (targets.length === 0) return
+  // Everybody locks in the order of uids, which statements one after the other have to keep to as well.
+  const inOrder =
+    targets.length <= INSERT_CHUNK
+      ? targets
+      : await sortInTurns(targets, INSERT_CHUNK, (a, b) => compareText(a.instanceUid, b.instanceUid))
+  for await (const some of inTurns(inOrder, INSERT_CHUNK)) await insertSomeTargets(tx, push, some)
+}
+
+/** What they have in common is said once, and columns are parsed faster than records. */
+async function insertSomeTargets(tx: Db, push: PushOfTargets, targets: readonly PushTarget[]): Promise<void> {
   await tx.execute(
     `insert into push_targets (push_id, generation, offered_at, updated_at, losses, instance_uid, pod_name, is_target,
        is_joiner, state, had_failed_before, ended_at)

@@ -12,6 +12,8 @@ import { assignmentOfUid, followedPushes, isQuarantined } from '../state/state.t
 const LOOK_MS = 5_000
 /** Targets looked at in one turn of the event loop. */
 const CHUNK = 2_000
+/** Those looked at as soon as what is assigned has changed: all that a push has but for the biggest. */
+const CHUNK_AT_ONCE = 10_000
 
 /** Gives each target of a followed push its end when no word of its own does. */
 export class TargetEnds {
@@ -49,9 +51,18 @@ export class TargetEnds {
     else this.#parts.deps.timers.after(0, () => this.#lookAtNext(chunks))
   }
 
-  /** Look at all of a push's targets that have not answered: who they are, or what is assigned, has changed. */
+  /**
+   * Look at all of a push's targets that have not answered: who they are, or what is assigned, has changed. Of very
+   * many the first are looked at now and the others in turns.
+   */
   look(followed: FollowedPush): void {
-    this.#lookAt(followed, [...followed.awaiting.keys()])
+    const targets = [...followed.awaiting.keys()]
+    const lookFrom = (at: number) => {
+      this.#lookAt(followed, targets.slice(at, at + CHUNK_AT_ONCE))
+      if (at + CHUNK_AT_ONCE < targets.length)
+        this.#parts.deps.timers.after(0, () => lookFrom(at + CHUNK_AT_ONCE))
+    }
+    lookFrom(0)
   }
 
   #lookAt(followed: FollowedPush, targets: readonly PushTarget[]): void {

@@ -1,8 +1,8 @@
 import type { UsedComponent } from '../../model/components.ts'
 import { liftsFailuresOf } from '../decide/quarantine.ts'
 import { deriveWorkload } from '../state/derive.ts'
-import { addTarget, followPush, moveTarget } from '../state/followed-push.ts'
-import type { FollowedPush, Workload } from '../state/model.ts'
+import { followPush, moveTarget } from '../state/followed-push.ts'
+import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { startOffer, unfreezeOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, followedPushes } from '../state/state.ts'
@@ -27,13 +27,10 @@ export class Assignments {
   /** The transaction is committed: the same in memory, then the frames. No await in here. */
   apply(workload: Workload, made: NewPush, body: Uint8Array, used: readonly UsedComponent[]): void {
     const { push, plan } = made
-    const followed = followPush(push, body, used, false)
+    // The counts of the row hold the targets already.
+    const followed = { ...followPush(push, body, used, false), ...made.followed }
     followed.isStaged = made.rollout !== null
     followed.scope = made.scope
-    // The counts of the row hold the targets already.
-    const counts = { ...push.counts }
-    for (const { target } of plan.targets) addTarget(followed, target)
-    push.counts = counts
     if (made.lifted !== null) {
       followed.liftedUids = new Set(made.lifted)
       workload.quarantinedHashes.delete(push.hash)
@@ -44,8 +41,8 @@ export class Assignments {
     this.startOffers(followed, plan.targets)
     unfreezeOffers(workload)
     this.moved(workload)
-    const offered = plan.targets.filter(({ target }) => target.state !== 'applied')
-    const first = new Set(offered.map(({ instance }) => instance))
+    const first = new Set<Instance>()
+    for (const { instance, target } of plan.targets) if (target.state !== 'applied') first.add(instance)
     this.#parts.tell({ kind: 'assigned', workload, followed, first })
   }
 

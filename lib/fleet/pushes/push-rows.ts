@@ -14,10 +14,12 @@ import {
   stopRollouts,
 } from '../../store/rollouts.ts'
 import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
+import { inTurns } from '../../turns.ts'
 import type { PushPath } from '../decide/push-gate.ts'
 import { stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
-import type { Instance, Workload } from '../state/model.ts'
+import { putTarget } from '../state/followed-push.ts'
+import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { compareInstances, followedPushes } from '../state/state.ts'
 import { type PushPlan, planPush } from './push-plan.ts'
 
@@ -56,6 +58,16 @@ export interface NewPush {
   /** Whose quarantines it lifted; null when it lifts none. */
   lifted: readonly string[] | null
   rollout: { stored: StoredRollout; members: ReadonlyMap<string, number> } | null
+  /** Its targets as they are followed once it is committed. */
+  followed: Pick<FollowedPush, 'targets' | 'awaiting'>
+}
+
+/** What takes long of following a push is done before its commit: between that and its memory nothing may happen. */
+async function gatherTargets(plan: PushPlan): Promise<NewPush['followed']> {
+  const gathered: NewPush['followed'] = { targets: new Map(), awaiting: new Map() }
+  for await (const some of inTurns(plan.targets, PLAN_CHUNK))
+    for (const { target } of some) putTarget(gathered, target)
+  return gathered
 }
 
 /** The instances of the first stage: by pod, connection and uid, of those that can take the config and report. */
@@ -84,21 +96,39 @@ function countStates(plan: PushPlan): Push['counts'] {
   }
 }
 
+/** Instances planned for in one turn of the event loop. */
+const PLAN_CHUNK = 10_000
+
+/** The plan over all live instances. Those that leave meanwhile are as those that leave during the transaction. */
+async function planEveryone(
+  deps: FleetDeps,
+  row: StoredWorkload,
+  live: readonly Instance[],
+  { hash, used }: PushContent,
+  lifted: readonly string[] | null,
+): Promise<PushPlan> {
+  const push = { hash, generation: row.generation + 1, now: deps.clock.now() }
+  const liftedUids = lifted === null ? null : new Set(lifted)
+  const targets: PushPlan['targets'][number][] = []
+  const excluded: Record<string, number> = {}
+  for await (const some of inTurns(live, PLAN_CHUNK)) {
+    const plan = planPush(some, push, used, liftedUids, deps.isCompatible)
+    for (const target of plan.targets) targets.push(target)
+    for (const [reason, count] of Object.entries(plan.excluded))
+      excluded[reason] = (excluded[reason] ?? 0) + count
+  }
+  return { targets, excluded }
+}
+
 /** Whom a push is for, and the scope that it keeps to; everyone where that is null. */
-function planContent(
+async function planContent(
   deps: FleetDeps,
   row: StoredWorkload,
   live: readonly Instance[],
   content: PushContent,
   lifted: readonly string[] | null,
-): { plan: PushPlan; scope: ReadonlySet<string> | null } {
-  const everyone = planPush(
-    live,
-    { hash: content.hash, generation: row.generation + 1, now: deps.clock.now() },
-    content.used,
-    lifted === null ? null : new Set(lifted),
-    deps.isCompatible,
-  )
+): Promise<{ plan: PushPlan; scope: ReadonlySet<string> | null }> {
+  const everyone = await planEveryone(deps, row, live, content, lifted)
   const scope = content.stages === null ? content.scope : chooseFirstStage(everyone, content.stages)
   const plan =
     scope === null
@@ -160,7 +190,7 @@ export async function insertPushRows(
   content: PushContent,
   lifted: readonly string[] | null,
 ): Promise<NewPush> {
-  const { plan, scope } = planContent(deps, row, live, content, lifted)
+  const { plan, scope } = await planContent(deps, row, live, content, lifted)
   const push = newPush(deps, row, content, plan)
   const { pushId, seq, generation, submittedAt: now } = push
   // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
@@ -189,7 +219,8 @@ export async function insertPushRows(
   } else {
     await assignRollout(tx, workload.id, { pushId, seq, generation })
   }
-  return { push, plan, scope: rollout === null ? scope : null, lifted, rollout }
+  const members = rollout === null ? scope : null
+  return { push, plan, scope: members, lifted, rollout, followed: await gatherTargets(plan) }
 }
 
 async function insertStages(

@@ -17,10 +17,15 @@ function isCounted(state: TargetState): state is (typeof COUNTED)[number] {
   return (COUNTED as readonly string[]).includes(state)
 }
 
-/** Add a target to a push and to its counts. */
-export function addTarget(followed: FollowedPush, target: PushTarget): void {
+/** Put a target among those of a push, without counting it. */
+export function putTarget(followed: Pick<FollowedPush, 'targets' | 'awaiting'>, target: PushTarget): void {
   followed.targets.set(target.instanceUid, target)
   if (isAwaited(target.state)) followed.awaiting.set(target, null)
+}
+
+/** Add a target to a push and to its counts. */
+export function addTarget(followed: FollowedPush, target: PushTarget): void {
+  putTarget(followed, target)
   const { counts } = followed.push
   if (target.isJoiner) counts.joined++
   if (!target.isTarget) return
