@@ -1,14 +1,17 @@
 import { serveFloor } from './floor.ts'
 import { Browsers } from './load/browsers.ts'
+import { Harness } from './load/harness.ts'
 import { Load } from './load/load.ts'
 import { serveRole } from './load/remote.ts'
 import { measureInventory, measureStart, measureValidation } from './measures/api.ts'
 import { measureCampaign } from './measures/campaign.ts'
 import { measureEndpoints } from './measures/endpoints.ts'
 import { measureBigWorkload, measureCurve, measureFleet, measureFloor } from './measures/fleet.ts'
+import { measureFanOut100k, measureJanitor } from './measures/harness.ts'
 import { measureHub } from './measures/hub.ts'
 import { measureFanOut, measureRestart } from './measures/push.ts'
 import { measureReports } from './measures/reports.ts'
+import { measureTimers } from './measures/timers.ts'
 import { type MeasureResult, saveResults, toTable } from './results.ts'
 import { startDatabase } from './service.ts'
 import type { Bench } from './session.ts'
@@ -16,7 +19,8 @@ import type { Bench } from './session.ts'
 const HELP = `npm run bench -- [--only ID,...] [--agents N] [--time-scale X] [--node-arg ARG]...
 
 Measures the service as a process of its own, with PostgreSQL and the load beside it.
-  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, campaign, endpoints, curve, curve-1b; all by default
+  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, campaign, fan-out-100k, timers, janitor, endpoints, curve,
+                    curve-1b; all by default
   --agents N        the size of the fleet, 15000 by default
   --time-scale X    shortens what only waits, for a first look
   --node-arg ARG    passed to Node for the service, such as --cpu-prof
@@ -35,6 +39,9 @@ const ALL = [
   '10',
   '11',
   'campaign',
+  'fan-out-100k',
+  'timers',
+  'janitor',
   'endpoints',
   'curve',
   'curve-1b',
@@ -95,6 +102,9 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
     if (wants('10')) await measure('evidence pack', () => measureReports(bench))
     if (wants('endpoints')) await measure('endpoints', () => measureEndpoints(bench))
     if (wants('campaign')) await measure('campaign', () => measureCampaign(bench))
+    if (wants('fan-out-100k')) await measure('fan-out to 100,000', () => measureFanOut100k(bench))
+    if (wants('timers')) await measure('timers', () => measureTimers(bench))
+    if (wants('janitor')) await measure('janitor', () => measureJanitor(bench))
     if (wants('11')) await measure('start', () => measureStart(bench))
     if (wants('curve')) await measure('curve', () => measureCurve(bench, 50))
     if (wants('curve-1b')) await measure('curve of one workload', () => measureCurve(bench, 1))
@@ -109,6 +119,7 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
 const [role, options] = process.argv.slice(2)
 if (role === '--role=load') serveRole(new Load(JSON.parse(options!)))
 else if (role === '--role=browsers') serveRole(new Browsers(JSON.parse(options!)))
+else if (role === '--role=harness') serveRole(new Harness(JSON.parse(options!)))
 else if (role === '--role=floor') serveFloor()
 else {
   try {

@@ -74,7 +74,7 @@ function stormFigures({ storm, agents, workloads, busy }: FleetSession, floor: F
       name: 'times the floor',
       value: round(storm.storedSeconds / floor.stormSeconds),
       unit: '',
-      atMost: 2.4,
+      atMost: 2,
     },
     {
       name: 'CPU an agent',
@@ -181,7 +181,7 @@ async function measureThroughput(
         name: 'of the floor',
         value: round(value.perSecond / floor.beatsPerSecond),
         unit: '',
-        atLeast: 0.56,
+        atLeast: 0.8,
       },
       {
         name: 'CPU a beat',
