@@ -67,8 +67,10 @@ import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
 import configsValidate from '../functions/configs/validate.ts'
 import desiredApply from '../functions/desired/apply.ts'
+import desiredApplyFleet from '../functions/desired/apply-fleet.ts'
 import desiredList from '../functions/desired/list.ts'
 import desiredRelease from '../functions/desired/release.ts'
+import desiredReleaseFleet from '../functions/desired/release-fleet.ts'
 import fleetConfigsAddVersion from '../functions/fleet-configs/add-version.ts'
 import fleetConfigsCompareVersions from '../functions/fleet-configs/compare-versions.ts'
 import fleetConfigsCreate from '../functions/fleet-configs/create.ts'
@@ -246,8 +248,10 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
   { id: 'configs/validate', definition: configsValidate },
   { id: 'desired/apply', definition: desiredApply },
+  { id: 'desired/apply-fleet', definition: desiredApplyFleet },
   { id: 'desired/list', definition: desiredList },
   { id: 'desired/release', definition: desiredRelease },
+  { id: 'desired/release-fleet', definition: desiredReleaseFleet },
   { id: 'fleet-configs/add-version', definition: fleetConfigsAddVersion },
   { id: 'fleet-configs/compare-versions', definition: fleetConfigsCompareVersions },
   { id: 'fleet-configs/create', definition: fleetConfigsCreate },

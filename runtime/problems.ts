@@ -105,6 +105,10 @@ export const PROBLEMS = {
   'expiry-too-far': { status: 400, error: 'expires_at must be at most a year away' },
   'feature-disabled': { status: 403, error: 'feature disabled' },
   'fleet-config-in-use': { status: 409, error: '{count} workloads are under this fleet config' },
+  'fleet-config-managed': {
+    status: 409,
+    error: 'this fleet config is kept in Git by {owner}: change it there',
+  },
   'fleet-config-not-found': { status: 404, error: 'fleet config not found' },
   'fleet-config-taken': { status: 409, error: 'a fleet config with this name already exists' },
   'fleet-config-version-not-found': { status: 404, error: 'version not found' },

@@ -1,11 +1,12 @@
-import { readVersion, VERSION_ERRORS, type VersionDraft } from '../../lib/fleet-configs/read-version.ts'
+import { readVersion, VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
 import { insertVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
+import { readDraft } from './version-request.ts'
 
 /** Add a version. It never changes, and nothing is pushed by it. */
 export default defineHttp({
@@ -17,24 +18,13 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(FleetConfigVersionRequest),
   replies: [{ status: 201, description: 'The new version.', json: FleetConfigVersion }],
-  errors: ['fleet-config-not-found', ...VERSION_ERRORS, 'audit-unavailable'],
+  errors: ['fleet-config-not-found', 'fleet-config-managed', ...VERSION_ERRORS, 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
-    const draft: VersionDraft = {
-      body: body.content,
-      variables: body.variables.map((variable) => ({
-        name: variable.name,
-        type: variable.type,
-        isRequired: variable.required,
-        pattern: variable.pattern ?? null,
-        fallback: variable.default ?? null,
-        description: variable.description ?? '',
-        label: variable.label ?? null,
-      })),
-      valueTable: body.table ?? null,
-      comment: body.comment.trim(),
-    }
+    const managed = refuseManaged(ctx, config.id)
+    if (managed !== null) return managed
+    const draft = readDraft(body)
     const read = await readVersion(draft, ctx.configs)
     if (!read.ok) return problem(read.code, read.details)
     const by = { author: actor.email, authorId: actor.userId, createdAt: ctx.clock.now() }

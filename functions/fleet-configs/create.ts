@@ -48,6 +48,8 @@ export default defineHttp({
     await ctx.fleetConfigs.load()
     await ctx.fleetConfigs.settle()
     const counts = await ctx.fleetConfigs.counts()
-    return created(toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS))
+    return created(
+      toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),
+    )
   },
 })

@@ -20,6 +20,8 @@ export default defineHttp({
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
     const counts = await ctx.fleetConfigs.counts()
-    return json(toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS))
+    return json(
+      toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),
+    )
   },
 })

@@ -28,7 +28,12 @@ export default defineHttp({
         return from === -1 ? [] : all.slice(from, from + limit)
       },
       keyOf: ({ name }) => [name],
-      toWire: (config) => toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS),
+      toWire: (config) =>
+        toFleetConfigRecord(
+          config,
+          counts.get(config.id) ?? NO_COUNTS,
+          ctx.fleetConfigs.managedOf(config.id),
+        ),
     })
   },
 })

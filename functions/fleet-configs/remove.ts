@@ -3,7 +3,7 @@ import { deleteFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
 
 /** Remove a fleet config that no workload is under, with its versions. */
 export default defineHttp({
@@ -15,10 +15,12 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The fleet config is gone.' }],
-  errors: ['fleet-config-not-found', 'fleet-config-in-use', 'audit-unavailable'],
+  errors: ['fleet-config-not-found', 'fleet-config-managed', 'fleet-config-in-use', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
+    const managed = refuseManaged(ctx, config.id)
+    if (managed !== null) return managed
     await ctx.fleetConfigs.settle()
     const count = (await ctx.fleetConfigs.counts()).get(config.id)?.under ?? 0
     if (count > 0) return problem('fleet-config-in-use', { count })

@@ -7,7 +7,7 @@ import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-conf
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 
 /** Change whom a fleet config is about. Its versions stay, and nothing is pushed by it. */
@@ -24,6 +24,7 @@ export default defineHttp({
     ...FLEET_CONFIG_ERRORS,
     'auto-apply-in-force',
     'fleet-config-not-found',
+    'fleet-config-managed',
     'fleet-config-taken',
     'audit-unavailable',
   ],
@@ -32,6 +33,8 @@ export default defineHttp({
     if (!read.ok) return problem(read.code, read.details)
     const before = findFleetConfig(ctx, params.id)
     if (before === null) return problem('fleet-config-not-found')
+    const managed = refuseManaged(ctx, before.id)
+    if (managed !== null) return managed
     const stored = await ctx.db.change('fleet-config.update', actor, async (tx) => {
       const stands = await lockFleetConfig(tx, before.id)
       const { selector, priority } = read.fields
@@ -57,6 +60,8 @@ export default defineHttp({
     if (!stored.ok) return problem(stored.code)
     await ctx.fleetConfigs.settle()
     const counts = await ctx.fleetConfigs.counts()
-    return json(toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS))
+    return json(
+      toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),
+    )
   },
 })

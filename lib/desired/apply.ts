@@ -14,6 +14,7 @@ import {
 } from '../store/managed-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
+import { isOwner, tellCommit } from './owner.ts'
 
 /** A config that Git holds for a workload. */
 export interface DesiredConfig {
@@ -41,13 +42,11 @@ export type DesiredOutcome =
   | Exclude<CreateOutcome, { ok: true }>
   | Refusal<'managed-elsewhere' | 'owner-invalid'>
 
-const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
-
 /** Compare a workload with what Git holds for it, and ask for what differs. Twice the same does the same as once. */
 export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig): Promise<DesiredOutcome> {
   const { workloadId, owner, draftYaml } = wanted
-  if (!OWNER.test(owner)) return refuse('owner-invalid')
-  const refused = refuseTexts({ config: draftYaml, comment: commentOf(wanted) })
+  if (!isOwner(owner)) return refuse('owner-invalid')
+  const refused = refuseTexts({ config: draftYaml, comment: tellCommit(wanted) })
   if (refused !== null) return refused
   const target = await parts.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
@@ -73,17 +72,11 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   if (ended !== null) return ended
   if (verdict.action !== 'propose') return outcome
   const created = await createApproval(parts, {
-    ...{ workloadId, actor: wanted.actor, draftYaml, comment: commentOf(wanted) },
+    ...{ workloadId, actor: wanted.actor, draftYaml, comment: tellCommit(wanted) },
     // Whoever approves and pushes confirms a production; nobody is there to do so for a pipeline.
     ...{ targetGroup: gitGroupOf(owner), targetEnv: '', prodConfirmation: true },
   })
   return created.ok ? { ...outcome, proposed: created.approval } : created
-}
-
-function commentOf({ owner, commitSha, commitAuthor }: DesiredConfig): string {
-  const at = commitSha === '' ? '' : ` at ${commitSha}`
-  const by = commitAuthor === '' ? '' : ` by ${commitAuthor}`
-  return `From Git: ${owner}${at}${by}`
 }
 
 /** Note what Git asks for, where it is another text than before. */

@@ -13,6 +13,7 @@ import {
 } from '../store/fleet-configs.ts'
 import { type Freeze, findFreeze } from '../store/freeze.ts'
 import { listHolds, type StoredHold } from '../store/holds.ts'
+import { listManagedFleetConfigs, type ManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import { inTurns } from '../turns.ts'
 import { type ConfigCounts, NO_COUNTS } from './counts.ts'
 import { judgeMembership, type Membership } from './membership.ts'
@@ -36,6 +37,7 @@ const CHUNK = 200
 export class FleetConfigs {
   readonly #parts: FleetConfigsParts
   #configs: readonly StoredFleetConfig[] = []
+  #managed = new Map<string, ManagedFleetConfig>()
   #members = new Map<string, string>()
   #holds = new Map<string, StoredHold>()
   #freeze: Freeze | null = null
@@ -49,6 +51,7 @@ export class FleetConfigs {
   load(db: Db = this.#parts.db): Promise<void> {
     return this.#after(async () => {
       this.#configs = await listFleetConfigs(db)
+      this.#managed = new Map((await listManagedFleetConfigs(db)).map((one) => [one.fleetConfigId, one]))
       this.#members = await listMembers(db)
       this.#holds = new Map((await listHolds(db)).map((hold) => [hold.workloadId, hold]))
       this.#freeze = await findFreeze(db)
@@ -62,6 +65,11 @@ export class FleetConfigs {
 
   config(id: string): StoredFleetConfig | null {
     return this.#configs.find((one) => one.id === id) ?? null
+  }
+
+  /** Who keeps a fleet config in Git; null for nobody. */
+  managedOf(id: string): ManagedFleetConfig | null {
+    return this.#managed.get(id) ?? null
   }
 
   /** Under which fleet config a workload is as its labels stand now. */

@@ -1,6 +1,7 @@
 import type { Workload } from '../fleet/state/model.ts'
 import type { StoredFleetConfig, StoredVersion, StoredVersionSummary } from '../store/fleet-configs.ts'
 import type { StoredHold } from '../store/holds.ts'
+import type { ManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import type {
   FleetConfigRecord,
   FleetConfigVersion,
@@ -11,7 +12,11 @@ import type { ConfigCounts } from './counts.ts'
 import type { FleetConfigs } from './fleet-configs.ts'
 
 /** A fleet config as the wire shows it. */
-export const toFleetConfigRecord = (config: StoredFleetConfig, counts: ConfigCounts): FleetConfigRecord => ({
+export const toFleetConfigRecord = (
+  config: StoredFleetConfig,
+  counts: ConfigCounts,
+  managed: ManagedFleetConfig | null,
+): FleetConfigRecord => ({
   id: config.id,
   name: config.name,
   ...(config.description === '' ? {} : { description: config.description }),
@@ -21,6 +26,16 @@ export const toFleetConfigRecord = (config: StoredFleetConfig, counts: ConfigCou
   workload_count: counts.under,
   conflict_count: counts.conflicts,
   held_count: counts.held,
+  ...(managed === null
+    ? {}
+    : {
+        managed: {
+          owner: managed.owner,
+          version: managed.version,
+          ...(managed.commitSha === '' ? {} : { commit_sha: managed.commitSha }),
+          ...(managed.commitAuthor === '' ? {} : { commit_author: managed.commitAuthor }),
+        },
+      }),
   created_by: config.createdBy,
   created_at: config.createdAt.toISOString(),
   updated_at: config.updatedAt.toISOString(),

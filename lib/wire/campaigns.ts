@@ -165,7 +165,8 @@ export const CampaignWindow = named(
 )
 export type CampaignWindow = Infer<typeof CampaignWindow>
 
-const RULES = {
+/** How a campaign goes, as bodies ask for it. */
+export const CAMPAIGN_RULES = {
   waves: optional(array(CampaignWave)),
   limits: optional(CampaignLimits),
   max_in_flight: note('Instances that are changed at one time.', optional(number())),
@@ -182,7 +183,7 @@ export const CampaignCreateRequest = named(
     description: defaulted(string(), ''),
     change: CampaignChange,
     scope: CampaignScope,
-    ...RULES,
+    ...CAMPAIGN_RULES,
   }),
 )
 export type CampaignCreateRequest = Sent<typeof CampaignCreateRequest>

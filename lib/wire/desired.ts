@@ -1,4 +1,6 @@
-import { boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
+import { boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { CAMPAIGN_RULES, CampaignStatus } from './campaigns.ts'
+import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.ts'
 import { named, note, type Sent } from './structs.ts'
 
 export const DesiredRequest = named(
@@ -46,3 +48,51 @@ export const ManagedConfigRecord = named(
   }),
 )
 export type ManagedConfigRecord = Infer<typeof ManagedConfigRecord>
+
+const { content, variables, table } = FleetConfigVersionRequest.schema
+
+export const DesiredFleetRequest = named(
+  'DesiredFleetRequest',
+  'Body of `POST /api/fleet-configs/desired`: a fleet config by its name, what its newest version is to say, and how it is carried.',
+  type({
+    owner: note('Who keeps the config, such as the name of a repository.', defaulted(string(), '')),
+    ...FleetConfigRequest.schema,
+    ...{ content, variables, table },
+    campaign: optional(
+      type({
+        takeover: note(
+          'Whether workloads that muster never pushed to are changed as well; there is no way back for them.',
+          optional(boolean()),
+        ),
+        ...CAMPAIGN_RULES,
+      }),
+    ),
+    commit_sha: defaulted(string(), ''),
+    commit_author: defaulted(string(), ''),
+    again: note('Ask again for what is held.', defaulted(boolean(), false)),
+    dry_run: note('Only say what would be done.', defaulted(boolean(), false)),
+  }),
+)
+export type DesiredFleetRequest = Sent<typeof DesiredFleetRequest>
+
+export const DesiredFleetResult = named(
+  'DesiredFleetResult',
+  'What is done, or with `dry_run` would be, about a fleet config that Git holds.',
+  type({
+    name: string(),
+    action: enums(['unchanged', 'propose', 'waits', 'held']),
+    reason: note(
+      'Why it is held: what became of the campaign that carried it.',
+      optional(enums(['rejected', 'aborted', 'rolled_back'])),
+    ),
+    fleet_config_id: note('Absent where it would be made.', optional(string())),
+    version: note('The version that says what Git says; absent where it would be added.', optional(number())),
+    campaign_id: note(
+      'The campaign that carries it. A draft is still to be planned and asked for.',
+      optional(string()),
+    ),
+    campaign_status: optional(CampaignStatus),
+    workload_count: note('Workloads that are under it now.', number()),
+  }),
+)
+export type DesiredFleetResult = Infer<typeof DesiredFleetResult>

@@ -30,6 +30,17 @@ export const FleetConfigRecord = named(
     workload_count: note('Workloads that are under it now.', number()),
     conflict_count: note('Of these, those that another one selects with the same priority.', number()),
     held_count: note('Of these, those that campaigns leave alone.', number()),
+    managed: note(
+      'Who keeps it in Git, and the version that Git asks for: it is changed there. Absent where nobody does.',
+      optional(
+        type({
+          owner: string(),
+          version: number(),
+          commit_sha: optional(string()),
+          commit_author: optional(string()),
+        }),
+      ),
+    ),
     created_by: string(),
     created_at: string(),
     updated_at: string(),

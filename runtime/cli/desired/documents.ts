@@ -11,24 +11,48 @@ export interface WorkloadDocument {
   config: string
 }
 
+/** A fleet config that a folder holds; what it says beside its text is for the service to check. */
+export interface FleetDocument {
+  /** `file:line` of the document. */
+  place: string
+  name: string
+  content: string
+  rest: Readonly<Record<string, unknown>>
+}
+
+/** What a folder holds. */
+export interface DesiredState {
+  workloads: WorkloadDocument[]
+  fleets: FleetDocument[]
+  /** Files that hold none of it. */
+  others: number
+}
+
 const API_VERSION = 'muster/v1'
-const KIND = 'WorkloadConfig'
+const WORKLOAD = 'WorkloadConfig'
+const FLEET = 'FleetConfig'
 const FILES_MAX = 10_000
 const FILE_BYTES_MAX = 8_388_608
 
-/** The desired state of a folder, in the order of its files; `others` counts files that hold none of it. */
-export async function readDesiredState(
-  folder: string,
-): Promise<{ documents: WorkloadDocument[]; others: number }> {
-  const documents: WorkloadDocument[] = []
-  let others = 0
+/** The desired state of a folder, in the order of its files. */
+export async function readDesiredState(folder: string): Promise<DesiredState> {
+  const state: DesiredState = { workloads: [], fleets: [], others: 0 }
   for (const file of await listYamlFiles(folder)) {
     const found = await readDocuments(folder, file)
-    if (found.length === 0) others++
-    documents.push(...found)
+    if (found.length === 0) state.others++
+    for (const document of found)
+      if ('workload' in document) state.workloads.push(document)
+      else state.fleets.push(document)
   }
-  if (documents.length === 0) throw new CommandFailure(`${folder} holds no document of ${API_VERSION}`)
-  return { documents, others }
+  if (state.workloads.length + state.fleets.length === 0)
+    throw new CommandFailure(`${folder} holds no document of ${API_VERSION}`)
+  const byName = new Map<string, string>()
+  for (const { place, name } of state.fleets) {
+    const other = byName.get(name)
+    if (other !== undefined) throw wrong(place, `${other} is about the same fleet config`)
+    byName.set(name, place)
+  }
+  return state
 }
 
 async function listYamlFiles(folder: string): Promise<string[]> {
@@ -67,12 +91,12 @@ async function readText(file: string): Promise<string> {
 
 const wrong = (place: string, message: string) => new CommandFailure(`${place}: ${message}`, EXIT.refused)
 
-async function readDocuments(folder: string, file: string): Promise<WorkloadDocument[]> {
+async function readDocuments(folder: string, file: string): Promise<(WorkloadDocument | FleetDocument)[]> {
   const text = await readText(file)
   // Configs lie beside the documents; what does not name our version at all is one of them.
   if (!text.includes(API_VERSION)) return []
   const lines = new LineCounter()
-  const found: WorkloadDocument[] = []
+  const found: (WorkloadDocument | FleetDocument)[] = []
   for (const document of parseAllDocuments(text, { lineCounter: lines })) {
     const place = `${file}:${lines.linePos(document.range[0]).line}`
     if (document.errors.length > 0) throw wrong(place, 'this is no YAML')
@@ -102,19 +126,39 @@ async function toDocument(
   file: string,
   place: string,
   value: Record<string, unknown>,
-): Promise<WorkloadDocument> {
-  if (value['kind'] !== KIND) throw wrong(place, `kind must be ${KIND}`)
+): Promise<WorkloadDocument | FleetDocument> {
+  if (value['kind'] === FLEET) {
+    refuseOthers(place, value, FLEET_KEYS)
+    const { apiVersion: _, kind: __, config, configFile, name, ...rest } = value
+    if (typeof name !== 'string' || name === '') throw wrong(place, 'a fleet config needs a name')
+    if (!isRecord(rest['selector'])) throw wrong(place, 'a fleet config needs a selector')
+    return { place, name, content: await readConfig(folder, file, place, { config, configFile }), rest }
+  }
+  if (value['kind'] !== WORKLOAD) throw wrong(place, `kind must be ${WORKLOAD} or ${FLEET}`)
   refuseOthers(place, value, ['apiVersion', 'kind', 'workload', 'config', 'configFile'])
-  const { config, configFile } = value
+  const workload = readTarget(place, value['workload'])
+  return { place, workload, config: await readConfig(folder, file, place, value) }
+}
+
+const FLEET_KEYS = [
+  ...['apiVersion', 'kind', 'name', 'description', 'selector', 'priority', 'variables', 'table'],
+  ...['campaign', 'config', 'configFile'],
+]
+
+/** The config of a document: in it, or in a file beside it. */
+async function readConfig(
+  folder: string,
+  file: string,
+  place: string,
+  { config, configFile }: { config?: unknown; configFile?: unknown },
+): Promise<string> {
   if ((config === undefined) === (configFile === undefined))
     throw wrong(place, 'either config or configFile must be there')
   if (config !== undefined && typeof config !== 'string')
     throw wrong(place, 'config must be text: write "config: |" before it')
   if (configFile !== undefined && typeof configFile !== 'string')
     throw wrong(place, 'configFile must be a path')
-  const text =
-    typeof config === 'string' ? config : await readText(inside(folder, file, place, configFile as string))
-  return { place, workload: readTarget(place, value['workload']), config: text }
+  return config ?? readText(inside(folder, file, place, configFile as string))
 }
 
 /** A path beside the document, which leads nowhere out of the folder. */

@@ -4,10 +4,12 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printLine, printTable, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson } from '../output.ts'
 import { type Api, openApi, URL_OPTION } from '../server/api.ts'
 import { readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
+import { type FleetStep, pruneFleets, takeFleetStep } from './fleet-steps.ts'
+import { print } from './print.ts'
 import { findTargets, type Target } from './targets.ts'
 
 /** The options that a plan and what carries it out have in common. */
@@ -20,7 +22,8 @@ export const DESIRED_OPTIONS: readonly Option[] = [
 ]
 
 /** What is done, or would be, about one workload. */
-interface Step {
+export interface Step {
+  kind: 'WorkloadConfig'
   workload: string
   workload_id: string
   /** `leftover` is one that the owner keeps and that the folder does not hold. */
@@ -38,11 +41,11 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   const folder = args.positionals[0]!
   const owner = args.text('owner')
   if (owner === undefined) throw new WrongArguments('say who keeps these configs: --owner NAME')
-  const { documents, others } = await readDesiredState(folder)
+  const state = await readDesiredState(folder)
   const api = await openApi(args, io)
   const workloads = await api.get<WorkloadRecord[]>('/api/workloads?include_archived=true')
   const targets = findTargets(
-    documents,
+    state.workloads,
     workloads.filter(({ archived_at: at }) => !at),
   )
   const { sha, author } = await readCommit(folder, args, io.env)
@@ -53,16 +56,23 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
     again: args.isSet('again'),
     dry_run: isDryRun,
   }
-  const steps: Step[] = []
+  const steps: (Step | FleetStep)[] = []
   let exitCode: number = EXIT.done
   for (const target of targets) {
     const step = await takeStep(api, target, common)
     if (step.exitCode !== EXIT.done) exitCode = step.exitCode
     steps.push(step.step)
   }
-  steps.push(...(await prune(api, owner, targets, workloads, args.isSet('prune') && !isDryRun)))
+  for (const document of state.fleets) {
+    const step = await takeFleetStep(api, document, common)
+    if (step.action === 'refused') exitCode = EXIT.refused
+    steps.push(step)
+  }
+  const isPruned = args.isSet('prune') && !isDryRun
+  steps.push(...(await prune(api, owner, targets, workloads, isPruned)))
+  steps.push(...(await pruneFleets(api, owner, state.fleets, isPruned)))
   if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
-  else print(io, steps, others)
+  else print(io, steps, state.others)
   const isSettled = steps.every(({ action }) => action === 'unchanged')
   return exitCode === EXIT.done && args.isSet('exit-code') && !isSettled ? EXIT.differs : exitCode
 }
@@ -72,7 +82,7 @@ async function takeStep(
   { workload, document }: Target,
   common: { dry_run: boolean },
 ): Promise<{ step: Step; exitCode: number }> {
-  const about = { workload: workload.display_name, workload_id: workload.id }
+  const about = { kind: 'WorkloadConfig', workload: workload.display_name, workload_id: workload.id } as const
   try {
     const body = { ...common, config: document.config }
     const result = await api.post<DesiredResult>(`/api/workloads/${workload.id}/config/desired`, body)
@@ -117,28 +127,13 @@ async function prune(
   for (const { workload_id: id, config_hash: hash } of left) {
     if (isWanted) await api.delete(`/api/workloads/${id}/config/desired?owner=${encodeURIComponent(owner)}`)
     const workload = workloads.find((one) => one.id === id)?.display_name ?? id
-    steps.push({ workload, workload_id: id, config_hash: hash, action: isWanted ? 'released' : 'leftover' })
+    steps.push({
+      kind: 'WorkloadConfig',
+      workload,
+      workload_id: id,
+      config_hash: hash,
+      action: isWanted ? 'released' : 'leftover',
+    })
   }
   return steps
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  failed: 'it failed there',
-  rejected: 'its request was rejected',
-  replaced: 'something else was pushed in its place',
-}
-
-function print(io: ClientIo, steps: readonly Step[], others: number): void {
-  const rows = steps.map((step) => [
-    ...[step.workload, step.action, shortHash(step.active_config_hash), shortHash(step.config_hash)],
-    step.action === 'refused' ? '-' : (WORDS[step.reason ?? ''] ?? step.approval_id ?? '-'),
-  ])
-  printTable(io, ['WORKLOAD', 'ACTION', 'ACTIVE', 'WANTED', 'ABOUT'], rows)
-  for (const { workload, changes = [] } of steps)
-    for (const change of changes) printLine(io, `${workload}: ${change}`)
-  for (const { action, reason } of steps) if (action === 'refused') io.error(`${reason}\n`)
-  if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
-  if (steps.some(({ action }) => action === 'leftover'))
-    io.out('What is left over is no longer kept from Git after apply --prune.\n')
-  if (others > 0) io.out(`${others} YAML files hold no document of their own.\n`)
 }

@@ -68,6 +68,7 @@ export const problemTexts = defineTexts({
     expiry_too_far: 'The end must be at most a year away.',
     feature_disabled: 'This edition does not have this feature.',
     fleet_config_in_use: '{count} workloads are under this fleet config: change whom it is about first.',
+    fleet_config_managed: 'This fleet config is kept in Git by {owner}: change it there.',
     fleet_config_not_found: 'This fleet config does not exist, or no longer.',
     fleet_config_taken: 'There is a fleet config of this name already.',
     fleet_configs_too_many: 'There are {max} fleet configs at most.',
@@ -311,6 +312,7 @@ export const problemTexts = defineTexts({
     feature_disabled: 'Cette édition n’a pas cette fonction.',
     fleet_config_in_use:
       '{count} workloads relèvent de cette config de parc : changez d’abord qui elle concerne.',
+    fleet_config_managed: 'Cette config de parc est tenue dans Git par {owner} : modifiez-la là-bas.',
     fleet_config_not_found: 'Cette config de parc n’existe pas, ou plus.',
     fleet_config_taken: 'Une config de parc porte déjà ce nom.',
     fleet_configs_too_many: 'Il y a au plus {max} configs de parc.',

@@ -7,6 +7,7 @@ import { CodeEditor } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
+import { keptElsewhere } from '../parts/git-notice.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -136,13 +137,22 @@ function Variables({ of }: { of: Signal<Row[]> }) {
   )
 }
 
-function VersionForm({ id, before }: { id: string; before: FleetConfigVersion | null }) {
+function VersionForm({
+  id,
+  before,
+  kept,
+}: {
+  id: string
+  before: FleetConfigVersion | null
+  /** Why no version is added from here; null where one is. */
+  kept: string | null
+}) {
   const words = say(fleetConfigTexts)
   const content = useSignal(before?.content ?? '')
   const rows = useSignal<Row[]>((before?.variables ?? []).map(toRow))
   const table = useSignal(before?.table === undefined ? '' : JSON.stringify(before.table, null, 2))
   const comment = useSignal('')
-  const reason = unless('config:create') ?? (content.value.trim() === '' ? words.needsContent : null)
+  const reason = unless('config:create') ?? kept ?? (content.value.trim() === '' ? words.needsContent : null)
   const save = async () => {
     const values = readTable(table.value)
     if (values === null) return toast(words.tableInvalid, 'bad')
@@ -182,6 +192,7 @@ export function NewFleetConfigVersionPage({ params }: { params: Record<string, s
   const id = params['id'] ?? ''
   const config = useResource(`fleet-config-once:${id}`, (abort) => api.fleetConfig(id, abort))
   const newest = config.data?.newest_version ?? 0
+  const kept = config.data === null ? null : keptElsewhere(config.data)
   const isRead = may('config:read_content')
   const before = useResource(isRead && newest > 0 ? `fleet-config-version:${id}:${newest}` : null, (abort) =>
     api.fleetConfigVersion(id, newest, abort),
@@ -196,9 +207,9 @@ export function NewFleetConfigVersionPage({ params }: { params: Record<string, s
         <Loaded of={config}>
           {({ newest_version }) =>
             newest_version === 0 ? (
-              <VersionForm id={id} before={null} />
+              <VersionForm id={id} before={null} kept={kept} />
             ) : (
-              <Loaded of={before}>{(version) => <VersionForm id={id} before={version} />}</Loaded>
+              <Loaded of={before}>{(version) => <VersionForm id={id} before={version} kept={kept} />}</Loaded>
             )
           }
         </Loaded>

@@ -4,6 +4,7 @@ import { say } from '../i18n/define.ts'
 import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { Action, ActionLink, Checkbox, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { FleetGitNotice, keptElsewhere } from '../parts/git-notice.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
@@ -100,10 +101,14 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
     <>
       <Head title={of.name}>
         <ActionLink href="/fleet-configs">← {words.title}</ActionLink>
-        <ActionLink href={`/fleet-configs/${of.id}/new-version`} reason={unless('config:create')}>
+        <ActionLink
+          href={`/fleet-configs/${of.id}/new-version`}
+          reason={unless('config:create') ?? keptElsewhere(of)}
+        >
           {words.newVersion}
         </ActionLink>
       </Head>
+      <FleetGitNotice managed={of.managed} />
       {of.description && <p class="muted">{of.description}</p>}
       <SelectorChips of={of.selector} />
       <div class="stack" style={{ marginTop: '24px' }}>

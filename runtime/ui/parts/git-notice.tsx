@@ -1,4 +1,5 @@
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
+import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -37,3 +38,22 @@ export function GitNotice({
     </div>
   )
 }
+
+/** Says that a fleet config is kept in Git, by whom, and which version is asked for. */
+export function FleetGitNotice({ managed }: { managed: FleetConfigRecord['managed'] }) {
+  const words = say(gitTexts)
+  if (managed === undefined) return null
+  const { owner, version, commit_sha: commit = '', commit_author: author = '' } = managed
+  return (
+    <div class="notice" role="status">
+      <div>
+        {words.fleetKept(owner, shortHash(commit), author)} {words.fleetVersion(version)}{' '}
+        {words.fleetChangeThere}
+      </div>
+    </div>
+  )
+}
+
+/** Why a fleet config is not changed from here; null where it is. */
+export const keptElsewhere = ({ managed }: Pick<FleetConfigRecord, 'managed'>): string | null =>
+  managed === undefined ? null : say(gitTexts).fleetReadOnly

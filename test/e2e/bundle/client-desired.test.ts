@@ -130,7 +130,7 @@ test.each([
     'apiVersion: muster/v1\nkind: WorkloadConfig\nworkloads: {}\n',
     'unknown key "workloads"',
   ],
-  ['another kind', 'apiVersion: muster/v1\nkind: Deployment\n', 'kind must be WorkloadConfig'],
+  ['another kind', 'apiVersion: muster/v1\nkind: Deployment\n', 'kind must be WorkloadConfig or FleetConfig'],
   [
     'no config',
     `apiVersion: muster/v1\nkind: WorkloadConfig\nworkload: { id: x }\n`,
@@ -171,4 +171,86 @@ test('what the folder no longer holds is told, and left to people when it is sai
   ])
   expect(await service.api.get('/api/managed-configs')).toMatchObject([{ workload_id: other.id }])
   await second.stop()
+})
+
+const fleet = (text: string) =>
+  put(
+    'edge.yaml',
+    `apiVersion: muster/v1
+kind: FleetConfig
+name: edge
+selector: { match_labels: { identity/host.name: vm-* } }
+campaign: { takeover: true, waves: [{ dwell_seconds: 0 }] }
+variables: [{ name: level, default: basic }]
+config: |
+${text.replaceAll(/^(?=.)/gm, '  ')}`,
+  )
+
+test('a fleet config becomes a version and a campaign that a person approves; a second run adds nothing', async () => {
+  const LEVEL = DEFAULT_CONFIG.replace('debug:', 'debug:\n    verbosity: ${muster:level}')
+  await rm(join(folder, 'fleet', 'gateway.yaml'))
+  await fleet(LEVEL)
+  const body = {
+    ...{ name: 'fleet pipeline' },
+    permissions: ['config:create', 'config:read_content', 'workload:push_config'],
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  }
+  const { token } = await service.api.post('/api/tokens', body, 201)
+  env = { ...env, MUSTER_TOKEN: token }
+  await steps('apply', '--prune')
+  const path = '/api/fleet-configs'
+  const [config, ...others] = await service.api.get(path)
+  expect(others).toEqual([])
+  expect(config).toMatchObject({
+    ...{ name: 'edge', newest_version: 1 },
+    managed: { owner: 'platform', version: 1, commit_sha: 'c0ffee', commit_author: 'ann' },
+  })
+  const [campaign] = await service.api.get('/api/campaigns')
+  expect(campaign).toMatchObject({
+    ...{ status: 'requested', request_comment: 'From Git: platform at c0ffee by ann' },
+    change: { kind: 'version', fleet_config_id: config.id, number: 1, takeover: true },
+  })
+  const wait = { kind: 'FleetConfig', fleet_config: 'edge', action: 'waits', campaign_id: campaign.id }
+  expect(await steps('apply')).toMatchObject([wait])
+  expect(await service.api.get('/api/campaigns')).toHaveLength(1)
+  const approval = { plan_hash: campaign.plan_hash, comment: 'fine' }
+  await service.api.post(`/api/campaigns/${campaign.id}/approve`, approval, 200)
+  expect(await muster('campaign', 'start', campaign.id, '--wait')).toMatchObject({ code: 0 })
+  expect(agent.collector.storage.remoteConfig).toContain('verbosity: basic')
+  expect(await steps('plan')).toMatchObject([{ action: 'unchanged', version: 1 }])
+  expect(await muster('apply', 'fleet', '--owner', 'platform', '--exit-code')).toMatchObject({ code: 0 })
+  // Another text is another version, and a plan says what it changes.
+  await fleet(LEVEL.replace('debug:', 'debug:\n    sampling_initial: 7'))
+  const told = await muster('plan', 'fleet', '--owner', 'platform', '--exit-code')
+  expect(told).toMatchObject({ code: 4, output: expect.stringContaining('sampling initial') })
+  expect(told.output).toMatch(/^edge +propose +new +\d +- +-$/m)
+  expect(await service.api.get(path)).toMatchObject([{ newest_version: 1 }])
+  expect(await steps('apply')).toMatchObject([{ version: 2, campaign_status: 'requested' }])
+  // Another owner, and what is no longer held.
+  expect(await muster('apply', 'fleet', '--owner', 'others')).toMatchObject({
+    ...{ code: 3, output: expect.stringContaining('managed_elsewhere') },
+  })
+  await rm(join(folder, 'fleet', 'edge.yaml'))
+  await put('gateway.yaml', document(`{ id: ${workload.id} }`))
+  expect(await steps('plan')).toContainEqual(
+    expect.objectContaining({ action: 'leftover', fleet_config: 'edge' }),
+  )
+  const pruned = await steps('apply', '--prune')
+  expect(pruned).toContainEqual(expect.objectContaining({ action: 'released', fleet_config: 'edge' }))
+  expect((await service.api.get('/api/campaigns')).map(({ status }: { status: string }) => status)).toEqual([
+    ...['withdrawn', 'done'],
+  ])
+})
+
+test.each([
+  ['without a name', 'selector: {}', 'a fleet config needs a name'],
+  ['about nobody', 'name: x', 'a fleet config needs a selector'],
+  ['with an unknown key', 'name: x\nselector: {}\nlabels: {}', 'unknown key "labels"'],
+  ['without a text', 'name: x\nselector: {}', 'either config or configFile'],
+])('a fleet config %s is refused with its place', async (_, text, message) => {
+  await put('wrong.yaml', `apiVersion: muster/v1\nkind: FleetConfig\n${text}\n`)
+  const { code, output } = await muster('plan', 'fleet', '--owner', 'platform')
+  await rm(join(folder, 'fleet', 'wrong.yaml'))
+  expect({ code, output }).toEqual({ code: 3, output: expect.stringContaining(message) })
+  expect(output).toContain('fleet/wrong.yaml:1: ')
 })

@@ -55,3 +55,33 @@ test('it is said in French', async () => {
   await page.getByText('La configuration est tenue dans Git par platform, commit c0ffee de Ann.').waitFor()
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
 })
+
+test('a fleet config that is kept in Git says so, and is not changed here, in French too', async () => {
+  const wish = {
+    owner: 'platform',
+    name: 'edge',
+    selector: { match_labels: { 'identity/host.name': 'vm-*' } },
+  }
+  const commit = { content: GATEWAY, commit_sha: 'c0ffee', commit_author: 'Ann' }
+  const { fleet_config_id } = await service.api.post(
+    '/api/fleet-configs/desired',
+    { ...wish, ...commit },
+    200,
+  )
+  await page.goto(`/fleet-configs/${fleet_config_id}`)
+  const kept = page.getByRole('status').filter({ hasText: 'kept in Git by platform, commit c0ffee by Ann' })
+  await kept.waitFor()
+  await kept.getByText('Git asks for version 1.').waitFor()
+  const add = page.getByRole('button', { name: 'New version' })
+  await expect.poll(() => add.getAttribute('title')).toBe('The fleet config is kept in Git: change it there.')
+  expect(await findBarriers(page)).toEqual([])
+  await page.goto(`/fleet-configs/${fleet_config_id}/new-version`)
+  const save = page.locator('form button[type=submit]')
+  await expect
+    .poll(() => save.getAttribute('title'))
+    .toBe('The fleet config is kept in Git: change it there.')
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
+  await page.goto(`/fleet-configs/${fleet_config_id}`)
+  await page.getByText('Cette config de parc est tenue dans Git par platform').waitFor()
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
+})

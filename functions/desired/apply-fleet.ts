@@ -1,0 +1,88 @@
+import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
+import { applyDesiredFleet } from '../../lib/desired/apply-fleet.ts'
+import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
+import { DesiredFleetRequest, DesiredFleetResult } from '../../lib/wire/desired.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+import { replyToDecision } from '../campaigns/campaign-of.ts'
+import { FLEET_CONFIG_ERRORS, readFleetConfig } from '../fleet-configs/fleet-config-request.ts'
+import { readDraft } from '../fleet-configs/version-request.ts'
+
+const CAMPAIGN_NAME_MAX = 128
+
+/** Bring a fleet config in line with what Git holds: a version, and a campaign that waits to be planned and approved. */
+export default defineHttp({
+  route: 'POST /api/fleet-configs/desired',
+  summary: 'Propose what Git holds for a fleet config, where it differs, as a version and a campaign.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(DesiredFleetRequest, { bytesMax: 4_194_304 }),
+  replies: [{ status: 200, description: 'What is done about it.', json: DesiredFleetResult }],
+  errors: [
+    ...FLEET_CONFIG_ERRORS,
+    ...VERSION_ERRORS,
+    ...CAMPAIGN_ERRORS,
+    'forbidden',
+    'auto-apply-in-force',
+    'owner-invalid',
+    'managed-elsewhere',
+    'fleet-configs-too-many',
+    'campaign-not-found',
+    'campaign-not-ready',
+    'campaign-plan-changed',
+    'text-not-storable',
+    'text-too-long',
+    'audit-unavailable',
+  ],
+  async handle({ body, actor }, ctx) {
+    // The version is a text that somebody wrote, and the campaign asks for it to be pushed: both rights are needed.
+    if (!actor.permissions.has('config:create')) return problem('forbidden')
+    const definition = readFleetConfig(body)
+    if (!definition.ok) return problem(definition.code, definition.details)
+    const { takeover, ...rules } = body.campaign ?? {}
+    const ask = (fleetConfigId: string, number: number) =>
+      readCampaign({
+        name: `${definition.fields.name}: ${number} (git/${body.owner})`.slice(0, CAMPAIGN_NAME_MAX),
+        description: '',
+        ...{ change: { kind: 'version', fleet_config_id: fleetConfigId, number, takeover }, scope: {} },
+        ...rules,
+      })
+    const tried = ask('00000000-0000-7000-8000-000000000000', 1)
+    if (!tried.ok) return problem(tried.code, tried.details)
+    const outcome = await applyDesiredFleet(
+      { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
+      {
+        ...{
+          actor,
+          owner: body.owner,
+          definition: definition.fields,
+          version: readDraft({ ...body, comment: '' }),
+        },
+        ...{ commitSha: body.commit_sha, commitAuthor: body.commit_author },
+        ...{ again: body.again, isDryRun: body.dry_run },
+        draftCampaign: (id, number) => {
+          const read = ask(id, number)
+          return read.ok ? read.value : tried.value
+        },
+      },
+    )
+    if (!outcome.ok) {
+      if (outcome.code === 'audit-unavailable' || outcome.code === 'campaign-not-ready')
+        return replyToDecision(ctx, actor, outcome)
+      return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+    }
+    for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
+    const { verdict, fleetConfigId, version, campaign } = outcome
+    const counts = fleetConfigId === null ? undefined : (await ctx.fleetConfigs.counts()).get(fleetConfigId)
+    const result: DesiredFleetResult = {
+      ...{ name: definition.fields.name, action: verdict.action, workload_count: counts?.under ?? 0 },
+      ...(verdict.action === 'held' ? { reason: verdict.reason } : {}),
+      ...(fleetConfigId === null ? {} : { fleet_config_id: fleetConfigId }),
+      ...(version === null ? {} : { version }),
+      ...(campaign === null ? {} : { campaign_id: campaign.id, campaign_status: campaign.status }),
+    }
+    return json(result)
+  },
+})

@@ -1,0 +1,39 @@
+import { defaulted, string, type } from 'superstruct'
+import { releaseDesiredFleet } from '../../lib/desired/apply-fleet.ts'
+import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { noContent, problem } from '../../runtime/reply.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+
+/** Keep a fleet config in Git no longer. Its versions and what runs stay. */
+export default defineHttp({
+  route: 'DELETE /api/fleet-configs/:id/desired',
+  summary: 'Leave a fleet config to people again; its versions and what runs stay.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: fleetConfigParams,
+  query: type({ owner: defaulted(string(), '') }),
+  body: noBody,
+  replies: [{ status: 204, description: 'Git keeps it no longer.' }],
+  errors: [
+    'fleet-config-not-found',
+    'not-managed',
+    'managed-elsewhere',
+    'campaign-not-found',
+    'campaign-plan-changed',
+    'audit-unavailable',
+  ],
+  async handle({ params, query, actor }, ctx) {
+    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const outcome = await releaseDesiredFleet(
+      { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
+      { fleetConfigId: params.id, owner: query.owner, actor },
+    )
+    if (outcome.ok) {
+      for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
+      return noContent()
+    }
+    if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+    return problem(outcome.code, 'details' in outcome ? outcome.details : {})
+  },
+})

@@ -1,0 +1,260 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AuditFailure } from '../audit/delivery.ts'
+import {
+  type CampaignOutcome,
+  changeCampaign,
+  closeCampaign,
+  createCampaign,
+} from '../campaigns/decisions.ts'
+import type { CampaignParts } from '../campaigns/judge/parts.ts'
+import type { CampaignDraft } from '../campaigns/read-campaign.ts'
+import type { ApprovalActor } from '../changes/approval-parts.ts'
+import { FLEET_CONFIGS_MAX, type FleetConfigs } from '../fleet-configs/fleet-configs.ts'
+import { readVersion, type VersionDraft, type VersionRefusal } from '../fleet-configs/read-version.ts'
+import { uuidv7 } from '../ids.ts'
+import { configHash } from '../model/config-hash.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { listOpenAutoApplies } from '../store/auto-apply.ts'
+import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
+import type { Db } from '../store/db.ts'
+import {
+  type FleetConfigChange,
+  insertFleetConfig,
+  insertVersion,
+  lockFleetConfig,
+  type StoredFleetConfig,
+  updateFleetConfig,
+} from '../store/fleet-configs.ts'
+import {
+  deleteManagedFleetConfig,
+  findManagedFleetConfig,
+  keepManagedFleetConfig,
+  type ManagedFleetConfig,
+  noteManagedCampaign,
+} from '../store/managed-fleet-configs.ts'
+import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
+import { isOwner, tellCommit } from './owner.ts'
+
+/** What proposing fleet configs needs beside what campaigns need. */
+export interface FleetDesiredParts extends Omit<CampaignParts, 'fleetConfigs'> {
+  fleetConfigs: FleetConfigs
+}
+
+/** A fleet config that Git holds. */
+export interface DesiredFleetConfig {
+  actor: ApprovalActor
+  owner: string
+  definition: Omit<FleetConfigChange, 'id' | 'updatedAt'>
+  version: VersionDraft
+  commitSha: string
+  commitAuthor: string
+  again: boolean
+  /** Say what would be done, and do nothing. */
+  isDryRun: boolean
+  /** The campaign that carries a version of a fleet config. */
+  draftCampaign(fleetConfigId: string, version: number): CampaignDraft
+}
+
+export type DesiredFleetOutcome =
+  | {
+      ok: true
+      verdict: FleetVerdict
+      /** Null where it would be made. */
+      fleetConfigId: string | null
+      version: number | null
+      campaign: StoredCampaign | null
+      /** What was stored of the campaign by this call. */
+      changed: readonly StoredCampaign[]
+    }
+  | VersionRefusal
+  | Refusal<'auto-apply-in-force' | 'managed-elsewhere' | 'owner-invalid' | 'fleet-configs-too-many'>
+  | Exclude<CampaignOutcome, { ok: true }>
+
+type Managed = ManagedFleetConfig | null
+
+/** Compare a fleet config with what Git holds, and propose what differs as a version and a campaign. */
+export async function applyDesiredFleet(
+  parts: FleetDesiredParts,
+  wanted: DesiredFleetConfig,
+): Promise<DesiredFleetOutcome> {
+  const { owner, definition } = wanted
+  if (!isOwner(owner)) return refuse('owner-invalid')
+  const draft = { ...wanted.version, comment: tellCommit(wanted) }
+  const read = await readVersion(draft, parts.configs)
+  if (!read.ok) return read
+  const { configs } = parts.fleetConfigs
+  const known = configs.find(({ name }) => name === definition.name) ?? null
+  if (known === null && configs.length >= FLEET_CONFIGS_MAX)
+    return refuse('fleet-configs-too-many', { max: FLEET_CONFIGS_MAX })
+  const managed = known && (await findManagedFleetConfig(parts.db, known.id))
+  if (managed !== null && managed.owner !== owner)
+    return refuse('managed-elsewhere', { owner: managed.owner })
+  const wishHash = hashWish(draft)
+  const isSameWish = managed?.wishHash === wishHash
+  const campaign = managed?.campaignId ? await findCampaign(parts.db, managed.campaignId) : null
+  const facts = { isSameWish, campaign: campaign?.status ?? null, again: wanted.again }
+  const verdict = decideFleet(facts)
+  const found = { fleetConfigId: known?.id ?? null, version: isSameWish ? managed.version : null }
+  if (wanted.isDryRun) {
+    // What would be proposed has no campaign yet; the former one carried something else.
+    const own = verdict.action === 'propose' ? null : campaign
+    return { ok: true, verdict, ...found, campaign: own, changed: [] }
+  }
+  const kept = await keepWish(parts, wanted, { ...draft, hash: read.hash }, { known, managed, wishHash })
+  if (!kept.ok) return kept
+  await parts.fleetConfigs.load()
+  await parts.fleetConfigs.settle()
+  const { fleetConfigId, version } = kept
+  if (verdict.action !== 'propose')
+    return { ok: true, verdict, fleetConfigId, version, campaign, changed: [] }
+  const proposed = await proposeCampaign(parts, wanted, campaign, { fleetConfigId, version })
+  return proposed.ok ? { ...proposed, verdict, fleetConfigId, version } : proposed
+}
+
+const hashWish = ({ body, variables, valueTable }: VersionDraft): string =>
+  configHash(JSON.stringify([body, variables, valueTable]))
+
+/** Whether a fleet config says already what Git says of it, beside its versions. */
+const isDefined = (known: StoredFleetConfig, wanted: DesiredFleetConfig['definition']): boolean =>
+  known.description === wanted.description && isForTheSame(known, wanted)
+
+const isForTheSame = (
+  known: Pick<StoredFleetConfig, 'selector' | 'priority'>,
+  wanted: DesiredFleetConfig['definition'],
+): boolean =>
+  known.priority === wanted.priority &&
+  isDeepStrictEqual(known.selector, JSON.parse(JSON.stringify(wanted.selector)))
+
+/** Store what Git asks for: whom it is about, its version where that is new, and the commit. */
+async function keepWish(
+  parts: FleetDesiredParts,
+  { owner, actor, definition, commitSha, commitAuthor }: DesiredFleetConfig,
+  draft: VersionDraft & { hash: string },
+  { known, managed, wishHash }: { known: StoredFleetConfig | null; managed: Managed; wishHash: string },
+): Promise<
+  | { ok: true; fleetConfigId: string; version: number }
+  | Refusal<'auto-apply-in-force' | 'managed-elsewhere'>
+  | AuditFailure
+> {
+  const isSameWish = managed?.wishHash === wishHash
+  if (known !== null && isSameWish && isDefined(known, definition))
+    return { ok: true, fleetConfigId: known.id, version: managed.version }
+  const now = parts.clock.now()
+  const id = known?.id ?? uuidv7(now, parts.random)
+  return parts.db.change('fleet-config.manage', actor, async (tx) => {
+    if (known !== null && (await isBoundByAutoApply(tx, known, definition)))
+      return refuse('auto-apply-in-force')
+    const isStored = await define(tx, { id, known, definition, by: actor.email, now })
+    if (!isStored) return refuse('managed-elsewhere', { owner: '' })
+    const by = { author: actor.email, authorId: actor.userId, createdAt: now }
+    const version = isSameWish
+      ? managed.version
+      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
+    const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
+    // Of two who were first at one time the other is refused, and so is who writes to what was just removed.
+    if (
+      version === null ||
+      !(await keepManagedFleetConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
+    )
+      return refuse('managed-elsewhere', { owner: '' })
+    await tx.record({
+      ...{ action: 'fleet_config.manage', resource: 'fleet_config', resourceId: id, configHash: draft.hash },
+      detail: JSON.stringify({ owner, number: version, commit_sha: commitSha, commit_author: commitAuthor }),
+    })
+    return { ok: true, fleetConfigId: id, version }
+  })
+}
+
+/** Whether a version reaches by itself whom this would change: that is a part of what was approved. */
+async function isBoundByAutoApply(
+  tx: Db,
+  { id }: StoredFleetConfig,
+  wanted: DesiredFleetConfig['definition'],
+): Promise<boolean> {
+  const stands = await lockFleetConfig(tx, id)
+  if (stands === null || isForTheSame(stands, wanted)) return false
+  return (await listOpenAutoApplies(tx, id)).length > 0
+}
+
+interface Definition {
+  id: string
+  known: StoredFleetConfig | null
+  definition: DesiredFleetConfig['definition']
+  by: string
+  now: Date
+}
+
+/** Make the fleet config, or let it be about whom Git says; false when somebody made or removed it meanwhile. */
+function define(tx: Db, { id, known, definition, by, now }: Definition): Promise<boolean> {
+  if (known !== null) return updateFleetConfig(tx, { id, ...definition, updatedAt: now })
+  const times = { createdAt: now, updatedAt: now }
+  return insertFleetConfig(tx, { id, ...definition, newestVersion: 0, createdBy: by, ...times })
+}
+
+/** Have a campaign carry the version: an own one that nobody was asked about is changed, an open one is withdrawn. */
+async function proposeCampaign(
+  parts: FleetDesiredParts,
+  wanted: DesiredFleetConfig,
+  former: StoredCampaign | null,
+  { fleetConfigId, version }: { fleetConfigId: string; version: number },
+): Promise<
+  { ok: true; campaign: StoredCampaign; changed: StoredCampaign[] } | Exclude<CampaignOutcome, { ok: true }>
+> {
+  const { actor } = wanted
+  const draft = wanted.draftCampaign(fleetConfigId, version)
+  const changed: StoredCampaign[] = []
+  const closed = await withdrawOpen(parts, former, actor)
+  if (closed !== null && !closed.ok) return closed
+  if (closed !== null) changed.push(closed.campaign)
+  const isUnasked = former?.status === 'draft' || former?.status === 'planned'
+  const made = isUnasked
+    ? await changeCampaign(parts, former.id, draft, actor)
+    : await createCampaign(parts, draft, actor)
+  if (!made.ok) return made
+  const noted = await parts.db.change('fleet-config.campaign', actor, async (tx) => {
+    await noteManagedCampaign(tx, fleetConfigId, made.campaign.id)
+    return { ok: true }
+  })
+  return noted.ok ? { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] } : noted
+}
+
+/** Take back a campaign that nobody has started; null where there is none to take back. */
+async function withdrawOpen(
+  parts: FleetDesiredParts,
+  campaign: StoredCampaign | null,
+  actor: ApprovalActor,
+): Promise<CampaignOutcome | null> {
+  if (campaign?.status !== 'requested' && campaign?.status !== 'approved') return null
+  const comment = 'Git asks for something else now'
+  const outcome = await closeCampaign(parts, { id: campaign.id, actor, comment, status: 'withdrawn' })
+  // Whoever started or rejected it just now was first.
+  return !outcome.ok && outcome.code === 'campaign-not-ready' ? null : outcome
+}
+
+/** Leave a fleet config to people again: what runs stays, what Git asked for and nobody started is taken back. */
+export async function releaseDesiredFleet(
+  parts: FleetDesiredParts,
+  { fleetConfigId, owner, actor }: { fleetConfigId: string; owner: string; actor: ApprovalActor },
+): Promise<
+  | { ok: true; changed: readonly StoredCampaign[] }
+  | Refusal<'managed-elsewhere' | 'not-managed'>
+  | Exclude<CampaignOutcome, { ok: true }>
+> {
+  const managed = await findManagedFleetConfig(parts.db, fleetConfigId)
+  if (managed === null) return refuse('not-managed')
+  if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
+  const campaign = managed.campaignId === null ? null : await findCampaign(parts.db, managed.campaignId)
+  const closed = await withdrawOpen(parts, campaign, actor)
+  if (closed !== null && !closed.ok) return closed
+  const released = await parts.db.change('fleet-config.unmanage', actor, async (tx) => {
+    if (!(await deleteManagedFleetConfig(tx, fleetConfigId, owner))) return refuse('not-managed')
+    await tx.record({
+      ...{ action: 'fleet_config.unmanage', resource: 'fleet_config', resourceId: fleetConfigId },
+      detail: JSON.stringify({ owner }),
+    })
+    return { ok: true }
+  })
+  if (!released.ok) return released
+  await parts.fleetConfigs.load()
+  return { ok: true, changed: closed === null ? [] : [closed.campaign] }
+}

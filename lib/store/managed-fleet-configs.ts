@@ -1,0 +1,79 @@
+import type { Db } from './db.ts'
+
+/** A fleet config that is kept in Git. */
+export interface ManagedFleetConfig {
+  fleetConfigId: string
+  owner: string
+  /** What Git asks for: text, variables and values together. */
+  wishHash: string
+  /** The version that says so. */
+  version: number
+  /** The campaign that carries it; null before there is one, and once it was forgotten. */
+  campaignId: string | null
+  /** Empty where nobody said. */
+  commitSha: string
+  commitAuthor: string
+  appliedAt: Date
+  appliedBy: string
+}
+
+const COLUMNS = `fleet_config_id as "fleetConfigId", owner, wish_hash as "wishHash", version,
+  campaign_id as "campaignId", commit_sha as "commitSha", commit_author as "commitAuthor", applied_at as "appliedAt",
+  applied_by as "appliedBy"`
+
+/** All of them. */
+export async function listManagedFleetConfigs(db: Db): Promise<ManagedFleetConfig[]> {
+  return db.query<ManagedFleetConfig>(`select ${COLUMNS} from managed_fleet_configs`)
+}
+
+/** Who keeps a fleet config in Git; null for nobody. */
+export async function findManagedFleetConfig(db: Db, id: string): Promise<ManagedFleetConfig | null> {
+  const rows = await db.query<ManagedFleetConfig>(
+    `select ${COLUMNS} from managed_fleet_configs where fleet_config_id = $1`,
+    [id],
+  )
+  return rows[0] ?? null
+}
+
+/** Note a wish; false when the fleet config is another owner's. Its campaign stays until another is noted. */
+export async function keepManagedFleetConfig(
+  tx: Db,
+  wish: Omit<ManagedFleetConfig, 'campaignId'>,
+): Promise<boolean> {
+  const rows = await tx.query<{ owner: string }>(
+    `insert into managed_fleet_configs
+       (fleet_config_id, owner, wish_hash, version, commit_sha, commit_author, applied_at, applied_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (fleet_config_id) do update set wish_hash = excluded.wish_hash, version = excluded.version,
+       commit_sha = excluded.commit_sha, commit_author = excluded.commit_author, applied_at = excluded.applied_at,
+       applied_by = excluded.applied_by
+       where managed_fleet_configs.owner = excluded.owner
+     returning owner`,
+    [
+      ...[wish.fleetConfigId, wish.owner, wish.wishHash, wish.version, wish.commitSha, wish.commitAuthor],
+      ...[wish.appliedAt, wish.appliedBy],
+    ],
+  )
+  return rows.length > 0
+}
+
+/** Note the campaign that carries a wish. */
+export async function noteManagedCampaign(tx: Db, fleetConfigId: string, campaignId: string): Promise<void> {
+  await tx.execute(`update managed_fleet_configs set campaign_id = $2 where fleet_config_id = $1`, [
+    fleetConfigId,
+    campaignId,
+  ])
+}
+
+/** Leave a fleet config to people again; false when this owner does not keep it. */
+export async function deleteManagedFleetConfig(
+  tx: Db,
+  fleetConfigId: string,
+  owner: string,
+): Promise<boolean> {
+  const touched = await tx.execute(
+    `delete from managed_fleet_configs where fleet_config_id = $1 and owner = $2`,
+    [fleetConfigId, owner],
+  )
+  return touched === 1
+}

@@ -1,0 +1,138 @@
+import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns.ts'
+import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
+import type { ConfigDiff } from '../../../lib/wire/diff.ts'
+import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
+import { CommandFailure, EXIT } from '../exit-codes.ts'
+import { type Api, ServiceRefusal } from '../server/api.ts'
+import type { FleetDocument } from './documents.ts'
+
+const POLL_MS = 1_000
+/** A plan over a whole fleet. */
+const PLAN_SECONDS_MAX = 300
+
+/** What is done, or would be, about one fleet config. */
+export interface FleetStep {
+  kind: 'FleetConfig'
+  fleet_config: string
+  fleet_config_id?: string
+  /** `leftover` is one that the owner keeps and that the folder does not hold. */
+  action: DesiredFleetResult['action'] | 'refused' | 'leftover' | 'released'
+  reason?: string
+  version?: number
+  workload_count?: number
+  campaign_id?: string
+  campaign_status?: CampaignStatus
+  /** What would change in meaning, a sentence each; only in a plan, and where the token may read versions. */
+  changes?: readonly string[]
+}
+
+interface Common {
+  owner: string
+  commit_sha: string
+  commit_author: string
+  dry_run: boolean
+}
+
+/** Propose what a document holds, and ask for its campaign to be approved; with `dry_run` only say so. */
+export async function takeFleetStep(
+  api: Api,
+  { place, name, content, rest }: FleetDocument,
+  common: Common,
+): Promise<FleetStep> {
+  const about = { kind: 'FleetConfig', fleet_config: name } as const
+  try {
+    const body = { ...rest, ...common, name, content }
+    const { name: _, ...result } = await api.post<DesiredFleetResult>('/api/fleet-configs/desired', body)
+    const step: FleetStep = { ...about, ...result }
+    if (common.dry_run) return { ...step, ...(await readChanges(api, name, content, result.action)) }
+    return await bringToApproval(api, step, common)
+  } catch (error) {
+    // One that is refused does not keep the others from being asked for; one that gets no answer ends it.
+    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
+    return { ...about, action: 'refused', reason: `${place}: ${error.message}` }
+  }
+}
+
+/** Plan a campaign that nobody was asked about yet, also one that an earlier run left so, and ask. */
+async function bringToApproval(api: Api, step: FleetStep, common: Common): Promise<FleetStep> {
+  const { campaign_id: id, campaign_status: status } = step
+  if (id === undefined || (status !== 'draft' && status !== 'planned')) return step
+  let campaign = await api.post<CampaignRecord>(`/api/campaigns/${id}/plan`)
+  for (let polls = 0; polls < PLAN_SECONDS_MAX && campaign.planning !== undefined; polls++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    campaign = await api.get<CampaignRecord>(`/api/campaigns/${id}`)
+  }
+  if (campaign.plan_hash === undefined)
+    throw new CommandFailure(`the campaign ${id} of ${step.fleet_config} has no plan yet`)
+  const at = common.commit_sha === '' ? '' : ` at ${common.commit_sha}`
+  const by = common.commit_author === '' ? '' : ` by ${common.commit_author}`
+  try {
+    const requested = await api.post<CampaignRecord>(`/api/campaigns/${id}/request`, {
+      plan_hash: campaign.plan_hash,
+      comment: `From Git: ${common.owner}${at}${by}`,
+      // Whoever approves looks at what production is among them; nobody is there to do so for a pipeline.
+      prod_confirmation: true,
+    })
+    return { ...step, campaign_status: requested.status }
+  } catch (error) {
+    if (!(error instanceof ServiceRefusal) || error.code !== 'campaign_changes_nothing') throw error
+    return { ...step, action: 'unchanged', reason: 'nothing_changes', campaign_status: campaign.status }
+  }
+}
+
+/** What the newest version would change into, in meaning; nothing where there is none, or it may not be read. */
+async function readChanges(
+  api: Api,
+  name: string,
+  content: string,
+  action: FleetStep['action'],
+): Promise<{ changes?: string[] }> {
+  if (action !== 'propose') return {}
+  try {
+    const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs')
+    const before = all.find((one) => one.name === name)
+    if (before === undefined || before.newest_version === 0) return {}
+    const path = `/api/fleet-configs/${before.id}/versions/${before.newest_version}`
+    const version = await api.get<FleetConfigVersion>(path)
+    const texts = { base_yaml: version.content ?? '', target_yaml: content }
+    const { human_summary: lines } = await api.post<ConfigDiff>('/api/configs/diff', texts)
+    return {
+      changes: lines.flatMap(({ kind, risk, text }) => (kind === 'unchanged' ? [] : [`${text} (${risk})`])),
+    }
+  } catch (error) {
+    if (error instanceof CommandFailure && error.exitCode === EXIT.refused) return {}
+    throw error
+  }
+}
+
+/** What the owner keeps and the folder does not hold: told, and with `isWanted` left to people again. */
+export async function pruneFleets(
+  api: Api,
+  owner: string,
+  documents: readonly FleetDocument[],
+  isWanted: boolean,
+): Promise<FleetStep[]> {
+  const kept = await listKept(api, owner)
+  const left = kept.filter(({ name }) => !documents.some((document) => document.name === name))
+  const steps: FleetStep[] = []
+  for (const { id, name, managed } of left) {
+    if (isWanted) await api.delete(`/api/fleet-configs/${id}/desired?owner=${encodeURIComponent(owner)}`)
+    steps.push({
+      ...{ kind: 'FleetConfig', fleet_config: name, fleet_config_id: id },
+      ...(managed === undefined ? {} : { version: managed.version }),
+      action: isWanted ? 'released' : 'leftover',
+    })
+  }
+  return steps
+}
+
+async function listKept(api: Api, owner: string): Promise<FleetConfigRecord[]> {
+  try {
+    const all = await api.get<FleetConfigRecord[]>('/api/fleet-configs')
+    return all.filter(({ managed }) => managed?.owner === owner)
+  } catch (error) {
+    // An edition without fleet configs keeps none.
+    if (error instanceof ServiceRefusal && error.code === 'feature_disabled') return []
+    throw error
+  }
+}

@@ -1,0 +1,44 @@
+import type { ClientIo } from '../command.ts'
+import { printLine, printTable, shortHash } from '../output.ts'
+import type { FleetStep } from './fleet-steps.ts'
+import type { Step } from './run.ts'
+
+const WORDS: Readonly<Record<string, string>> = {
+  failed: 'it failed there',
+  rejected: 'its request was rejected',
+  replaced: 'something else was pushed in its place',
+  aborted: 'its campaign was aborted',
+  rolled_back: 'its campaign was rolled back',
+  nothing_changes: 'no workload would change',
+}
+
+/** Print what is done about what a folder holds, or would be. */
+export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others: number): void {
+  const workloads = steps.filter((step) => step.kind === 'WorkloadConfig')
+  const fleets = steps.filter((step) => step.kind === 'FleetConfig')
+  if (workloads.length > 0) {
+    const rows = workloads.map((step) => [
+      ...[step.workload, step.action, shortHash(step.active_config_hash), shortHash(step.config_hash)],
+      step.action === 'refused' ? '-' : (WORDS[step.reason ?? ''] ?? step.approval_id ?? '-'),
+    ])
+    printTable(io, ['WORKLOAD', 'ACTION', 'ACTIVE', 'WANTED', 'ABOUT'], rows)
+  }
+  if (fleets.length > 0) {
+    const rows = fleets.map((step) => [
+      ...[step.fleet_config, step.action, step.version === undefined ? 'new' : String(step.version)],
+      ...[String(step.workload_count ?? '-'), step.campaign_status ?? '-'],
+      step.action === 'refused' ? '-' : (WORDS[step.reason ?? ''] ?? step.campaign_id ?? '-'),
+    ])
+    printTable(io, ['FLEET CONFIG', 'ACTION', 'VERSION', 'WORKLOADS', 'CAMPAIGN', 'ABOUT'], rows)
+  }
+  for (const step of steps)
+    for (const change of step.changes ?? []) printLine(io, `${nameOf(step)}: ${change}`)
+  for (const { action, reason } of steps) if (action === 'refused') io.error(`${reason}\n`)
+  if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
+  if (steps.some(({ action }) => action === 'leftover'))
+    io.out('What is left over is no longer kept from Git after apply --prune.\n')
+  if (others > 0) io.out(`${others} YAML files hold no document of their own.\n`)
+}
+
+const nameOf = (step: Step | FleetStep): string =>
+  step.kind === 'WorkloadConfig' ? step.workload : step.fleet_config

@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
+import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let admin: SignedIn
+let machine: string
+
+beforeEach(async () => {
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  admin = await signIn(ctx)
+  const permissions = ['config:create', 'config:read_content', 'workload:push_config']
+  machine = (await makeApiToken(ctx, admin, permissions)).token
+})
+afterEach(async () => {
+  await ctx.close()
+  for (const table of ['workloads', 'campaigns', 'fleet_configs'])
+    await database.pool.execute(`delete from ${table}`)
+})
+
+const WISH = {
+  ...{ owner: 'platform', name: 'edge', selector: { match_labels: { 'identity/host.name': 'vm-*' } } },
+  ...{ content: configYaml(), commit_sha: 'abc123', commit_author: 'Ann', campaign: { takeover: true } },
+}
+const OTHER = `${configYaml()}# another text\n`
+const send = (more: object = {}, as = machine) =>
+  invoke(ctx, 'POST /api/fleet-configs/desired', { as, body: { ...WISH, ...more } })
+async function wish(more: object = {}): Promise<DesiredFleetResult> {
+  const { status, json } = await send(more)
+  expect({ status, json }).toMatchObject({ status: 200 })
+  return json as DesiredFleetResult
+}
+const get = async <T>(path: string) => (await invoke(ctx, `GET ${path}`, { as: admin.token })).json as T
+const post = (path: string, body: object = {}, as = admin.token) => invoke(ctx, `POST ${path}`, { as, body })
+const campaign = (id = '') => get<CampaignRecord>(`/api/campaigns/${id}`)
+const fleetConfigs = () => get<FleetConfigRecord[]>('/api/fleet-configs')
+
+/** A host whose only instance does what it is told. */
+async function host(name: string) {
+  const agent = fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': name } })
+  await ctx.advance(1_000)
+  return agent
+}
+
+/** Plan the campaign of a wish and ask for it, as the command line does. */
+async function ask({ campaign_id: id = '' }: DesiredFleetResult): Promise<string> {
+  await post(`/api/campaigns/${id}/plan`, {}, machine)
+  await expect.poll(async () => (await campaign(id)).status).toBe('planned')
+  const { plan_hash } = await campaign(id)
+  const body = { plan_hash, comment: 'From Git', prod_confirmation: true }
+  expect(await post(`/api/campaigns/${id}/request`, body, machine)).toMatchObject({ status: 200 })
+  return id
+}
+
+describe('a fleet config that Git holds', () => {
+  it('is proposed as a version and a campaign with its commit, and a second run adds nothing', async () => {
+    await host('vm-1')
+    expect(await wish({ dry_run: true })).toEqual({ name: 'edge', action: 'propose', workload_count: 0 })
+    expect(await fleetConfigs()).toEqual([])
+    const first = await wish()
+    expect(first).toMatchObject({
+      action: 'propose',
+      version: 1,
+      campaign_status: 'draft',
+      workload_count: 1,
+    })
+    const again = await wish({ commit_sha: 'def456' })
+    expect(again).toEqual({ ...first, action: 'waits' })
+    const [config, ...others] = await fleetConfigs()
+    expect(others).toEqual([])
+    const managed = { owner: 'platform', version: 1, commit_sha: 'abc123', commit_author: 'Ann' }
+    expect(config).toMatchObject({ name: 'edge', newest_version: 1, managed })
+    const [version] = await get<FleetConfigVersion[]>(`/api/fleet-configs/${config!.id}/versions`)
+    expect(version).toMatchObject({ author: admin.email, comment: 'From Git: platform at abc123 by Ann' })
+    expect(await campaign(first.campaign_id)).toMatchObject({
+      ...{ status: 'draft', created_by: admin.email },
+      change: { kind: 'version', fleet_config_id: config!.id, number: 1, takeover: true },
+    })
+    expect(await get('/api/campaigns')).toHaveLength(1)
+    // Approving is left to a person.
+    const id = await ask(first)
+    const approve = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
+    expect(await post(`/api/campaigns/${id}/approve`, approve, machine)).toMatchObject({ status: 403 })
+    expect(await wish()).toMatchObject({ action: 'waits', campaign_id: id, campaign_status: 'requested' })
+  })
+
+  it('is another version when its text changes: what nobody answered is taken back, a draft is changed', async () => {
+    await host('vm-1')
+    const first = await wish()
+    const second = await wish({ content: OTHER })
+    expect(second).toMatchObject({ action: 'propose', version: 2, campaign_id: first.campaign_id })
+    const id = await ask(second)
+    const third = await wish({ commit_sha: 'back' })
+    expect(third).toMatchObject({ action: 'propose', version: 3, campaign_status: 'draft' })
+    expect(third.campaign_id).not.toBe(id)
+    expect(await campaign(id)).toMatchObject({
+      ...{ status: 'withdrawn', close_comment: 'Git asks for something else now' },
+    })
+  })
+
+  it('is held once it was rejected, until its text changes or somebody says so', async () => {
+    await host('vm-1')
+    const id = await ask(await wish())
+    await post(`/api/campaigns/${id}/reject`, { comment: 'no' })
+    expect(await wish()).toMatchObject({ action: 'held', reason: 'rejected', campaign_id: id })
+    expect(await wish({ content: OTHER, dry_run: true })).toMatchObject({ action: 'propose' })
+    const again = await wish({ again: true })
+    expect(again).toMatchObject({ action: 'propose', version: 1, campaign_status: 'draft' })
+    expect(again.campaign_id).not.toBe(id)
+  })
+
+  it('is about whom Git says, without another version or campaign', async () => {
+    const first = await wish()
+    const moved = { match_labels: { 'identity/host.name': 'db-*' } }
+    await host('db-1')
+    expect(await wish({ selector: moved, priority: 5, description: 'databases' })).toEqual({
+      ...first,
+      ...{ action: 'waits', workload_count: 1 },
+    })
+    const [config] = await fleetConfigs()
+    expect(config).toMatchObject({
+      selector: moved,
+      priority: 5,
+      description: 'databases',
+      newest_version: 1,
+    })
+  })
+
+  it('is changed in Git only: not by another owner, and not by hand', async () => {
+    const { fleet_config_id: id } = await wish()
+    expect(await send({ owner: 'others' })).toMatchObject({
+      status: 409,
+      json: { code: 'managed_elsewhere' },
+    })
+    const refused = { status: 409, json: { code: 'fleet_config_managed', owner: 'platform' } }
+    const path = `/api/fleet-configs/${id}`
+    expect(await post(`${path}/versions`, { content: OTHER })).toMatchObject(refused)
+    const edit = { name: 'mine', selector: WISH.selector }
+    expect(await invoke(ctx, `PUT ${path}`, { as: admin.token, body: edit })).toMatchObject(refused)
+    expect(await invoke(ctx, `DELETE ${path}`, { as: admin.token })).toMatchObject(refused)
+    expect(await fleetConfigs()).toMatchObject([{ name: 'edge', newest_version: 1 }])
+  })
+
+  it('is left to people again: what nobody answered is taken back, versions stay', async () => {
+    await host('vm-1')
+    const first = await wish()
+    const id = await ask(first)
+    const release = (owner: string) =>
+      invoke(ctx, `DELETE /api/fleet-configs/${first.fleet_config_id}/desired?owner=${owner}`, {
+        as: machine,
+      })
+    expect(await release('others')).toMatchObject({ status: 409, json: { code: 'managed_elsewhere' } })
+    expect((await release('platform')).status).toBe(204)
+    expect(await release('platform')).toMatchObject({ status: 404, json: { code: 'not_managed' } })
+    expect((await campaign(id)).status).toBe('withdrawn')
+    const [config] = await fleetConfigs()
+    expect(config).toMatchObject({ newest_version: 1 })
+    expect(config).not.toHaveProperty('managed')
+    expect((await post(`/api/fleet-configs/${config!.id}/versions`, { content: OTHER })).status).toBe(201)
+  })
+
+  it.each([
+    ['an owner that is no name', { owner: '' }, 'owner_invalid'],
+    ['a label that agents report', { selector: { match_labels: { team: 'x' } } }, undefined],
+    ['a text that is no YAML', { content: 'a: [' }, 'version_text_invalid'],
+    ['a value that is not declared', { content: 'a: ${muster:nowhere}' }, 'version_text_invalid'],
+    ['waves of nothing', { campaign: { waves: [{ count: -1 }] } }, 'campaign_number_invalid'],
+  ])('is refused with %s, and nothing is stored', async (_, more, code) => {
+    const { status, json } = await send(more)
+    expect({ status, json }).toMatchObject({ status: 400, ...(code === undefined ? {} : { json: { code } }) })
+    expect(await fleetConfigs()).toEqual([])
+  })
+
+  it('needs the right to write a version beside that to ask for a push', async () => {
+    const { token } = await makeApiToken(ctx, admin, ['workload:push_config'])
+    expect((await send({}, token)).status).toBe(403)
+  })
+})
