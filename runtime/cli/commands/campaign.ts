@@ -98,7 +98,11 @@ async function act(
 ): Promise<CampaignRecord> {
   const base = `/api/campaigns/${id}`
   if (action === 'get') return api.get(base)
-  if (action === 'plan') return api.post(`${base}/plan`)
+  if (action === 'plan') {
+    await api.post(`${base}/plan`)
+    // A small plan is made before its answer is: only what is read after it says whether it is there.
+    return api.get(base)
+  }
   const comment = args.text('comment') ?? ''
   const plan = { plan_hash: args.text('plan') ?? hash ?? '' }
   const bodies: Partial<Record<CampaignAction, object>> = {

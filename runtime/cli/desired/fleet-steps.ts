@@ -57,7 +57,9 @@ export async function takeFleetStep(
 async function bringToApproval(api: Api, step: FleetStep, common: Common): Promise<FleetStep> {
   const { campaign_id: id, campaign_status: status } = step
   if (id === undefined || (status !== 'draft' && status !== 'planned')) return step
-  let campaign = await api.post<CampaignRecord>(`/api/campaigns/${id}/plan`)
+  await api.post<CampaignRecord>(`/api/campaigns/${id}/plan`)
+  // A small plan is made before its answer is: only what is read after it says whether it is there.
+  let campaign = await api.get<CampaignRecord>(`/api/campaigns/${id}`)
   for (let polls = 0; polls < PLAN_SECONDS_MAX && campaign.planning !== undefined; polls++) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     campaign = await api.get<CampaignRecord>(`/api/campaigns/${id}`)
