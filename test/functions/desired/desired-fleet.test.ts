@@ -133,6 +133,25 @@ describe('a fleet config that Git holds', () => {
     })
   })
 
+  it('is for whom a version reaches by itself as long as that is approved, and not for others', async () => {
+    const { fleet_config_id: id } = await wish()
+    await database.pool.execute(
+      `insert into auto_applies (id, fleet_config_id, fleet_config_name, status, number, version_hash, selector, priority,
+         policy_hash, reaches_production, plan, plan_hash, author_ids, requested_by, requested_by_id, requested_at,
+         request_comment, approvals, updated_at)
+       values ('apl_1', $1, 'edge', 'active', 1, 'h', '{}', 0, 'p', false, '{}', 'h', '{}', 'ann', 'ann', $2, '', '[]', $2)`,
+      [id, ctx.clock.now()],
+    )
+    const refused = { status: 409, json: { code: 'auto_apply_in_force' } }
+    expect(await send({ priority: 7 })).toMatchObject(refused)
+    expect(
+      await send({ content: OTHER, selector: { match_labels: { 'identity/host.name': '*' } } }),
+    ).toMatchObject(refused)
+    expect(await fleetConfigs()).toMatchObject([{ priority: 0, newest_version: 1 }])
+    expect(await wish({ content: OTHER })).toMatchObject({ action: 'propose', version: 2 })
+    await database.pool.execute('delete from auto_applies')
+  })
+
   it('is changed in Git only: not by another owner, and not by hand', async () => {
     const { fleet_config_id: id } = await wish()
     expect(await send({ owner: 'others' })).toMatchObject({
