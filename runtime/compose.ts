@@ -45,6 +45,7 @@ import { openAlerting } from './alerting.ts'
 import type { Config } from './config.ts'
 import type { Context, Readiness } from './context.ts'
 import type { Edition } from './editions.ts'
+import { createIssuerFetch } from './issuer-fetch.ts'
 
 const DAY_MS = 86_400_000
 
@@ -172,6 +173,7 @@ const openPeople = (
     keptAdministrators: [config.seedAdmin?.email ?? [], config.onlyPasswordLogin ?? []].flat(),
     onlyPasswordLogin: config.onlyPasswordLogin,
     oidc: config.oidc,
+    fetchFromIssuer: createIssuerFetch(config.outboundProxies),
   })
 
 /** The people alone, for a command that changes them and ends. `close` ends its thread. */

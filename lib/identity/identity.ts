@@ -13,6 +13,7 @@ import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
 import { openLoginLimit } from './login-limit.ts'
 import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts'
 import { type Oidc, openOidc } from './oidc/oidc.ts'
+import type { IssuerFetch } from './oidc/provider.ts'
 import type { OidcSettings } from './oidc/settings.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
@@ -61,6 +62,8 @@ export interface IdentityParts {
   onlyPasswordLogin: string | null
   /** Null where nobody signs in with an identity provider. */
   oidc: OidcSettings | null
+  /** How the identity provider is called. */
+  fetchFromIssuer: IssuerFetch
 }
 
 /** Unknown API tokens of one address in a minute. */

@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts'
 import { deleteProviderSessions } from '../../store/external-users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
-import { type Flow, openProvider } from './provider.ts'
+import { type Flow, type IssuerFetch, openProvider } from './provider.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
 import { signInExternally } from './sign-in.ts'
@@ -53,6 +53,7 @@ interface Parts {
   ends: SessionEnds
   jwtSecret: string
   settings: OidcSettings
+  fetchFromIssuer: IssuerFetch
 }
 
 /** How long somebody may be at the provider. */
@@ -64,7 +65,7 @@ const REFUSAL_GROUPS_CHARS = 1_500
 /** Sign-in with the provider of the settings; nothing is asked yet. */
 export function openOidc(parts: Parts): Oidc {
   const { settings, random, log } = parts
-  const provider = openProvider(settings, parts.clock)
+  const provider = openProvider(settings, parts.clock, parts.fetchFromIssuer)
   const seal = openSeal(parts.jwtSecret, parts.clock)
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 

@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose'
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import * as client from 'openid-client'
 import type { Clock } from '../../clock.ts'
 import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
@@ -20,6 +20,9 @@ export type FinishOutcome =
       code: 'provider-away' | 'provider-refused' | 'sign-in-cancelled' | 'groups-overage'
       cause: unknown
     }
+
+/** Calls the provider: straight or by a proxy; redirects are not followed. */
+export type IssuerFetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** The identity provider, asked when somebody signs in and not before. */
 export interface Provider {
@@ -61,26 +64,33 @@ const authenticationOf = ({ clientAuth, clientSecret }: OidcSettings) =>
   AUTHENTICATIONS[clientAuth](clientSecret)
 
 /** Ask a provider for its metadata, and where its keys are. */
-async function askProvider(settings: OidcSettings, clock: Clock): Promise<Discovered> {
+async function askProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): Promise<Discovered> {
   const config = await client.discovery(
     new URL(settings.issuer),
     settings.clientId,
     undefined,
     authenticationOf(settings),
-    { timeout: TIMEOUT_S, execute: isLocal(settings) ? [client.allowInsecureRequests] : [] },
+    {
+      timeout: TIMEOUT_S,
+      execute: isLocal(settings) ? [client.allowInsecureRequests] : [],
+      [client.customFetch]: (url, init) => fetch(url, init as RequestInit),
+    },
   )
   const metadata = config.serverMetadata()
-  const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), { timeoutDuration: TIMEOUT_S * 1_000 })
+  const keys = createRemoteJWKSet(new URL(metadata.jwks_uri ?? ''), {
+    timeoutDuration: TIMEOUT_S * 1_000,
+    [customFetch]: fetch,
+  })
   return { metadata, keys, atMs: clock.monotonicMs() }
 }
 
 /** What the provider tells of itself: it is asked when that is missing or too old, and by one caller for all who wait. */
-function openDiscovery(settings: OidcSettings, clock: Clock): () => Promise<Discovered> {
+function openDiscovery(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): () => Promise<Discovered> {
   let discovered: Discovered | null = null
   let asking: Promise<Discovered> | null = null
   return async () => {
     if (discovered !== null && clock.monotonicMs() - discovered.atMs < DISCOVERED_MS) return discovered
-    asking ??= askProvider(settings, clock).finally(() => {
+    asking ??= askProvider(settings, clock, fetch).finally(() => {
       asking = null
     })
     discovered = await asking
@@ -89,7 +99,11 @@ function openDiscovery(settings: OidcSettings, clock: Clock): () => Promise<Disc
 }
 
 /** A configuration that remembers no keys: one sign-in needs them once, and as they are now. */
-function configure(settings: OidcSettings, metadata: client.ServerMetadata): client.Configuration {
+function configure(
+  settings: OidcSettings,
+  metadata: client.ServerMetadata,
+  fetch: IssuerFetch,
+): client.Configuration {
   const config = new client.Configuration(
     metadata,
     settings.clientId,
@@ -97,6 +111,7 @@ function configure(settings: OidcSettings, metadata: client.ServerMetadata): cli
     authenticationOf(settings),
   )
   config.timeout = TIMEOUT_S
+  config[client.customFetch] = (url, init) => fetch(url, init as RequestInit)
   // Signatures are checked though TLS vouches for them already.
   client.enableNonRepudiationChecks(config)
   if (isLocal(settings)) client.allowInsecureRequests(config)
@@ -122,13 +137,13 @@ async function fetchClaims(config: client.Configuration, callback: URL, flow: Fl
 }
 
 /** A provider that nobody has asked yet. */
-export function openProvider(settings: OidcSettings, clock: Clock): Provider {
+export function openProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): Provider {
   const redirectUri = settings.callbackUrl
-  const discover = openDiscovery(settings, clock)
+  const discover = openDiscovery(settings, clock, fetch)
   return {
     async begin(flow) {
       try {
-        const config = configure(settings, (await discover()).metadata)
+        const config = configure(settings, (await discover()).metadata, fetch)
         const url = client.buildAuthorizationUrl(config, {
           redirect_uri: redirectUri,
           scope: settings.scopes,
@@ -144,7 +159,7 @@ export function openProvider(settings: OidcSettings, clock: Clock): Provider {
     },
     async finish(query, flow) {
       try {
-        const config = configure(settings, (await discover()).metadata)
+        const config = configure(settings, (await discover()).metadata, fetch)
         const callback = new URL(`${redirectUri}?${query}`)
         const { idToken, userInfo } = await fetchClaims(config, callback, flow, clock)
         const read = readIdentity(idToken, userInfo, settings.groupsClaim)

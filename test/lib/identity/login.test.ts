@@ -8,7 +8,7 @@ const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
 
-const SETTINGS = { keptAdministrators: [], onlyPasswordLogin: null, oidc: null }
+const SETTINGS = { keptAdministrators: [], onlyPasswordLogin: null, oidc: null, fetchFromIssuer: fetch }
 
 /** Identity whose password check does as told. */
 function identityWith(verify: Passwords['verify']) {

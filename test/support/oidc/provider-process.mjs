@@ -2,7 +2,7 @@
 // signed in without a question, and whatever is told made wrong.
 import { createServer } from 'node:http'
 
-const { PORT, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, LOGOUT_URI, CLOCK_OFFSET_MS } = process.env
+const { ISSUER, PORT, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, LOGOUT_URI, CLOCK_OFFSET_MS } = process.env
 
 if (CLOCK_OFFSET_MS) {
   const RealDate = Date
@@ -22,7 +22,7 @@ const { calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, importJWK
   'jose'
 )
 
-const issuer = `http://127.0.0.1:${PORT}`
+const issuer = ISSUER || `http://127.0.0.1:${PORT}`
 async function makeKey() {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk = await exportJWK(privateKey)
@@ -74,6 +74,9 @@ const provider = new Provider(issuer, {
   fetch: (url, options) => globalThis.fetch(url, { ...options, dispatcher: undefined }),
   ttl: { Session: 3600, Grant: 3600, Interaction: 600, AccessToken: 600, IdToken: 600 },
 })
+
+// Behind a front with another address, which says so.
+provider.proxy = issuer.startsWith('https:')
 
 provider.on('backchannel.error', (_, error) => console.error(error))
 provider.on('server_error', (_, error) => console.error(error))

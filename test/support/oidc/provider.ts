@@ -19,6 +19,8 @@ export interface Told {
 /** `oidc-provider` in a process of its own. */
 export interface TestProvider {
   issuer: string
+  /** Where it listens, behind whatever has the issuer's address. */
+  port: number
   tell(change: Told): Promise<void>
   /** A token that the provider signs, whatever it says. */
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
@@ -44,13 +46,14 @@ export const settingsFor = (
 /** Start a provider for a muster at `publicUrl`. */
 export async function startProvider(
   publicUrl: string,
-  options: { clockOffsetMs?: number; port?: number } = {},
+  options: { clockOffsetMs?: number; port?: number; issuer?: string } = {},
 ): Promise<TestProvider> {
   const port = options.port ?? (await findFreePort('127.0.0.1'))
   const child = fork(fileURLToPath(new URL('provider-process.mjs', import.meta.url)), {
     execArgv: [],
     env: {
       PORT: String(port),
+      ISSUER: options.issuer ?? '',
       ...{ CLIENT_ID, CLIENT_SECRET },
       REDIRECT_URI: `${publicUrl}/api/auth/oidc/callback`,
       LOGOUT_URI: `${publicUrl}/api/auth/oidc/backchannel-logout`,
@@ -63,11 +66,12 @@ export async function startProvider(
     child.once('message', () => resolve())
     child.once('exit', (code) => reject(new Error(`the provider ended with ${code}`)))
   })
-  const issuer = `http://127.0.0.1:${port}`
+  const own = `http://127.0.0.1:${port}`
   const control = async (body: object) =>
-    (await fetch(`${issuer}/control`, { method: 'POST', body: JSON.stringify(body) })).text()
+    (await fetch(`${own}/control`, { method: 'POST', body: JSON.stringify(body) })).text()
   return {
-    issuer,
+    issuer: options.issuer ?? own,
+    port,
     tell: async (change) => void (await control(change)),
     sign: (claims, header) => control({ sign: claims, header }),
     async stop() {

@@ -1,0 +1,77 @@
+import { request } from 'node:https'
+import { isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { IssuerFetch } from '../lib/identity/oidc/provider.ts'
+import { type OutboundProxy, type ProxySettings, proxyFor } from '../lib/outbound/proxy.ts'
+import { openTunnel } from '../lib/outbound/tunnel.ts'
+
+const ANSWER_BYTES_MAX = 4_194_304
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/**
+ * How the identity provider is called: straight, or through the proxy of the settings. What the provider says of itself
+ * leads to more addresses, and the same holds for them: https, and plain http on this machine only. A proxy is asked for
+ * the provider by its name, as names outside are often known to the proxy alone; never for this machine.
+ */
+export function createIssuerFetch(proxies: ProxySettings): IssuerFetch {
+  return async (address, init) => {
+    const url = new URL(address)
+    const isLocal = LOOPBACK.test(url.hostname)
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
+      throw new Error(`Cannot call the identity provider at "${url.origin}": it must be https`)
+    const proxy = isLocal ? null : proxyFor(proxies, url)
+    if (proxy === null) return fetch(url, init)
+    try {
+      return await fetchThrough(proxy, new Request(url, init))
+    } catch (error) {
+      if (init.signal?.aborted) throw init.signal.reason
+      // As of a fetch that got no answer.
+      throw new TypeError('fetch failed', { cause: error })
+    }
+  }
+}
+
+async function fetchThrough(proxy: OutboundProxy, asked: Request): Promise<Response> {
+  const url = new URL(asked.url)
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const body = Buffer.from(await asked.arrayBuffer())
+  const port = url.port === '' ? 443 : Number(url.port)
+  const tunnel = await openTunnel(proxy, { host, port }, asked.signal)
+  const servername = isIP(host) === 0 ? host : ''
+  const headers = { ...Object.fromEntries(asked.headers), 'content-length': String(body.byteLength) }
+  try {
+    return await new Promise<Response>((resolve, reject) => {
+      const sent = request(url, {
+        ...{ method: asked.method, headers, signal: asked.signal },
+        createConnection: () => connectTls({ socket: tunnel, host, servername, ALPNProtocols: ['http/1.1'] }),
+      })
+      sent.on('error', reject)
+      sent.on('response', (response) => {
+        const chunks: Buffer[] = []
+        let size = 0
+        response.on('error', reject)
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.byteLength
+          if (size > ANSWER_BYTES_MAX) sent.destroy(new Error('the answer is too long'))
+          else chunks.push(chunk)
+        })
+        response.on('end', () => resolve(toResponse(response.statusCode ?? 0, response.headers, chunks)))
+      })
+      sent.end(body)
+    })
+  } finally {
+    tunnel.destroy()
+  }
+}
+
+function toResponse(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  chunks: readonly Buffer[],
+): Response {
+  const told = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  )
+  const hasNone = status === 204 || status === 304
+  return new Response(hasNone ? null : Buffer.concat(chunks), { status, headers: told })
+}
