@@ -71,7 +71,13 @@ export interface ClusterConfig {
   /** Where the others reach it. */
   advertiseAddress: string
   /** Null on loopback only. */
-  tls: { certFile: string; keyFile: string; caFile: string } | null
+  tls: {
+    certFile: string
+    keyFile: string
+    caFile: string
+    /** What the certificates of the others are for; absent for the host of their address. */
+    name?: string
+  } | null
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -201,7 +207,8 @@ function readCluster(reader: Reader): ClusterResult {
       ok: false,
       error: 'MUSTER_INTERNAL_TLS_CERT, MUSTER_INTERNAL_TLS_KEY and MUSTER_INTERNAL_TLS_CA go together',
     }
-  const tls = given === 0 ? null : { certFile, keyFile, caFile }
+  const name = reader.text('MUSTER_INTERNAL_TLS_NAME')
+  const tls = given === 0 ? null : { certFile, keyFile, caFile, ...(name === '' ? {} : { name }) }
   if (tls === null && !(LOOPBACK.test(listens!.host) && LOOPBACK.test(reached!.host)))
     return {
       ok: false,

@@ -61,7 +61,7 @@ Environment (durations are whole numbers above 0):
                                     cookie only those set here (http://localhost:5173)
   WEBHOOK_URL                       called for each new alert, and for changes that are requested,
                                     approved, rejected or pushed by breaking the glass (none)
-  HTTPS_PROXY, HTTP_PROXY, NO_PROXY the proxy on the way there, and hosts and networks without it (none)
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY the proxy on the way there and to OIDC_ISSUER, and hosts without it (none)
   MIN_AGENT_VERSION                 older collectors are flagged (none)
   DB_MAX_OPEN_CONNS, DB_MAX_IDLE_CONNS
                                     connections to the database (40, 10)
@@ -88,6 +88,7 @@ Environment (durations are whole numbers above 0):
   MUSTER_ADVERTISE_ADDR             where the others reach it (MUSTER_INTERNAL_ADDR)
   MUSTER_INTERNAL_TLS_CERT, MUSTER_INTERNAL_TLS_KEY, MUSTER_INTERNAL_TLS_CA
                                     PEM files; without them the address is on loopback
+  MUSTER_INTERNAL_TLS_NAME          the name that these certificates are for (the host of MUSTER_ADVERTISE_ADDR)
   MUSTER_MAX_SOCKETS, MUSTER_MAX_SOCKETS_PER_ADDRESS
                                     WebSockets of each listener, in all and from one address (20000 each)
   MUSTER_OPAMP_MAX_MESSAGE_BYTES    largest message of an agent (16777216, at most 67108864)

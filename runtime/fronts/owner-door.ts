@@ -55,16 +55,17 @@ export type PassedHandshake =
 /** The way to whoever owns, for requests and sockets that came to this process. */
 export class OwnerDoor {
   readonly #parts: OwnerDoorParts
-  readonly #ca: Buffer | undefined
+  /** Whose certificates are believed, and for which name where that is not the address; nothing in the clear. */
+  readonly #trust: { ca?: Buffer; servername?: string }
   readonly #agent: Agent
   /** Requests that have no answer yet, with the epoch of whom they were asked of. */
   readonly #asked = new Map<ClientRequest, number>()
 
   constructor(parts: OwnerDoorParts) {
     this.#parts = parts
-    this.#ca = parts.tls === null ? undefined : readFileSync(parts.tls.caFile)
+    this.#trust = parts.tls === null ? {} : readTrust(parts.tls)
     const keeping = { keepAlive: true, maxFreeSockets: 64, timeout: KEEP_ALIVE_MS }
-    this.#agent = parts.tls === null ? new Agent(keeping) : new TlsAgent({ ...keeping, ca: this.#ca })
+    this.#agent = parts.tls === null ? new Agent(keeping) : new TlsAgent({ ...keeping, ...this.#trust })
   }
 
   /**
@@ -207,10 +208,10 @@ export class OwnerDoor {
       headers: toForwardedHeaders(request.headers(), client, this.#parts.self),
       // On a connection of its own a change is known not to have been delivered.
       agent: SAFE_METHODS.has(method) ? this.#agent : false,
-      ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+      ...this.#trust,
     } as const
     try {
-      return this.#ca === undefined ? requestInTheClear(options) : requestOverTls(options)
+      return this.#parts.tls === null ? requestInTheClear(options) : requestOverTls(options)
     } catch {
       return null
     }
@@ -218,13 +219,13 @@ export class OwnerDoor {
 
   #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<PassedHandshake | null> {
     return new Promise((resolve) => {
-      const scheme = this.#ca === undefined ? 'ws' : 'wss'
+      const scheme = this.#parts.tls === null ? 'ws' : 'wss'
       const socket = new WebSocket(`${scheme}://${owner.address}${path}`, {
         headers,
         perMessageDeflate: false,
         handshakeTimeout: CONNECT_MS,
         maxPayload: 16 * 1_048_576,
-        ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+        ...this.#trust,
       })
       // Nothing may be lost between the opening and whoever listens.
       socket.once('open', () => {
@@ -275,3 +276,8 @@ async function toReply(method: string, response: IncomingMessage): Promise<Reply
   }
   return { status, headers, cookies, body: response }
 }
+
+const readTrust = ({ caFile, name }: NonNullable<ClusterConfig['tls']>) => ({
+  ca: readFileSync(caFile),
+  ...(name === undefined ? {} : { servername: name }),
+})

@@ -233,5 +233,8 @@ describe('a process', () => {
       advertiseAddress: 'muster-1:4330',
       tls: { certFile: 'a.pem', keyFile: 'a.key', caFile: 'ca.pem' },
     })
+    expect(clusterOf({ ...apart, ...TLS, MUSTER_INTERNAL_TLS_NAME: 'members' })).toMatchObject({
+      tls: { name: 'members' },
+    })
   })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../../package.json' with { type: 'json' }
+import { readConfig } from '../../../runtime/config.ts'
 import { HELP } from '../../../runtime/help.ts'
 import { ROOT } from '../support/environment.ts'
 
@@ -37,7 +38,7 @@ const refusal = (values: string) => {
 }
 
 describe.skipIf(check === '')('the chart', () => {
-  test.each(['least', 'production', 'open'])(
+  test.each(['least', 'production', 'open', 'cluster'])(
     'makes manifests that Kubernetes takes, with values-%s.yaml',
     (name) => {
       expect(rendered(name).manifests.length).toBeGreaterThan(3)
@@ -72,8 +73,54 @@ describe.skipIf(check === '')('the chart', () => {
     expect(container.image).toBe(`images.example.com/muster:${manifest.version}`)
   })
 
+  test('runs three processes of a cluster, of which a rollout or a drained node takes one at a time', () => {
+    const { find, pod } = rendered('cluster')
+    const { replicas, strategy } = find('Deployment').spec
+    expect(replicas).toBe(3)
+    expect(strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 })
+    expect(find('PodDisruptionBudget').spec).toMatchObject({
+      ...{ maxUnavailable: 1, selector: find('Deployment').spec.selector },
+    })
+    expect(find('Service', '-members').spec).toMatchObject({
+      clusterIP: 'None',
+      publishNotReadyAddresses: true,
+    })
+    const [{ env, ports }] = pod().containers
+    const plain = Object.fromEntries(
+      env.map((one: { name: string; value?: string }) => [one.name, one.value]),
+    )
+    // The service itself takes these settings as they stand, once Kubernetes has put the address of the pod in.
+    const tls = { CERT: 'tls.crt', KEY: 'tls.key', CA: 'ca.crt' }
+    const read = readConfig({
+      ...{ JWT_SECRET: 'x'.repeat(32), DB_DSN: 'postgres://db/muster' },
+      ...Object.fromEntries(Object.entries(plain).filter(([name]) => name.startsWith('MUSTER_'))),
+      MUSTER_ADVERTISE_ADDR: plain['MUSTER_ADVERTISE_ADDR'].replace('$(POD_IP)', '10.1.2.3'),
+    })
+    expect(read).toMatchObject({
+      ok: true,
+      config: {
+        cluster: {
+          ...{ internalAddress: ':7080', advertiseAddress: '10.1.2.3:7080' },
+          tls: {
+            certFile: `/etc/muster/internal/${tls.CERT}`,
+            keyFile: `/etc/muster/internal/${tls.KEY}`,
+            caFile: `/etc/muster/internal/${tls.CA}`,
+            name: 'fleet-muster-members.observability.svc',
+          },
+        },
+      },
+    })
+    expect(ports).toContainEqual({ name: 'internal', containerPort: 7080 })
+    const secret = pod().volumes.find((one: { name: string }) => one.name === 'internal-tls').secret
+    expect(secret).toEqual({ secretName: 'muster-internal', defaultMode: 0o440 })
+    const { ingress, egress } = find('NetworkPolicy').spec
+    const own = [{ podSelector: { matchLabels: find('Deployment').spec.selector.matchLabels } }]
+    expect(ingress).toContainEqual({ ports: [{ port: 'internal' }], from: own })
+    expect(egress).toContainEqual({ ports: [{ port: 7080 }], to: own })
+  })
+
   test('leads services and probes to ports that the container has', () => {
-    for (const name of ['least', 'production', 'open']) {
+    for (const name of ['least', 'production', 'open', 'cluster']) {
       const { manifests, find, pod } = rendered(name)
       const [container] = pod().containers
       const ports = container.ports.map((port: { name: string }) => port.name)
@@ -144,6 +191,10 @@ describe.skipIf(check === '')('the chart', () => {
 
   test.each([
     ['replicas: 2', '/replicas'],
+    ['cluster: { enabled: true }', '/cluster/tlsSecret'],
+    ['replicas: 2\ncluster: { enabled: false, tlsSecret: x }', '/replicas'],
+    ['replicas: 10\ncluster: { enabled: true, tlsSecret: x }', '/replicas'],
+    ['settings: { MUSTER_INTERNAL_ADDR: ":1" }', 'MUSTER_INTERNAL_ADDR'],
     ['replica: 1', 'replica'],
     ['settings: { JWT_SECRET: plain }', 'JWT_SECRET'],
     ['settings: { OIDC_CLIENT_SECRET: plain }', 'OIDC_CLIENT_SECRET'],

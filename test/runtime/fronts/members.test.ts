@@ -263,4 +263,30 @@ describe('over TLS', () => {
       code: 'no_owner',
     })
   })
+
+  it('members reach each other at addresses that no certificate names, by the name that all have', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'muster-members-'))
+    cleanups.push(() => rm(folder, { recursive: true }))
+    const { key, cert } = selfSignedCertificate(['fleet-members.muster.test'])
+    await writeFile(join(folder, 'tls.key'), key)
+    await writeFile(join(folder, 'tls.crt'), cert)
+    const files = {
+      certFile: join(folder, 'tls.crt'),
+      keyFile: join(folder, 'tls.key'),
+      caFile: join(folder, 'tls.crt'),
+    }
+    const tls = { ...files, name: 'fleet-members.muster.test' }
+    const database = await freshDatabase()
+    const owner = await startOne(database, { cluster: { tls } as never })
+    await untilOwner(owner)
+    const front = await startOne(database, { cluster: { tls } as never })
+    const lost = await startOne(database, { cluster: { tls: files } as never })
+    const token = await owner.token()
+    expect((await front.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+    const { closed } = await openBrowser(front, token)
+    expect(closed()).toBeNull()
+    expect(await (await lost.call('GET', '/api/workloads', { as: token })).json()).toMatchObject({
+      code: 'no_owner',
+    })
+  })
 })

@@ -25,3 +25,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "muster.serviceAccount" -}}
 {{ .Values.serviceAccount.name | default (include "muster.name" .) }}
 {{- end }}
+
+{{- define "muster.replicas" -}}
+{{- if kindIs "invalid" .Values.replicas }}{{ ternary 3 1 .Values.cluster.enabled }}{{ else }}{{ .Values.replicas }}{{ end }}
+{{- end }}
+
+{{- define "muster.members" -}}
+{{ include "muster.name" . }}-members.{{ .Release.Namespace }}.svc
+{{- end }}

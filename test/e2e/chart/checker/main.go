@@ -18,6 +18,7 @@ import (
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
+	policy "k8s.io/api/policy/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -28,6 +29,7 @@ var kinds = map[string]func() any{
 	"v1 ServiceAccount":                       func() any { return &core.ServiceAccount{} },
 	"networking.k8s.io/v1 Ingress":            func() any { return &networking.Ingress{} },
 	"networking.k8s.io/v1 NetworkPolicy":      func() any { return &networking.NetworkPolicy{} },
+	"policy/v1 PodDisruptionBudget":           func() any { return &policy.PodDisruptionBudget{} },
 	"monitoring.coreos.com/v1 ServiceMonitor": func() any { return &monitoring.ServiceMonitor{} },
 }
 
