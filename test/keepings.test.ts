@@ -281,6 +281,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
   },
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#holds': perWorkload,
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#managed': {
+    bound: '500 fleet configs',
+    reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
+  },
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#members': perWorkload,
   'lib/hub/hub.ts Hub.#members': perSocket,
   'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
