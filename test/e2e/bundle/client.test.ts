@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENT_COMMANDS } from '../../../runtime/cli/names.ts'
 import { HELP } from '../../../runtime/help.ts'
@@ -48,7 +50,35 @@ service:
       exporters: [debug, nowhere]
 `
 
+/** The schema of SARIF 2.1.0 as the OASIS publishes it, from a Go module that carries it; null where there is no Go. */
+function readSarifSchema(): Record<string, unknown> | null {
+  if (spawnSync('go', ['version']).status !== 0) return null
+  const asked = ['mod', 'download', '-json', 'github.com/owenrumney/go-sarif/v3@v3.3.1']
+  const { Dir } = JSON.parse(execFileSync('go', asked, { cwd: tmpdir(), encoding: 'utf8' }))
+  const text = readFileSync(join(Dir, 'pkg/report/v210/sarif/schema.go'), 'utf8')
+  const schema = JSON.parse(/^const schema = `([^`]+)`/m.exec(text)![1]!)
+  expect(schema.title).toContain('SARIF) Version 2.1.0')
+  // It is of draft 4, of which it uses nothing that later ones read otherwise, but for the name of its id.
+  const { $schema: _, id: __, ...rest } = schema
+  return rest
+}
+const sarifSchema = readSarifSchema()
+
 describe('muster validate', () => {
+  test
+    .skipIf(sarifSchema === null)
+    .each(['structure-misspelt.yaml', 'valid-gateway.yaml', 'yaml-tab-line.yaml'])(
+    'writes SARIF that the schema of the format takes, of %s',
+    (file) => {
+      const isSarif = new Ajv({ strict: false, validateFormats: false }).compile(sarifSchema!)
+      const log = JSON.parse(muster(['validate', '-o', 'sarif', file, 'valid-gateway.yaml']).out)
+      expect(isSarif(log), JSON.stringify(isSarif.errors)).toBe(true)
+      // The check is one that can fail.
+      log.runs[0].results.push({ level: 'info', message: {} })
+      expect(isSarif(log)).toBe(false)
+    },
+  )
+
   test('says nothing is wrong with a config that is right', () => {
     const found = muster(['validate', 'valid-gateway.yaml'])
     expect(found).toEqual({ code: 0, out: 'valid-gateway.yaml: valid\n', error: '' })
