@@ -4,6 +4,10 @@ import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.
 export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
   status === 'pending' && phase !== 'superseded' && phase !== 'aborted'
 
+/** How far a push got, in one word: one whose stages were halted goes on only when somebody decides. */
+export const stateOf = (push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'>): string =>
+  isOpen(push) && push.rollout_status === 'halted' ? 'halted' : push.phase
+
 /** Ends of a failed push after which only another push helps. */
 export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set(['nowhere_to_go', 'rollback_failed'])
 

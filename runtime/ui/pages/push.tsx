@@ -11,7 +11,7 @@ import { pushTexts } from '../i18n/push.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { isOpen, NEEDS_A_PUSH } from '../logic/pushes.ts'
+import { isOpen, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
@@ -292,7 +292,7 @@ function Title({
       title={titleOf(hash, push, asked)}
       beside={
         <>
-          {push && <PushMark state={push.phase} />}
+          {push && <PushMark state={stateOf(push)} />}
           <span class="muted">
             <a href={`/workloads/${workload.id}`}>{nameOf(workload)}</a>
             {push && (

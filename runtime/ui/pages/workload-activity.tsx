@@ -10,6 +10,7 @@ import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { stateOf } from '../logic/pushes.ts'
 import { mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Action, Select } from '../parts/controls.tsx'
@@ -111,7 +112,7 @@ function Entry({ entry, workloadId }: { entry: TimelineEntry; workloadId: string
             <a href={`/workloads/${workloadId}/pushes/${entry.push.config_hash}?push=${entry.push.push_id}`}>
               {text}
             </a>{' '}
-            <PushMark state={entry.push.phase} />
+            <PushMark state={stateOf(entry.push)} />
           </>
         ) : (
           text

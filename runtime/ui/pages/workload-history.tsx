@@ -6,7 +6,7 @@ import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { appliedHashes, canPin } from '../logic/pushes.ts'
+import { appliedHashes, canPin, stateOf } from '../logic/pushes.ts'
 import { Action, ActionLink, bind, TextField, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -217,7 +217,7 @@ const PushLink = ({ row }: { row: RevisionRecord }) => (
 function Outcome({ row }: { row: RevisionRecord }) {
   return (
     <>
-      <PushMark state={row.phase} />
+      <PushMark state={stateOf(row)} />
       {row.error_groups?.[0] && (
         <span class="bad">
           {' · '}

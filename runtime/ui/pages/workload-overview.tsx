@@ -3,6 +3,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
+import { stateOf } from '../logic/pushes.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeOddity } from '../parts/instance-words.ts'
@@ -70,7 +71,7 @@ function LastPush({ push, workloadId }: { push: RevisionRecord; workloadId: stri
         >
           {push.config_hash.slice(0, 7)}
         </a>{' '}
-        <PushMark state={push.phase} /> <Ago at={push.submitted_at} />
+        <PushMark state={stateOf(push)} /> <Ago at={push.submitted_at} />
       </div>
       <Track
         parts={[

@@ -40,6 +40,7 @@ const PUSH: Record<string, readonly [Tone, Shape]> = {
   applied: ['ok', 'tick'],
   failed: ['bad', 'cross'],
   applying: ['busy', 'half'],
+  halted: ['bad', 'triangle'],
   superseded: ['idle', 'dot'],
   aborted: ['idle', 'cross'],
   no_status: ['warn', 'ring'],

@@ -146,6 +146,8 @@ describe('a staged rollout', () => {
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
     await page.goto(`/workloads/${id}`)
     await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
+    // What was pushed last does not read as if it were going on.
+    await page.locator('.pane', { hasText: 'Last push' }).getByText('halted', { exact: true }).waitFor()
     await page.getByRole('link', { name: 'See the stages' }).click()
     await decide('Continue')
     await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()
