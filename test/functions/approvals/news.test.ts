@@ -4,6 +4,7 @@ import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { ChangeNewsBody } from '../../../lib/wire/news.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { eventually } from '../../support/eventually.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -108,7 +109,7 @@ it('campaigns are told of as well', async () => {
   }
   const { id } = (await call(ann, 'POST /api/campaigns', draft)).json as CampaignRecord
   await call(ann, `POST /api/campaigns/${id}/plan`)
-  await ctx.campaigns.work(new AbortController().signal)
+  await eventually('it is planned', () => ctx.campaigns.planner.progress(id) === null)
   const { plan_hash } = (await call(ann, `GET /api/campaigns/${id}`)).json as CampaignRecord
   expect((await call(ann, `POST /api/campaigns/${id}/request`, { comment: '', plan_hash })).status).toBe(200)
   expect(await owed()).toMatchObject([
