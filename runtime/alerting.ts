@@ -1,4 +1,4 @@
-import { AlertEngine, type AlertNotices } from '../lib/alerts/engine.ts'
+import { AlertEngine, type AlertEngineParts, type AlertNotices } from '../lib/alerts/engine.ts'
 import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
@@ -15,6 +15,7 @@ export function openAlerting(
     notices: AlertNotices
     network: WebhookNetwork
     recommendedVersion: { readonly version: string }
+    findConflicts: AlertEngineParts['findConflicts']
   },
 ): { alerts: AlertEngine; webhooks: WebhookDeliveries; news: ChangeNews } {
   const { db, clock, random, log, fleet, notices, network } = parts
@@ -24,6 +25,7 @@ export function openAlerting(
   const webhooks = new WebhookDeliveries({ db, clock, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
     ...{ db, clock, random, log, fleet, notices },
+    findConflicts: parts.findConflicts,
     settings: {
       // Administrators may recommend another one while the engine runs.
       get minAgentVersion() {

@@ -124,19 +124,14 @@ export function compose(ground: Ground): Composed {
   const tellBrowsers = () => hub.announce({ type: 'resync' })
   const doubts = new CommitDoubts({ db, timers, log, counters, fleet, tellBrowsers })
   const { alerts, webhooks, news } = openAlerting(config, {
-    recommendedVersion,
-    db,
-    clock,
-    random,
-    log,
-    fleet,
-    notices,
-    network: ground.network,
+    ...{ recommendedVersion, db, clock, random, log, fleet, notices, network: ground.network },
+    findConflicts: () => campaigning.fleetConfigs.conflicts(),
   })
+  const campaigning = openCampaigns(ground, { db, fleet, counters, hub, configs, news })
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
     ...{ alerts, webhooks, news, recommendedVersion, reportWorkers: workers.report },
-    ...openCampaigns(ground, { db, fleet, counters, hub, configs, news }),
+    ...campaigning,
     reportTurns: new ReportTurns(),
     keptReports: new KeptPacks(clock),
     running: ground.running,

@@ -2,6 +2,7 @@ import { AGENT_LIMITS } from '../lib/fleet/state/agent-limits.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
+import { campaignMetrics } from './metrics-campaigns.ts'
 import { keptMetrics } from './metrics-kept.ts'
 import { type PressureSources, pressureMetrics } from './metrics-pressure.ts'
 import { VERSION } from './version.ts'
@@ -179,6 +180,7 @@ export async function renderMetrics(ctx: Context, sources: MetricSources): Promi
     ...listenerMetrics(ctx),
     ...databaseMetrics(ctx),
     ...pressureMetrics(ctx, sources.pressure),
+    ...(await campaignMetrics(ctx)),
     await keptMetrics(ctx),
   ]
   return writeMetrics(metrics)

@@ -28,7 +28,9 @@ export function toAlertRecord(alert: Alert, now: Date): AlertRecord {
 
 /** The body of a webhook call for a newly fired alert. */
 export function toWebhookBody(alert: Alert): string {
-  const { id, workload_id, rule, severity, message, fired_at } = toAlertRecord(alert, alert.firedAt)
-  const record = { id, workload_id, rule, severity, message, fired_at }
+  const { id, workload_id, rule, severity, message, fired_at, details } = toAlertRecord(alert, alert.firedAt)
+  // What it is about is named in the details where it is no workload.
+  const about = workload_id === '' && details !== undefined ? { details } : {}
+  const record = { id, workload_id, rule, severity, message, fired_at, ...about }
   return JSON.stringify({ event: 'alert_fired', fired_at, alert: record })
 }

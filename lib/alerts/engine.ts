@@ -2,19 +2,30 @@ import type { Clock } from '../clock.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { type Random, randomHex, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
+import { listPushesOfCampaigns } from '../store/alert-topics.ts'
 import {
   type Alert,
   type CurrentAlert,
   endQuiet,
   insertAlerts,
+  insertTopicAlerts,
   listCurrentAlerts,
+  listCurrentTopicAlerts,
   resolveAlerts,
 } from '../store/alerts.ts'
-import type { Database } from '../store/db.ts'
+import type { Database, Db } from '../store/db.ts'
 import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import { nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
-import { ALERT_SEVERITY, type AlertAction, decideAlerts, type RuleSettings, toEnd } from './rules.ts'
+import {
+  ALERT_SEVERITY,
+  type AlertAction,
+  decideAlerts,
+  type RuleSettings,
+  toEnd,
+  type WorkloadFacts,
+} from './rules.ts'
+import { type ConfigConflict, decideTopics, findTopicCauses } from './topics.ts'
 import { AssignmentTimes, toWorkloadFacts } from './workload-facts.ts'
 
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */
@@ -36,6 +47,8 @@ export interface AlertEngineParts {
     isCompatible(instance: Instance, assigned: FollowedPush): boolean
   }
   settings: RuleSettings
+  /** Fleet configs that keep workloads which others select with the same priority. */
+  findConflicts(): Promise<ConfigConflict[]>
   /** Whether fired alerts are owed to a webhook. */
   hasWebhook: boolean
   notices: AlertNotices
@@ -70,13 +83,29 @@ export class AlertEngine {
       done.fired += fired
       done.resolved += resolved
     }
-    return done
+    if (signal.aborted) return done
+    const topics = await this.#lookAtTopics(now)
+    return { fired: done.fired + topics.fired, resolved: done.resolved + topics.resolved }
+  }
+
+  /** What is about campaigns and fleet configs. */
+  async #lookAtTopics(now: Date): Promise<{ fired: number; resolved: number }> {
+    const { db, random, findConflicts } = this.#parts
+    const causes = await findTopicCauses(db, await findConflicts())
+    const { fire, end } = decideTopics(causes, await listCurrentTopicAlerts(db))
+    if (fire.length + end.length === 0) return { fired: 0, resolved: 0 }
+    const asked = fire.map((cause) => ({
+      ...{ id: randomHex(16, random), workloadId: '', severity: ALERT_SEVERITY[cause.rule], firedAt: now },
+      ...cause,
+    }))
+    return this.#write(end.map(toEnd), now, (tx) => insertTopicAlerts(tx, asked))
   }
 
   async #judge(current: ReadonlyMap<string, CurrentAlert[]>, nowMs: number): Promise<AlertAction[]> {
     const { fleet, settings } = this.#parts
     this.#times ??= new AssignmentTimes(fleet.state.startedAtMs)
     const actions: AlertAction[] = []
+    const failed: { facts: FailedFacts; stored: readonly CurrentAlert[] }[] = []
     let judged = 0
     for (const workload of [...fleet.state.workloads.values()]) {
       judged += 1 + workload.live.count
@@ -92,7 +121,18 @@ export class AlertEngine {
         continue
       }
       const facts = toWorkloadFacts(workload, (...of) => fleet.isCompatible(...of), this.#times, nowMs)
-      actions.push(...decideAlerts(facts, stored, settings, nowMs))
+      if (hasFailedPush(facts)) failed.push({ facts, stored })
+      else actions.push(...decideAlerts(facts, stored, settings, nowMs))
+    }
+    // Of what a campaign pushed the campaign tells, and its halt.
+    const ofCampaigns = await listPushesOfCampaigns(
+      this.#parts.db,
+      failed.map(({ facts }) => facts.push.pushId),
+    )
+    for (const { facts, stored } of failed) {
+      const isTold = ofCampaigns.has(facts.push.pushId)
+      const alone = isTold ? { ...facts, push: { kind: 'settled' as const } } : facts
+      actions.push(...decideAlerts(alone, stored, settings, nowMs))
     }
     this.#times.endLook(nowMs)
     return actions
@@ -100,7 +140,7 @@ export class AlertEngine {
 
   /** Store some actions in one transaction, with what is owed to the webhook, and tell of them after. */
   async #store(actions: readonly AlertAction[], now: Date): Promise<{ fired: number; resolved: number }> {
-    const { db, random, hasWebhook, notices } = this.#parts
+    const { random } = this.#parts
     const asked = actions.flatMap((action) =>
       action.kind === 'fire'
         ? {
@@ -115,12 +155,22 @@ export class AlertEngine {
           }
         : [],
     )
+    return this.#write(actions, now, (tx) => insertAlerts(tx, asked))
+  }
+
+  /** End what is over, and open what is new, with what is owed to the webhook. */
+  async #write(
+    actions: readonly AlertAction[],
+    now: Date,
+    open: (tx: Db) => Promise<Alert[]>,
+  ): Promise<{ fired: number; resolved: number }> {
+    const { db, random, hasWebhook, notices } = this.#parts
     const idsOf = (kind: 'resolve' | 'end-quiet') =>
       actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
     const { fired, resolved } = await db.transaction('alerts.look', async (tx) => {
       const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
       await endQuiet(tx, idsOf('end-quiet'))
-      const fired = await insertAlerts(tx, asked)
+      const fired = await open(tx)
       if (hasWebhook && fired.length > 0) {
         const owed = fired.map((alert) => ({
           id: uuidv7(now, random),
@@ -136,6 +186,10 @@ export class AlertEngine {
     return { fired: fired.length, resolved: resolved.length }
   }
 }
+
+type FailedFacts = WorkloadFacts & { push: Extract<WorkloadFacts['push'], { kind: 'failed' }> }
+
+const hasFailedPush = (facts: WorkloadFacts): facts is FailedFacts => facts.push.kind === 'failed'
 
 function groupByWorkload(alerts: readonly CurrentAlert[]): Map<string, CurrentAlert[]> {
   const groups = new Map<string, CurrentAlert[]>()

@@ -2,9 +2,9 @@ import { type ReportedConfig, standingOf } from '../fleet/decide/standing.ts'
 import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
-import type { AlertRule, AlertSeverity } from '../wire/alerts.ts'
+import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
-import { ALERT_RULES } from '../wire/values.ts'
+import { WORKLOAD_ALERT_RULES } from '../wire/values.ts'
 
 /** How grave each rule is. */
 export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
@@ -13,6 +13,9 @@ export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   push_failed: 'warning',
   config_drift: 'warning',
   version_outdated: 'warning',
+  campaign_halted: 'warning',
+  auto_apply_held: 'warning',
+  config_conflict: 'warning',
 }
 
 /** How long so many of a workload's live instances must be unhealthy before `workload_unhealthy` fires. */
@@ -190,7 +193,7 @@ export function judgeWorkload(
   facts: WorkloadFacts,
   settings: RuleSettings,
   nowMs: number,
-): Record<AlertRule, Cause> {
+): Record<WorkloadAlertRule, Cause> {
   return {
     workload_down: judgeDown(facts, settings),
     workload_unhealthy: judgeUnhealthy(facts, nowMs),
@@ -205,7 +208,7 @@ export type AlertAction =
   | {
       kind: 'fire'
       workloadId: string
-      rule: AlertRule
+      rule: WorkloadAlertRule
       message: string
       subject: string
       details: AlertDetails
@@ -215,7 +218,7 @@ export type AlertAction =
   | { kind: 'end-quiet'; alertId: string }
 
 /** What ends a stored alert whose cause is not there. */
-export const toEnd = ({ id, state }: CurrentAlert): AlertAction => ({
+export const toEnd = ({ id, state }: Pick<CurrentAlert, 'id' | 'state'>): AlertAction => ({
   kind: state === 'open' ? 'resolve' : 'end-quiet',
   alertId: id,
 })
@@ -224,7 +227,7 @@ export const toEnd = ({ id, state }: CurrentAlert): AlertAction => ({
 function decide(
   cause: Cause,
   { workloadId }: WorkloadFacts,
-  rule: AlertRule,
+  rule: WorkloadAlertRule,
   current: CurrentAlert | undefined,
 ): AlertAction[] {
   if (cause.kind === 'unknown') return []
@@ -243,7 +246,7 @@ export function decideAlerts(
   nowMs: number,
 ): AlertAction[] {
   const causes = judgeWorkload(facts, settings, nowMs)
-  return ALERT_RULES.flatMap((rule) => {
+  return WORKLOAD_ALERT_RULES.flatMap((rule) => {
     const stored = current.find((alert) => alert.rule === rule)
     return decide(causes[rule], facts, rule, stored)
   })

@@ -143,6 +143,22 @@ export class FleetConfigs {
     return counts
   }
 
+  /** Which fleet configs keep workloads that others select with the same priority. */
+  async conflicts(): Promise<{ id: string; name: string; rivals: string[]; count: number }[]> {
+    const found = new Map<string, { rivals: Set<string>; count: number }>()
+    for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
+      for (const workload of piece) {
+        const { configId, rivals } = this.membershipOf(workload)
+        if (configId === null || rivals.length === 0) continue
+        const known = found.get(configId) ?? { rivals: new Set(), count: 0 }
+        for (const rival of rivals) known.rivals.add(this.config(rival)?.name ?? rival)
+        found.set(configId, { rivals: known.rivals, count: known.count + 1 })
+      }
+    return [...found].map(([id, { rivals, count }]) => {
+      return { id, name: this.config(id)?.name ?? id, rivals: [...rivals], count }
+    })
+  }
+
   /** Write down who is under which fleet config now, so that it stays so on a tie. */
   settle(): Promise<void> {
     return this.#after(async () => {

@@ -1,4 +1,4 @@
-import type { AlertRule, AlertSeverity } from '../wire/alerts.ts'
+import type { AlertRule, AlertSeverity, TopicAlertRule } from '../wire/alerts.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
@@ -21,6 +21,7 @@ export interface CurrentAlert {
 /** A stored alert; `resolvedAt` is null while it is active. */
 export interface Alert {
   id: string
+  /** Empty where it is about none. */
   workloadId: string
   rule: AlertRule
   severity: AlertSeverity
@@ -42,7 +43,7 @@ export type NewAlert = Omit<Alert, 'resolvedAt' | 'resolveReason' | 'isQuiet'>
 
 const ALERT = columns<keyof Alert>({
   id: 'id',
-  workloadId: 'workload_id',
+  workloadId: `coalesce(workload_id,'')`,
   rule: 'rule',
   severity: 'severity',
   message: 'message',
@@ -98,7 +99,46 @@ export async function findAlert(db: Db, id: string): Promise<Alert | null> {
 export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
   return db.query<CurrentAlert>(
     `select id, workload_id as "workloadId", rule, case when quiet then 'quiet' else 'open' end as state, subject
-     from alerts where resolved_at is null or quiet`,
+     from alerts where workload_id is not null and (resolved_at is null or quiet)`,
+  )
+}
+
+/** An alert that counts now and is about no workload. */
+export interface CurrentTopicAlert extends Pick<CurrentAlert, 'id' | 'state' | 'subject'> {
+  rule: TopicAlertRule
+  topic: string
+}
+
+/** Those that are about no workload: one at most for each topic and rule. */
+export async function listCurrentTopicAlerts(db: Db): Promise<CurrentTopicAlert[]> {
+  return db.query<CurrentTopicAlert>(
+    `select id, topic, rule, case when quiet then 'quiet' else 'open' end as state, subject
+     from alerts where workload_id is null and (resolved_at is null or quiet)`,
+  )
+}
+
+/** Open alerts that are about no workload; passed over are those that have an open or quiet one already. */
+export async function insertTopicAlerts(
+  tx: Db,
+  alerts: readonly (NewAlert & { topic: string })[],
+): Promise<Alert[]> {
+  return tx.query<Alert>(
+    `insert into alerts (id, workload_id, topic, rule, severity, message, fired_at, quiet, subject, details)
+     select a.id, null, a.topic, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
+       $8::jsonb[]) as a (id, topic, rule, severity, message, fired_at, subject, details)
+     on conflict (topic, rule) where workload_id is null and (resolved_at is null or quiet) do nothing
+     returning ${COLUMNS}`,
+    [
+      alerts.map((alert) => alert.id),
+      alerts.map((alert) => alert.topic),
+      alerts.map((alert) => alert.rule),
+      alerts.map((alert) => alert.severity),
+      alerts.map((alert) => alert.message),
+      alerts.map((alert) => alert.firedAt),
+      alerts.map((alert) => alert.subject),
+      alerts.map((alert) => JSON.stringify(alert.details)),
+    ],
   )
 }
 

@@ -15,9 +15,11 @@ const toOfWorkload = (row: Row): OfWorkload => ({ workloadId: row.workload_id, i
 
 /** Every open alert. */
 export async function listOpenAlertIds(db: Db): Promise<OfWorkload[]> {
-  return (await db.query<Row>(`select workload_id, id from alerts where resolved_at is null`)).map(
-    toOfWorkload,
-  )
+  return (
+    await db.query<Row>(
+      `select coalesce(workload_id, '') as workload_id, id from alerts where resolved_at is null`,
+    )
+  ).map(toOfWorkload)
 }
 
 /** Every request that waits for an approval. */

@@ -1,9 +1,11 @@
 import { defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
 import { anyOf, dictionary, named, note, type Sent } from './structs.ts'
-import { ALERT_RULES } from './values.ts'
+import { ALERT_RULES, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from './values.ts'
 
 export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
 export type AlertRule = Infer<typeof AlertRule>
+export type WorkloadAlertRule = (typeof WORKLOAD_ALERT_RULES)[number]
+export type TopicAlertRule = (typeof TOPIC_ALERT_RULES)[number]
 
 export const AlertSeverity = named('AlertSeverity', '', enums(['warning', 'critical']))
 export type AlertSeverity = Infer<typeof AlertSeverity>
@@ -13,7 +15,7 @@ export const AlertRecord = named(
   'One alert; open while `resolved_at` is absent.',
   type({
     id: string(),
-    workload_id: string(),
+    workload_id: note('Empty for an alert of a campaign or a fleet config, which `details` names.', string()),
     rule: AlertRule,
     severity: AlertSeverity,
     message: string(),

@@ -1,13 +1,19 @@
 // The closed sets of words that bodies use. They stand apart from the schemas, so that the browser loads them without
 // a validator.
 
-export const ALERT_RULES = [
+/** Alerts of one workload. */
+export const WORKLOAD_ALERT_RULES = [
   'workload_down',
   'workload_unhealthy',
   'push_failed',
   'config_drift',
   'version_outdated',
 ] as const
+
+/** Alerts of a campaign or a fleet config. */
+export const TOPIC_ALERT_RULES = ['campaign_halted', 'auto_apply_held', 'config_conflict'] as const
+
+export const ALERT_RULES = [...WORKLOAD_ALERT_RULES, ...TOPIC_ALERT_RULES] as const
 
 export const APPROVAL_STATUSES = [
   'pending',

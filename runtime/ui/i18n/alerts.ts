@@ -1,6 +1,7 @@
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
+import { autoApplyTexts } from './auto-apply.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
@@ -13,7 +14,7 @@ export const alertTexts = defineTexts({
     column: {
       severity: 'Severity',
       rule: 'Rule',
-      workload: 'Workload',
+      workload: 'About',
       message: 'What happened',
       fired: 'Since',
       resolved: 'Resolved',
@@ -25,6 +26,9 @@ export const alertTexts = defineTexts({
       push_failed: 'Push failed',
       config_drift: 'Config drift',
       version_outdated: 'Version outdated',
+      campaign_halted: 'Campaign halted',
+      auto_apply_held: 'Stopped applying by itself',
+      config_conflict: 'Fleet configs in conflict',
     },
     resolve: 'Resolve',
     resolveTitle: (rule: string, name: string) => `Resolve “${rule}” of ${name}`,
@@ -43,6 +47,9 @@ export const alertTexts = defineTexts({
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
+    campaignHalted: 'It stopped by itself and waits for somebody: continue it, abort it, or take it back.',
+    conflict: (others: string, count: number) =>
+      `${others} ${plural(count, 'selects a workload', 'select workloads')} of it with the same priority: ${formatNumber(count)} ${plural(count, 'stays', 'stay')} here. Change a priority or a selector.`,
   },
   fr: {
     title: 'Alertes',
@@ -52,7 +59,7 @@ export const alertTexts = defineTexts({
     column: {
       severity: 'Gravité',
       rule: 'Règle',
-      workload: 'Collecteur',
+      workload: 'À propos de',
       message: 'Ce qui s’est passé',
       fired: 'Depuis',
       resolved: 'Résolue',
@@ -64,6 +71,9 @@ export const alertTexts = defineTexts({
       push_failed: 'Poussée échouée',
       config_drift: 'Écart de config',
       version_outdated: 'Version dépassée',
+      campaign_halted: 'Campagne arrêtée',
+      auto_apply_held: 'Application automatique arrêtée',
+      config_conflict: 'Configs de parc en conflit',
     },
     resolve: 'Résoudre',
     resolveTitle: (rule: string, name: string) => `Résoudre « ${rule} » de ${name}`,
@@ -82,6 +92,10 @@ export const alertTexts = defineTexts({
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
+    campaignHalted:
+      'Elle s’est arrêtée d’elle-même et attend quelqu’un : la continuer, l’abandonner ou la reprendre.',
+    conflict: (others: string, count: number) =>
+      `${others} ${plural(count, 'choisit un de ses workloads', 'choisissent de ses workloads')} avec la même priorité : ${formatNumber(count)} ${plural(count, 'reste', 'restent')} ici. Changez une priorité ou un sélecteur.`,
     sentence: {
       workload_down: 'Plus aucune instance n’est connectée.',
       config_drift: 'La config assignée n’est pas appliquée partout.',
@@ -104,5 +118,18 @@ export function describeAlert({ rule, message, details }: AlertRecord): string {
     }
     return `${words.pushFailed(shortHash(String(details['config_hash'])))} ${describeAftermath(aftermath)}`
   }
+  if (rule === 'campaign_halted' && details) {
+    const title = String(details['title'] ?? '')
+    return title === '' ? words.campaignHalted : `${title}. ${words.campaignHalted}`
+  }
+  if (rule === 'auto_apply_held' && details) {
+    const { hold, cause } = say(autoApplyTexts)
+    const why = hold[String(details['gate']) as keyof typeof hold]
+    const title = String(details['title'] ?? '')
+    const said = why?.(Number(details['value']), Number(details['limit'])) ?? message
+    return title === '' ? said : `${said} ${cause(title)}`
+  }
+  if (rule === 'config_conflict' && details)
+    return words.conflict(String(details['others']), Number(details['count']))
   return words.sentence[rule] ?? message
 }

@@ -14,8 +14,24 @@ import { Ago, Mark } from './state.tsx'
 import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
 
+/** What an alert is about that is about no workload. */
+function topicOf({ details = {} }: AlertRecord): { name: string; href: string } {
+  const name = String(details['name'] ?? '')
+  return 'campaign_id' in details
+    ? { name, href: `/campaigns/${details['campaign_id']}` }
+    : { name, href: `/fleet-configs/${details['fleet_config_id']}` }
+}
+
+/** The name of what an alert is about. */
+function nameOfSubject(alert: AlertRecord): string {
+  if (alert.workload_id === '') return topicOf(alert).name
+  const workload = workloads.get(alert.workload_id)
+  return workload ? nameOf(workload) : alert.workload_id.slice(0, 8)
+}
+
 /** Where the cause of an alert is to be seen. */
 function causeHref(alert: AlertRecord): string {
+  if (alert.workload_id === '') return topicOf(alert).href
   const base = `/workloads/${alert.workload_id}`
   if (alert.rule === 'workload_unhealthy') return `${base}/health`
   if (alert.rule === 'push_failed' && alert.details)
@@ -108,7 +124,14 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
     },
     {
       title: column.workload,
-      cell: ({ workload_id: id }) => {
+      cell: (alert) => {
+        const { workload_id: id } = alert
+        if (id === '')
+          return (
+            <a class="name" href={topicOf(alert).href}>
+              {topicOf(alert).name}
+            </a>
+          )
         const workload = workloads.get(id)
         return (
           <a class="name" href={`/workloads/${id}`}>
@@ -156,14 +179,13 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
     reload()
   }
   const columns = columnsOf({ resolve: ask, reopen: (id) => void reopen(id) })
-  const workload = asked.value ? workloads.get(asked.value.workload_id) : undefined
   return (
     <>
       <Table label={words.title} columns={columns} rows={alerts} keyOf={({ id }) => id} />
       {asked.value && (
         <ResolveDialog
           alert={asked.value}
-          name={workload ? nameOf(workload) : asked.value.workload_id.slice(0, 8)}
+          name={nameOfSubject(asked.value)}
           onClose={() => ask(null)}
           onResolved={reload}
           onUndo={(id) => void reopen(id)}

@@ -102,3 +102,27 @@ test('a version is asked for and approved for newcomers, and the page says who g
   await decide('Turn off')
   await newcomers.getByText('Off: nothing is pushed by itself.').waitFor()
 })
+
+test('what fails three newcomers stops, says so, and is an alert that leads there', async () => {
+  await page.goto('/fleet-configs')
+  await page.getByRole('link', { name: 'Rim', exact: true }).click()
+  const newcomers = page.getByRole('region', { name: 'Newcomers' })
+  await newcomers.getByRole('button', { name: 'See whom version 2 would reach' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Ask for it' }).click()
+  await decide('Approve', 'once more')
+  await newcomers.getByText('Version 2 applies by itself').waitFor()
+  for (let at = 4; at < 7; at++)
+    connectAgent(`rim-${at}`, `rim-${at}-pod`, {
+      behaviour: { kind: 'fail', delayMs: 100, errorMessage: 'unknown processor' },
+      capabilities: SECRETIVE,
+    })
+  await newcomers.getByRole('alert').getByText('It stopped: 3 pushes failed one after the other.').waitFor()
+  await page.goto('/alerts')
+  const row = page.getByRole('row').filter({ hasText: 'Stopped applying by itself' })
+  await row.getByText('3 pushes failed').waitFor({ timeout: 60_000 })
+  expect(await findBarriers(page)).toEqual([])
+  await row.getByRole('link', { name: 'Rim', exact: true }).click()
+  await page.getByRole('heading', { name: 'Rim', level: 1 }).waitFor()
+  await decide('Continue', 'they were broken')
+  await newcomers.getByText('on', { exact: true }).waitFor()
+})

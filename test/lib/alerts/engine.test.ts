@@ -81,6 +81,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
     void told.push({ kind, rule: alert.rule, isOpen: alert.resolvedAt === null })
   const { fleet, clock, log } = server
   const engine = new AlertEngine({
+    findConflicts: async () => [],
     db,
     clock,
     random: seededRandom(++seeds),

@@ -1,0 +1,76 @@
+import { listHaltedCampaigns, listHeldAutoApplies } from '../store/alert-topics.ts'
+import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
+import type { Db } from '../store/db.ts'
+import type { TopicAlertRule } from '../wire/alerts.ts'
+
+/** Something that needs somebody and is about no workload alone. */
+export interface TopicCause {
+  rule: TopicAlertRule
+  /** What it is about: there is one alert of a rule for each. */
+  topic: string
+  message: string
+  /** Which of several times it is: a campaign may halt again. */
+  subject: string
+  details: AlertDetails
+}
+
+/** A fleet config that keeps workloads which others select with the same priority. */
+export interface ConfigConflict {
+  id: string
+  name: string
+  rivals: readonly string[]
+  count: number
+}
+
+const NAME_LENGTH_MAX = 120
+const NAMED_MAX = 5
+
+const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('')
+
+/** Everything of this kind that is there now. */
+export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict[]): Promise<TopicCause[]> {
+  const halted = (await listHaltedCampaigns(db)).map(({ id, name, haltedAt, halt }): TopicCause => {
+    const { gate, value, limit, title = '' } = halt
+    return {
+      ...{ rule: 'campaign_halted', topic: `campaign:${id}`, subject: haltedAt.toISOString() },
+      message: `Campaign "${cut(name)}" halted: ${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`,
+      details: { campaign_id: id, name: cut(name), gate, value, limit, title },
+    }
+  })
+  const held = (await listHeldAutoApplies(db)).map(
+    ({ id, fleetConfigId, name, number, heldAt, hold }): TopicCause => {
+      const { gate, value, limit, title = '' } = hold
+      return {
+        ...{ rule: 'auto_apply_held', topic: `fleet_config:${fleetConfigId}` },
+        subject: `${id}/${heldAt.toISOString()}`,
+        message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`,
+        details: { fleet_config_id: fleetConfigId, name: cut(name), number, gate, value, limit, title },
+      }
+    },
+  )
+  return [...halted, ...held, ...conflicts.map(toConflict)]
+}
+
+function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {
+  const others = [...rivals].sort()
+  const named = others.slice(0, NAMED_MAX).map(cut).join(', ')
+  return {
+    ...{ rule: 'config_conflict', topic: `fleet_config:${id}`, subject: others.join('\n') },
+    message: `Fleet config "${cut(name)}" keeps ${count} ${count === 1 ? 'workload' : 'workloads'} that ${named} ${others.length === 1 ? 'selects' : 'select'} with the same priority`,
+    details: { fleet_config_id: id, name: cut(name), others: named, count },
+  }
+}
+
+/** What has to be done to the stored alerts that are about no workload. */
+export function decideTopics(
+  causes: readonly TopicCause[],
+  stored: readonly CurrentTopicAlert[],
+): { fire: TopicCause[]; end: CurrentTopicAlert[] } {
+  const keyOf = ({ rule, topic }: Pick<TopicCause, 'rule' | 'topic'>) => `${rule} ${topic}`
+  const before = new Map(stored.map((alert) => [keyOf(alert), alert]))
+  const present = new Map(causes.map((cause) => [keyOf(cause), cause]))
+  return {
+    fire: causes.filter((cause) => before.get(keyOf(cause))?.subject !== cause.subject),
+    end: stored.filter((alert) => present.get(keyOf(alert))?.subject !== alert.subject),
+  }
+}

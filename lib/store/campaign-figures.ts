@@ -1,0 +1,34 @@
+import { AUTO_APPLY_TARGET_STATES } from '../wire/values.ts'
+import { IN_FORCE } from './auto-apply.ts'
+import type { Db } from './db.ts'
+
+const OPEN = ['requested', 'approved', 'running', 'paused', 'halted', 'rolling_back'] as const
+
+type Counts = Record<string, number>
+
+/** How much campaigns and versions that apply by themselves have to do, and have done. */
+export async function readCampaignFigures(
+  db: Db,
+): Promise<Record<'campaigns' | 'targets' | 'autoApplies' | 'autoApplyPushes', Counts>> {
+  const rows = await db.query<{ of: string; key: string; count: number }>(
+    `select 'campaigns' as of, status as key, count(*)::int as count from campaigns
+       where status = any($1::text[]) group by 2
+     union all
+     select 'targets', t.state, count(*)::int from campaign_targets t join campaigns c on c.id = t.campaign_id
+       where c.status = any($1::text[]) and t.wave is not null group by 2
+     union all
+     select 'autoApplies', status, count(*)::int from auto_applies where status = any($2::text[]) group by 2
+     union all
+     select 'autoApplyPushes', state, count(*)::int from auto_apply_targets group by 2`,
+    [OPEN, IN_FORCE],
+  )
+  const none = (keys: readonly string[]): Counts => Object.fromEntries(keys.map((key) => [key, 0]))
+  const figures: Record<string, Counts> = {
+    campaigns: none(OPEN),
+    targets: {},
+    autoApplies: none(IN_FORCE),
+    autoApplyPushes: none(AUTO_APPLY_TARGET_STATES),
+  }
+  for (const { of, key, count } of rows) figures[of]![key] = count
+  return figures as Awaited<ReturnType<typeof readCampaignFigures>>
+}
