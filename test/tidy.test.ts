@@ -159,6 +159,13 @@ describe('the rooms', () => {
     expect(findCode(inRoom('lib/'), slot)).toEqual([])
   })
 
+  test('what decides about the fleet has a test of its own', () => {
+    const paths = new Set(files.map(({ path }) => path))
+    const decisions = inRoom('lib/fleet/decide/').map(({ path }) => path)
+    expect(decisions.length).toBeGreaterThan(10)
+    expect(decisions.filter((path) => !paths.has(`test/${path.replace(/\.ts$/, '.test.ts')}`))).toEqual([])
+  })
+
   test('the parts of a process are put together in runtime/compose.ts, for tests as well', () => {
     const fleet = /\bnew (Fleet|FleetViews|HubNotices|CommitDoubts)\(/
     const rest =

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { judgeAftermath } from '../../../../lib/fleet/decide/aftermath.ts'
+
+const failed = { seq: 4, hash: 'bad' }
+const workloadAt = (pushSeq: number) => ({
+  pushSeq,
+  live: { appliedCount: (hash: string) => (hash === 'bad' ? 2 : 7) },
+})
+const answer = {
+  hash: 'good',
+  pushId: 'p5',
+  pushedBy: 'auto-rollback',
+  status: 'pending',
+  phase: 'applying',
+} as const
+
+it('without an answer there was nowhere to go, or another push came first; who runs it still is counted', () => {
+  expect(judgeAftermath(workloadAt(4), failed, null)).toEqual({ kind: 'nowhere_to_go', running_count: 2 })
+  expect(judgeAftermath(workloadAt(5), failed, null)).toEqual({ kind: 'overtaken', running_count: 2 })
+})
+
+it('with an answer it goes back, has gone back, or could not, and says which push that was', () => {
+  const kindOf = (change: object) => judgeAftermath(workloadAt(5), failed, { ...answer, ...change }).kind
+  expect(judgeAftermath(workloadAt(5), failed, answer)).toEqual({
+    kind: 'going_back',
+    config_hash: 'good',
+    push_id: 'p5',
+    pushed_by: 'auto-rollback',
+    running_count: 2,
+  })
+  expect(kindOf({ status: 'applied', phase: 'applied' })).toBe('went_back')
+  expect(kindOf({ status: 'failed', phase: 'failed' })).toBe('rollback_failed')
+  expect(kindOf({ phase: 'superseded' })).toBe('overtaken')
+  expect(kindOf({ phase: 'aborted' })).toBe('overtaken')
+  // It was applied before the next push superseded it: it did go back.
+  expect(kindOf({ status: 'applied', phase: 'superseded' })).toBe('went_back')
+})
