@@ -16,6 +16,6 @@ export default defineHttp({
   errors: ['rollout-not-found', 'rollout-not-halted', 'rollout-ended', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.fleet.rollouts.continue(params.id, params.canary_id, actor)
-    return replyToOutcome(ctx, params, outcome, { status: 202, sight: sightOf(actor.permissions) })
+    return replyToOutcome(ctx, params, outcome, { status: 202, texts: sightOf(actor.permissions) })
   },
 })

@@ -21,11 +21,11 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The rollouts.', json: array(RolloutRecord) }],
   errors: ['workload-not-found'],
   async handle({ params, actor }, ctx) {
-    const sight = sightOf(actor.permissions)
+    const texts = sightOf(actor.permissions)
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
     const stored = await listRollouts(ctx.db, params.id, SHOWN_MAX)
     const records = await Promise.all(
-      stored.map(({ id }) => readRollout(ctx, { id: params.id, canary_id: id }, sight)),
+      stored.map(({ id }) => readRollout(ctx, { id: params.id, canary_id: id }, texts)),
     )
     return json(records.filter((record) => record !== null))
   },

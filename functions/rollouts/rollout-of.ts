@@ -2,7 +2,7 @@ import { string, type } from 'superstruct'
 import type { AuditFailure } from '../../lib/audit/delivery.ts'
 import type { RolloutOutcome } from '../../lib/fleet/rollouts/rollout-engine.ts'
 import type { Workload } from '../../lib/fleet/state/model.ts'
-import type { Sight } from '../../lib/fleet/views/errors.ts'
+import type { TextAccess } from '../../lib/fleet/views/errors.ts'
 import { toRolloutRecord } from '../../lib/fleet/views/rollout.ts'
 import { findPush, findRollbackOf } from '../../lib/store/pushes.ts'
 import { findRollout, listRolloutMembers, type StoredRollout } from '../../lib/store/rollouts.ts'
@@ -19,7 +19,7 @@ export const rolloutParams = type({ id: string(), canary_id: string() })
 export async function readRollout(
   ctx: Context,
   params: { id: string; canary_id: string },
-  sight: Sight,
+  texts: TextAccess,
 ): Promise<RolloutRecord | null> {
   const workload = ctx.fleet.workload(params.id)
   if (workload === null) return null
@@ -28,7 +28,7 @@ export async function readRollout(
     const stored = await findRollout(ctx.db, params.canary_id)
     return stored === null || stored.workloadId !== workload.id
       ? null
-      : readStored(ctx, workload, stored, sight)
+      : readStored(ctx, workload, stored, texts)
   }
   const { stored, followed, members } = rollout
   const canRollBack = stored.status === 'running' || stored.status === 'halted'
@@ -41,7 +41,7 @@ export async function readRollout(
       aftermath: null,
       rollbackTargetHash: target?.target.hash ?? null,
     },
-    sight,
+    texts,
   )
 }
 
@@ -50,7 +50,7 @@ async function readStored(
   ctx: Context,
   workload: Workload,
   rollout: StoredRollout,
-  sight: Sight,
+  texts: TextAccess,
 ): Promise<RolloutRecord | null> {
   const stored = await findPush(ctx.db, rollout.pushId)
   if (stored === null) return null
@@ -64,7 +64,7 @@ async function readStored(
       aftermath: ctx.views.aftermath(workload, push, answer),
       rollbackTargetHash: null,
     },
-    sight,
+    texts,
   )
 }
 
@@ -73,10 +73,10 @@ export async function replyToOutcome(
   ctx: Context,
   params: { id: string; canary_id: string },
   outcome: RolloutOutcome | AuditFailure,
-  { status, sight }: { status: number; sight: Sight },
+  { status, texts }: { status: number; texts: TextAccess },
 ): Promise<Reply> {
   if (!outcome.ok && outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-  const record = await readRollout(ctx, params, sight)
+  const record = await readRollout(ctx, params, texts)
   if (outcome.ok) return record === null ? problem('rollout-not-found') : json(record, status)
   // One that has ended is known, but no longer assigned: that is not the same as one that never was.
   const isOver = outcome.code === 'rollout-not-found' && record !== null

@@ -33,7 +33,7 @@ export default defineHttp({
       workload.activeHash === null
         ? null
         : await findNewestAppliedExcept(ctx.db, workload.id, workload.activeHash)
-    const sight = sightOf(actor.permissions)
+    const texts = sightOf(actor.permissions)
     const about = {
       groups: groupErrors(targets),
       isPrevious: previous?.pushId === push.pushId,
@@ -43,8 +43,8 @@ export default defineHttp({
     }
     const traits = (uid: string) => ctx.fleet.state.instances.get(uid)?.attributes ?? null
     return json({
-      ...ctx.views.revision(workload, push, about, sight),
-      instance_statuses: toInstanceStatuses(push, targets, traits, ctx.clock.now(), sight),
+      ...ctx.views.revision(workload, push, about, texts),
+      instance_statuses: toInstanceStatuses(push, targets, traits, ctx.clock.now(), texts),
       ...(content === null ? { content_available: false } : { content: content.body }),
     })
   },

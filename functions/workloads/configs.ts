@@ -46,7 +46,7 @@ export default defineHttp({
     const rollouts = new Map(
       (await listRollouts(db, workload.id, ROLLOUTS_MAX)).map((rollout) => [rollout.pushId, rollout]),
     )
-    const sight = sightOf(actor.permissions)
+    const texts = sightOf(actor.permissions)
     return listReply<{ push: Push; groups: StoredErrorGroup[]; answer: Push | null }>(query, target, {
       order: 'pushes.seq',
       key: ['number'],
@@ -69,7 +69,7 @@ export default defineHttp({
         const isPrevious = push.pushId === previous?.pushId
         const isNewestOfHash = push.pushId === current?.pushId
         const about = { groups, isPrevious, isNewestOfHash, rollout, answer }
-        return ctx.views.revision(workload, push, about, sight)
+        return ctx.views.revision(workload, push, about, texts)
       },
     })
   },

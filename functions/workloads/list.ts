@@ -38,8 +38,8 @@ export default defineHttp({
         (withArchived || workload.archivedAt === null) &&
         (from === null || compareByName(workload, from) > 0),
     )
-    const sight = sightOf(actor.permissions)
-    const toBytes = (workload: Workload) => ctx.views.workloadBytes(workload, sight)
+    const texts = sightOf(actor.permissions)
+    const toBytes = (workload: Workload) => ctx.views.workloadBytes(workload, texts)
     if (limit === null) return bytes(streamArray(rows, toBytes), 'application/json')
     const page = takeUpTo(limit, rows)
     const last = page.at(-1)

@@ -65,7 +65,7 @@ export async function approveApproval(
     await recordStep(tx, 'config.approval.approve', approval)
     tx.afterCommit(() => {
       parts.hub.broadcast(toApprovalFrame(approval))
-      if (judgement.isEnough) parts.counters.approvalWaitsNoMore(workloadId, approvalId)
+      if (judgement.isEnough) parts.counters.removeWaitingApproval(workloadId, approvalId)
     })
     return { ok: true, approval }
   })

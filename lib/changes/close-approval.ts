@@ -45,7 +45,7 @@ export async function endApproval(
     await recordStep(tx, ACTIONS[status], approval)
     tx.afterCommit(() => {
       parts.hub.broadcast(toApprovalFrame(approval))
-      parts.counters.approvalWaitsNoMore(workloadId, approvalId)
+      parts.counters.removeWaitingApproval(workloadId, approvalId)
     })
     return { ok: true, approval }
   })

@@ -99,10 +99,10 @@ function store(parts: ApprovalParts, actor: ApprovalActor, wanted: NewApproval):
     tx.afterCommit(() => {
       if (retired !== null) {
         hub.broadcast(toApprovalFrame(retired))
-        counters.approvalWaitsNoMore(workloadId, retired.id)
+        counters.removeWaitingApproval(workloadId, retired.id)
       }
       hub.broadcast(toApprovalFrame(approval))
-      counters.approvalWaits(workloadId, approval.id)
+      counters.addWaitingApproval(workloadId, approval.id)
     })
     return { ok: true, approval }
   })

@@ -241,7 +241,7 @@ async function commit(
       const frame = toApprovalFrame(pushed)
       tx.afterCommit(() => {
         parts.hub.broadcast(frame)
-        parts.counters.approvalWaitsNoMore(workloadId, approval.id)
+        parts.counters.removeWaitingApproval(workloadId, approval.id)
       })
       return { ok: true }
     },

@@ -85,13 +85,13 @@ export class FleetCounters {
     this.#keep(workloadId, { ...kept, openAlerts: withoutId(kept.openAlerts, alertId) })
   }
 
-  approvalWaits(workloadId: string, approvalId: string): void {
+  addWaitingApproval(workloadId: string, approvalId: string): void {
     const kept = this.#of(workloadId)
     this.#keep(workloadId, { ...kept, waitingApprovals: withId(kept.waitingApprovals, approvalId) })
   }
 
   /** It was approved, pushed, or another took its place. */
-  approvalWaitsNoMore(workloadId: string, approvalId: string): void {
+  removeWaitingApproval(workloadId: string, approvalId: string): void {
     const kept = this.#of(workloadId)
     this.#keep(workloadId, { ...kept, waitingApprovals: withoutId(kept.waitingApprovals, approvalId) })
   }

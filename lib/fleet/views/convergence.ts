@@ -2,7 +2,7 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import type { Push } from '../../store/pushes.ts'
 import type { Convergence, ConvergenceShared, ConvergenceTarget } from '../../wire/convergence.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
-import { errorFields, type Sight } from './errors.ts'
+import { errorFields, type TextAccess } from './errors.ts'
 import { compareTargets, toInstanceState } from './revision.ts'
 import { shownLabel } from './shown-labels.ts'
 
@@ -24,7 +24,7 @@ export function toConvergenceTarget(
   push: Push,
   traits: Traits,
   now: Date,
-  sight: Sight,
+  texts: TextAccess,
 ): ConvergenceTarget {
   const version = traits(target.instanceUid)?.get('service.version') ?? ''
   return {
@@ -41,7 +41,7 @@ export function toConvergenceTarget(
           ended_at: target.endedAt.toISOString(),
           duration_ms: Math.max(0, target.endedAt.getTime() - push.submittedAt.getTime()),
         }),
-    ...errorFields(target.error, sight),
+    ...errorFields(target.error, texts),
   }
 }
 
@@ -104,10 +104,10 @@ export function toConvergence(
   all: readonly PushTarget[],
   page: readonly PushTarget[],
   about: { traits: Traits; rollback: Push | null; aftermath: PushAftermath | null; now: Date },
-  sight: Sight,
+  texts: TextAccess,
 ): Convergence {
   const { traits, rollback, aftermath, now } = about
-  const toWire = (target: PushTarget) => toConvergenceTarget(target, push, traits, now, sight)
+  const toWire = (target: PushTarget) => toConvergenceTarget(target, push, traits, now, texts)
   const own = all.filter((target) => target.isTarget)
   const stateCounts = { sent: 0, applying: 0, applied: 0, failed: 0, no_status: 0, waiting: 0 }
   for (const target of own) stateCounts[toInstanceState(target, now).status]++

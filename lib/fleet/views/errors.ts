@@ -4,14 +4,14 @@ import type { AgentError } from '../../store/pushes.ts'
 import type { RevisionErrorGroup } from '../../wire/revisions.ts'
 
 /** Whether the redacted texts of agents are shown: only to those who may read configs. */
-export interface Sight {
+export interface TextAccess {
   withTexts: boolean
 }
 
 /** An agent's error as the wire carries it: cause and title for everyone. */
 export function errorFields(
   error: AgentError | null,
-  { withTexts }: Sight,
+  { withTexts }: TextAccess,
 ): {
   error_cause?: string
   error_title?: string
@@ -33,7 +33,7 @@ export function errorFields(
  */
 function parameterFields(
   parameters: AgentError['parameters'],
-  { withTexts }: Sight,
+  { withTexts }: TextAccess,
 ): { error_parameters?: Record<string, string> } {
   const entries = Object.entries(parameters)
     .map(([key, value]) => [key, String(value)] as const)
@@ -101,7 +101,7 @@ function sampleFields(text: string): Pick<RevisionErrorGroup, 'sample_message' |
 export function toErrorGroups(
   groups: readonly ErrorGroup[],
   configHash: string,
-  { withTexts }: Sight,
+  { withTexts }: TextAccess,
 ): RevisionErrorGroup[] {
   const records = groups.map(
     (group): RevisionErrorGroup => ({

@@ -13,7 +13,7 @@ import type { FleetCounters } from '../state/counters.ts'
 import type { FollowedPush, Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
-import { groupErrors, type Sight } from './errors.ts'
+import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
 import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
@@ -35,8 +35,8 @@ export interface FleetViewsParts {
   retentionMs: number
 }
 
-const ALL: Sight = { withTexts: true }
-const NO_TEXTS: Sight = { withTexts: false }
+const ALL: TextAccess = { withTexts: true }
+const NO_TEXTS: TextAccess = { withTexts: false }
 
 interface Entry {
   record: SettledRecord
@@ -63,13 +63,13 @@ export class FleetViews {
   }
 
   /** The full record, with the newest push. */
-  workload(workload: Workload, sight: Sight): WorkloadRecord {
-    return { ...this.#entry(workload, sight).record, last_seen_at: workload.lastSeenAt.toISOString() }
+  workload(workload: Workload, texts: TextAccess): WorkloadRecord {
+    return { ...this.#entry(workload, texts).record, last_seen_at: workload.lastSeenAt.toISOString() }
   }
 
   /** The full record as JSON. The bytes are the views' own and change: copy them. */
-  workloadBytes(workload: Workload, sight: Sight): Buffer {
-    const entry = this.#entry(workload, sight)
+  workloadBytes(workload: Workload, texts: TextAccess): Buffer {
+    const entry = this.#entry(workload, texts)
     entry.bytes ??= new RecordBytes(entry.record, workload.lastSeenAt)
     return entry.bytes.at(workload.lastSeenAt)
   }
@@ -105,14 +105,14 @@ export class FleetViews {
     }
   }
 
-  #entry(workload: Workload, sight: Sight): Entry {
-    const kept = sight.withTexts ? this.#withTexts : this.#withoutTexts
+  #entry(workload: Workload, texts: TextAccess): Entry {
+    const kept = texts.withTexts ? this.#withTexts : this.#withoutTexts
     const now = this.#parts.clock.now()
     const known = kept.get(workload)
     if (known !== undefined && now.getTime() < known.freshUntilMs) return known
     const push = workload.newestPush
     const entry: Entry = {
-      record: this.#record(workload, sight),
+      record: this.#record(workload, texts),
       bytes: null,
       freshUntilMs: freshUntilMs(push, now),
     }
@@ -120,7 +120,7 @@ export class FleetViews {
     return entry
   }
 
-  #record(workload: Workload, sight: Sight): SettledRecord {
+  #record(workload: Workload, texts: TextAccess): SettledRecord {
     const { clock, counters, recommendedVersion, retentionMs } = this.#parts
     const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
     const driftedCount = this.#countDrifted(workload)
@@ -134,9 +134,9 @@ export class FleetViews {
         isVersionOutdated: isOutdated,
         trouble: findTrouble(workload, { driftedCount, isVersionOutdated: isOutdated, ...times }),
         retentionMs,
-        push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, sight),
+        push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, texts),
       },
-      sight,
+      texts,
     )
   }
 
@@ -152,13 +152,13 @@ export class FleetViews {
   }
 
   /** A push that the fleet holds in memory, with its failures. */
-  newestRevision(workload: Workload, push: Push, sight: Sight): RevisionRecord {
+  newestRevision(workload: Workload, push: Push, texts: TextAccess): RevisionRecord {
     const followed = followedOf(workload, push.pushId)
     const hasFailures = followed !== null && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
     // What took it back would be newer.
     const about = { groups, isPrevious: false, isNewestOfHash: true, rollout: null, answer: null }
-    return this.revision(workload, push, about, sight)
+    return this.revision(workload, push, about, texts)
   }
 
   /** A push with what is known around it; `answer` is the push that took it back. */
@@ -169,7 +169,7 @@ export class FleetViews {
       isNewestOfHash: boolean
       answer: Push | null
     },
-    sight: Sight,
+    texts: TextAccess,
   ): RevisionRecord {
     const { counters, clock } = this.#parts
     const rollout = workload.rollout?.stored ?? null
@@ -184,7 +184,7 @@ export class FleetViews {
         aftermath: this.aftermath(workload, push, about.answer),
         now: clock.now(),
       },
-      sight,
+      texts,
     )
   }
 
@@ -212,40 +212,40 @@ export class FleetViews {
   }
 
   /** The live instances of a workload, in their order; each is made when it is taken. */
-  async instances(workload: Workload, sight: Sight): Promise<Iterable<LiveInstance>> {
+  async instances(workload: Workload, texts: TextAccess): Promise<Iterable<LiveInstance>> {
     const { fleet, matches } = this.#parts
     await matches.prepare([...workload.live.instances()], assignmentOf)
-    return this.#toWire(fleet.liveInstances(workload), sight)
+    return this.#toWire(fleet.liveInstances(workload), texts)
   }
 
-  *#toWire(live: readonly Instance[], sight: Sight): Generator<LiveInstance, void> {
-    for (const instance of live) yield this.#instance(instance, sight)
+  *#toWire(live: readonly Instance[], texts: TextAccess): Generator<LiveInstance, void> {
+    for (const instance of live) yield this.#instance(instance, texts)
   }
 
-  #instance(instance: Instance, sight: Sight): LiveInstance {
+  #instance(instance: Instance, texts: TextAccess): LiveInstance {
     const assigned = assignmentOf(instance)
     const about = {
       assignedHash: assigned?.push.hash ?? null,
       match: this.#parts.matches.get(instance, assigned),
     }
-    return toLiveInstance(instance, about, sight)
+    return toLiveInstance(instance, about, texts)
   }
 
   /** One live instance in full; null when it is not among the live ones of this workload. */
-  async instance(workload: Workload, uid: string, sight: Sight): Promise<InstanceDetail | null> {
+  async instance(workload: Workload, uid: string, texts: TextAccess): Promise<InstanceDetail | null> {
     const { fleet, matches, classifyError } = this.#parts
     const instance = fleet.liveInstances(workload).find((candidate) => candidate.uid === uid)
     if (instance === undefined) return null
     await matches.prepare([instance], assignmentOf)
-    return toInstanceDetail(instance, this.#instance(instance, sight), classifyError, sight)
+    return toInstanceDetail(instance, this.#instance(instance, texts), classifyError, texts)
   }
 
   /** The instances of a workload with what they have in common. */
   async topology(
     workload: Workload,
-    sight: Sight,
+    texts: TextAccess,
   ): Promise<Omit<WorkloadTopology, 'instances'> & { instances: Iterable<LiveInstance> }> {
-    const instances = await this.instances(workload, sight)
+    const instances = await this.instances(workload, texts)
     const live = [...workload.live.instances()]
     return {
       schema_version: 'workload-topology.v1',
@@ -257,7 +257,7 @@ export class FleetViews {
 }
 
 /** What a reader may see of agents' words. */
-export const sightOf = (permissions: { has(permission: 'config:read_content'): boolean }): Sight =>
+export const sightOf = (permissions: { has(permission: 'config:read_content'): boolean }): TextAccess =>
   permissions.has('config:read_content') ? ALL : NO_TEXTS
 
 function freshUntilMs(push: Push | null, now: Date): number {

@@ -4,7 +4,7 @@ import type { HealthNode, InstanceDetail, LiveInstance } from '../../wire/instan
 import type { RemoteConfigStatus } from '../../wire/workloads.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import type { Instance, RemoteConfigReport } from '../state/model.ts'
-import { errorFields, type Sight } from './errors.ts'
+import { errorFields, type TextAccess } from './errors.ts'
 import { shownLabel } from './shown-labels.ts'
 
 /** Whether the effective config holds everything that the assigned one asks for. */
@@ -18,12 +18,12 @@ export interface EffectiveMatch {
 export type ClassifyError = (raw: string, options?: { withText: boolean }) => AgentError
 
 /** The newest remote config status of an instance. */
-export function toRemoteConfigStatus(report: RemoteConfigReport, sight: Sight): RemoteConfigStatus {
+export function toRemoteConfigStatus(report: RemoteConfigReport, texts: TextAccess): RemoteConfigStatus {
   return {
     status: report.status,
     config_hash: report.hash,
     updated_at: report.at.toISOString(),
-    ...errorFields(report.error, sight),
+    ...errorFields(report.error, texts),
   }
 }
 
@@ -34,7 +34,7 @@ export const isHealthy = (instance: Instance): boolean => instance.health === nu
 export function toLiveInstance(
   instance: Instance,
   about: { assignedHash: string | null; match: EffectiveMatch },
-  sight: Sight,
+  texts: TextAccess,
 ): LiveInstance {
   const { match } = about
   return {
@@ -55,19 +55,19 @@ export function toLiveInstance(
     ...(match.matches === false ? { effective_mismatch_paths: [...match.paths] } : {}),
     ...(instance.report === null
       ? {}
-      : { remote_config_status: toRemoteConfigStatus(instance.report, sight) }),
+      : { remote_config_status: toRemoteConfigStatus(instance.report, texts) }),
   }
 }
 
 /** The health tree in safe words. */
-export function toHealth(node: ReportedHealth, classifyError: ClassifyError, sight: Sight): HealthNode {
+export function toHealth(node: ReportedHealth, classifyError: ClassifyError, texts: TextAccess): HealthNode {
   const { error_message, ...error } =
     node.lastError === ''
       ? {}
-      : errorFields(classifyError(node.lastError, { withText: sight.withTexts }), sight)
+      : errorFields(classifyError(node.lastError, { withText: texts.withTexts }), texts)
   const children = [...node.children].map(([name, child]): [string, HealthNode] => [
     name,
-    toHealth(child, classifyError, sight),
+    toHealth(child, classifyError, texts),
   ])
   return {
     healthy: node.healthy,
@@ -92,7 +92,7 @@ export function toInstanceDetail(
   instance: Instance,
   record: LiveInstance,
   classifyError: ClassifyError,
-  sight: Sight,
+  texts: TextAccess,
 ): InstanceDetail {
   const { components } = instance
   return {
@@ -105,7 +105,7 @@ export function toInstanceDetail(
     attributes: Object.fromEntries(
       [...(instance.attributes ?? [])].map(([key, value]) => [key, shownLabel(key, value)]),
     ),
-    ...(instance.health === null ? {} : { health: toHealth(instance.health, classifyError, sight) }),
+    ...(instance.health === null ? {} : { health: toHealth(instance.health, classifyError, texts) }),
     ...(components === null
       ? {}
       : {

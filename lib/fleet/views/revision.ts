@@ -9,7 +9,7 @@ import type {
   RevisionTimelineEntry,
 } from '../../wire/revisions.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
-import { type ErrorGroup, errorFields, type Sight, toErrorGroups } from './errors.ts'
+import { type ErrorGroup, errorFields, type TextAccess, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */
 export const STATUS_TIMEOUT_MS = 30_000
@@ -69,7 +69,7 @@ function silentCount({ counts }: Push): number {
 }
 
 /** One push as lists, records and hub frames show it: without content and without instances. */
-export function toRevision(push: Push, around: RevisionSurroundings, sight: Sight): RevisionRecord {
+export function toRevision(push: Push, around: RevisionSurroundings, texts: TextAccess): RevisionRecord {
   const { counts } = push
   const limit = timeoutAt(push)
   const isLate = limit !== null && around.now >= limit
@@ -90,7 +90,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
     updated_at: push.updatedAt.toISOString(),
     pushed_by: push.pushedBy,
     ...(around.label === '' ? {} : { label: around.label }),
-    ...errorMessage(push, sight),
+    ...errorMessage(push, texts),
     timed_out_waiting_for_opamp_status: timedOut > 0,
     opamp_status_timeout_at: new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS).toISOString(),
     ...(timedOut > 0 ? { timeout_message: TIMEOUT_TEXT } : {}),
@@ -107,7 +107,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
     timed_out_count: timedOut,
     no_status_count: timedOut + counts.gone,
     ...(excluded === 0 ? {} : { excluded_count: excluded }),
-    ...(groups.length === 0 ? {} : { error_groups: toErrorGroups(groups, push.hash, sight) }),
+    ...(groups.length === 0 ? {} : { error_groups: toErrorGroups(groups, push.hash, texts) }),
     ...(around.aftermath === null ? {} : { aftermath: around.aftermath }),
     timeline: toTimeline(push, timedOut),
     is_current: around.isCurrent,
@@ -119,7 +119,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, sight: Sigh
 }
 
 /** The title is for everyone; the agent's own words take its place for those who may read them. */
-function errorMessage({ error }: Push, { withTexts }: Sight): { error_message?: string } {
+function errorMessage({ error }: Push, { withTexts }: TextAccess): { error_message?: string } {
   if (error === null) return {}
   return { error_message: withTexts && error.text !== '' ? error.text : error.title }
 }
@@ -206,7 +206,7 @@ export function toInstanceStatuses(
   targets: readonly PushTarget[],
   traits: (uid: string) => ReadonlyMap<string, string> | null,
   now: Date,
-  sight: Sight,
+  texts: TextAccess,
 ): RevisionInstanceStatus[] {
   return [...targets]
     .sort(compareTargets)
@@ -224,7 +224,7 @@ export function toInstanceStatuses(
         updated_at: target.updatedAt.toISOString(),
         ...(isTimedOut
           ? { ...errorFields(TIMEOUT_ERROR, { withTexts: true }), timed_out: true }
-          : errorFields(target.error, sight)),
+          : errorFields(target.error, texts)),
       }
     })
 }

@@ -5,7 +5,7 @@ import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-hold.ts'
-import { errorFields, groupErrors, type Sight, toErrorGroups } from './errors.ts'
+import { errorFields, groupErrors, type TextAccess, toErrorGroups } from './errors.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */
 export interface RolloutFacts {
@@ -80,7 +80,7 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
   }
 }
 
-function toTarget(facts: RolloutFacts, target: PushTarget, sight: Sight): RolloutTarget {
+function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): RolloutTarget {
   const { halt } = facts.rollout
   const isNamed = halt?.instanceUids.includes(target.instanceUid) ?? false
   return {
@@ -89,7 +89,7 @@ function toTarget(facts: RolloutFacts, target: PushTarget, sight: Sight): Rollou
     stage: facts.members.get(target.instanceUid) ?? facts.rollout.stages.length - 1,
     status: target.state,
     ...(isNamed ? { stop_reason: halt!.gate } : {}),
-    ...errorFields(target.error, sight),
+    ...errorFields(target.error, texts),
     updated_at: target.updatedAt.toISOString(),
   }
 }
@@ -108,9 +108,9 @@ function selectionOf({ stages }: StoredRollout): RolloutRecord['selection'] {
 const TARGETS_MAX = 200
 
 /** A staged rollout as the wire shows it. */
-export function toRolloutRecord(facts: RolloutFacts, sight: Sight): RolloutRecord {
+export function toRolloutRecord(facts: RolloutFacts, texts: TextAccess): RolloutRecord {
   const { rollout, push, aftermath, rollbackTargetHash } = facts
-  const groups = toErrorGroups(groupErrors(facts.targets), push.hash, sight)
+  const groups = toErrorGroups(groupErrors(facts.targets), push.hash, texts)
   const shown = [...facts.targets].sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'))
   const endedAt = rollout.endedAt?.toISOString()
   const { halt } = rollout
@@ -124,7 +124,7 @@ export function toRolloutRecord(facts: RolloutFacts, sight: Sight): RolloutRecor
     selection: selectionOf(rollout),
     stages: rollout.stages.map((_, index) => toStage(facts, index)),
     stage_index: rollout.stageIndex,
-    targets: shown.slice(0, TARGETS_MAX).map((target) => toTarget(facts, target, sight)),
+    targets: shown.slice(0, TARGETS_MAX).map((target) => toTarget(facts, target, texts)),
     counts: countStates(facts.targets),
     ...(halt === null ? {} : { stop_reasons: [halt.gate] }),
     ...(halt === null

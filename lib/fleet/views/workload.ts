@@ -2,7 +2,7 @@ import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord, WorkloadTrouble } from '../../wire/workloads.ts'
 import type { Workload } from '../state/model.ts'
-import { errorFields, type Sight } from './errors.ts'
+import { errorFields, type TextAccess } from './errors.ts'
 import { shownLabel } from './shown-labels.ts'
 
 /** What a record is made of beside the workload itself. */
@@ -29,14 +29,14 @@ export function toLabels(workload: Workload): Record<string, string> {
 }
 
 /** The worst status over the capable instances, as derived by the fleet. */
-export function toWorkloadConfigStatus(workload: Workload, sight: Sight): RemoteConfigStatus | null {
+export function toWorkloadConfigStatus(workload: Workload, texts: TextAccess): RemoteConfigStatus | null {
   const status = workload.remoteConfigStatus
   if (status === null) return null
   return {
     status: status.status,
     config_hash: status.configHash,
     updated_at: status.updatedAt,
-    ...errorFields(status.error, sight),
+    ...errorFields(status.error, texts),
   }
 }
 
@@ -51,9 +51,9 @@ export function retentionUntil(workload: Workload, retentionMs: number): Date | 
 export function toWorkloadRecord(
   workload: Workload,
   around: WorkloadSurroundings,
-  sight: Sight,
+  texts: TextAccess,
 ): SettledRecord {
-  const status = toWorkloadConfigStatus(workload, sight)
+  const status = toWorkloadConfigStatus(workload, texts)
   const until = retentionUntil(workload, around.retentionMs)
   const hash = workload.activeHash
   const reported = workload.live.commonReportedHash()

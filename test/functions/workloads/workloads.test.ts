@@ -84,7 +84,7 @@ describe('GET /api/workloads', () => {
     ctx.clock.advance(5_000)
     agent.say({})
     expect((await record(agent.workloadId)).last_seen_at > before.last_seen_at).toBe(true)
-    ctx.counters.approvalWaits(agent.workloadId, 'one')
+    ctx.counters.addWaitingApproval(agent.workloadId, 'one')
     expect(await record(agent.workloadId)).toMatchObject({ waiting_approval_count: 1 })
   })
 
