@@ -24,6 +24,7 @@ import { type Identity, openIdentity } from '../lib/identity/identity.ts'
 import { PASSWORD_HEAP_BYTES, type PasswordJob, type PasswordResult } from '../lib/identity/password-job.ts'
 import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
 import type { Random } from '../lib/ids.ts'
+import { LabelRules } from '../lib/label-rules/label-rules.ts'
 import { FrontAgents } from '../lib/links/front-agents.ts'
 import { OfferTexts } from '../lib/links/offer-texts.ts'
 import { ReportedTexts } from '../lib/links/reported-texts.ts'
@@ -103,11 +104,7 @@ export function compose(ground: Ground): Composed {
   const hub = new Hub({ clock, timers })
   // The fleet writes through it what agents report, and it lets the fleet write that before anybody's change.
   const db: AuditedDatabase = openAuditedDatabase({
-    db: ground.db,
-    clock,
-    random,
-    log,
-    sink: edition.auditSink,
+    ...{ db: ground.db, clock, random, log, sink: edition.auditSink },
     writeReports: () => fleet.writer.flush(),
     commitInDoubt: () => doubts.note(),
   })
@@ -120,9 +117,12 @@ export function compose(ground: Ground): Composed {
   const identity = openPeople(ground, db, passwords)
   identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
   const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
-  const { fleet, views, counters, notices } = openFleet(ground, db, configs, hub, recommendedVersion)
+  const labelRules = new LabelRules({ db, hub, fleet: () => fleet })
+  const { fleet, views, counters, notices } = openFleet(ground, {
+    ...{ db, configs, hub, recommendedVersion, labelRules },
+  })
   const tellBrowsers = () => hub.announce({ type: 'resync' })
-  const doubts = new CommitDoubts({ db, timers, log, counters, fleet, tellBrowsers })
+  const doubts = new CommitDoubts({ db, timers, log, counters, fleet, labelRules, tellBrowsers })
   const { alerts, webhooks, news } = openAlerting(config, {
     ...{ recommendedVersion, db, clock, random, log, fleet, notices, network: ground.network },
     findConflicts: () => campaigning.fleetConfigs.conflicts(),
@@ -130,7 +130,7 @@ export function compose(ground: Ground): Composed {
   const campaigning = openCampaigns(ground, { db, fleet, counters, hub, configs, news })
   const ctx: Context = {
     ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
-    ...{ alerts, webhooks, news, recommendedVersion, reportWorkers: workers.report },
+    ...{ alerts, webhooks, news, recommendedVersion, labelRules, reportWorkers: workers.report },
     ...campaigning,
     reportTurns: new ReportTurns(),
     keptReports: new KeptPacks(clock),
@@ -288,11 +288,9 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
 /** The fleet, what is counted of it, and how it is shown and told. */
 function openFleet(
   ground: Ground,
-  db: AuditedDatabase,
-  configs: ConfigEngine,
-  hub: Hub,
-  recommendedVersion: RecommendedVersion,
+  parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'>,
 ) {
+  const { db, configs, hub, recommendedVersion, labelRules } = parts
   const { config, clock, timers, random, log } = ground
   // These three tell of each other: whoever is told later is asked for when something is told.
   const counters = new FleetCounters((workloadId) => {
@@ -307,6 +305,7 @@ function openFleet(
     mayOffer: ground.mayOffer,
     classifyError: classifyForFleet,
     normalise: read.normalise,
+    ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? AGENT_LIMITS,
   })

@@ -14,6 +14,7 @@ import type { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import type { Hub } from '../lib/hub/hub.ts'
 import type { Identity } from '../lib/identity/identity.ts'
 import type { Random } from '../lib/ids.ts'
+import type { LabelRules } from '../lib/label-rules/label-rules.ts'
 import type { LinkFacts } from '../lib/links/owner-links.ts'
 import type { Log } from '../lib/log.ts'
 import type { OpampExchange } from '../lib/opamp/exchange.ts'
@@ -67,6 +68,8 @@ export interface Context {
   fleet: Fleet
   /** Who is under which fleet config, held or frozen. */
   fleetConfigs: FleetConfigs
+  /** Which trusted labels workloads have by what they are made of. */
+  labelRules: LabelRules
   /** The fleet as the wire shows it. */
   views: FleetViews
   /** The browsers that listen. */

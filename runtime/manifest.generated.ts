@@ -91,6 +91,12 @@ import janitorSweep from '../functions/janitor/sweep.ts'
 import knownGoodClear from '../functions/known-good/clear.ts'
 import knownGoodGet from '../functions/known-good/get.ts'
 import knownGoodMark from '../functions/known-good/mark.ts'
+import labelRulesCreate from '../functions/label-rules/create.ts'
+import labelRulesGet from '../functions/label-rules/get.ts'
+import labelRulesList from '../functions/label-rules/list.ts'
+import labelRulesPreview from '../functions/label-rules/preview.ts'
+import labelRulesRemove from '../functions/label-rules/remove.ts'
+import labelRulesUpdate from '../functions/label-rules/update.ts'
 import legacyAgents from '../functions/legacy/agents.ts'
 import legacyAgentsPath from '../functions/legacy/agents-path.ts'
 import mePassword from '../functions/me/password.ts'
@@ -171,6 +177,7 @@ import workloadsInstances from '../functions/workloads/instances.ts'
 import workloadsLabel from '../functions/workloads/label.ts'
 import workloadsList from '../functions/workloads/list.ts'
 import workloadsPatchLabels from '../functions/workloads/patch-labels.ts'
+import workloadsReadTrustedLabels from '../functions/workloads/read-trusted-labels.ts'
 import workloadsRelease from '../functions/workloads/release.ts'
 import workloadsReportedConfig from '../functions/workloads/reported-config.ts'
 import workloadsSetVariables from '../functions/workloads/set-variables.ts'
@@ -272,6 +279,12 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'known-good/clear', definition: knownGoodClear },
   { id: 'known-good/get', definition: knownGoodGet },
   { id: 'known-good/mark', definition: knownGoodMark },
+  { id: 'label-rules/create', definition: labelRulesCreate },
+  { id: 'label-rules/get', definition: labelRulesGet },
+  { id: 'label-rules/list', definition: labelRulesList },
+  { id: 'label-rules/preview', definition: labelRulesPreview },
+  { id: 'label-rules/remove', definition: labelRulesRemove },
+  { id: 'label-rules/update', definition: labelRulesUpdate },
   { id: 'legacy/agents', definition: legacyAgents },
   { id: 'legacy/agents-path', definition: legacyAgentsPath },
   { id: 'me/password', definition: mePassword },
@@ -352,6 +365,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/label', definition: workloadsLabel },
   { id: 'workloads/list', definition: workloadsList },
   { id: 'workloads/patch-labels', definition: workloadsPatchLabels },
+  { id: 'workloads/read-trusted-labels', definition: workloadsReadTrustedLabels },
   { id: 'workloads/release', definition: workloadsRelease },
   { id: 'workloads/reported-config', definition: workloadsReportedConfig },
   { id: 'workloads/set-variables', definition: workloadsSetVariables },

@@ -59,6 +59,7 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
     await ctx.counters.load(pool)
     await ctx.recommendedVersion.load(pool)
     await ctx.fleetConfigs.load(pool)
+    await ctx.labelRules.load(pool)
     await ctx.fleet.start()
   } catch (error) {
     doubts.stop()

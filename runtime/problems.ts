@@ -160,6 +160,15 @@ export const PROBLEMS = {
   'invalid-time-range': { status: 400, error: 'invalid time range' },
   'known-good-conflict': { status: 409, error: 'known-good precondition failed' },
   'known-good-not-found': { status: 404, error: 'known-good config not found' },
+  'label-rule-invalid': { status: 400, error: 'the label rule cannot be taken: {reason}' },
+  'label-rule-lowers': {
+    status: 409,
+    error:
+      'changes of {count} workloads, or of newcomers, would need less of an approval: confirm_lowering is needed',
+  },
+  'label-rule-not-found': { status: 404, error: 'label rule not found' },
+  'label-rule-taken': { status: 409, error: 'a label rule with this name already exists' },
+  'label-rules-full': { status: 409, error: 'label rules are bounded: {reason}' },
   'label-too-long': { status: 400, error: 'label too long (max {max} chars)' },
   'labels-have-control-characters': { status: 400, error: '{field} has a text with control characters' },
   'labels-have-empty-text': { status: 400, error: '{field} has an empty text' },

@@ -286,6 +286,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
   },
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#members': perWorkload,
+  'lib/label-rules/label-rules.ts LabelRules.#rules': {
+    bound: '100 label rules and 4 MiB of lists',
+    reachedBy: [
+      'functions/label-rules/label-rules.test.ts',
+      'are so many, and set so many labels, and no more',
+    ],
+  },
   'lib/hub/hub.ts Hub.#members': perSocket,
   'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },

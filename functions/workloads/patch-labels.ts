@@ -49,7 +49,7 @@ export default defineHttp({
     const meant = await mapInTurns(ctx.fleet.state.workloads.values(), CHUNK, (workload) =>
       workload.archivedAt === null &&
       (ids.has(workload.id) || (read !== null && isSelected(toSelectable(workload), read.selector))) &&
-      wanted.some(([key, value]) => workload.trustedLabels[key] !== value)
+      wanted.some(([key, value]) => workload.handLabels[key] !== value)
         ? workload
         : null,
     )

@@ -5,6 +5,7 @@ import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
+import { toTrustedLabels } from './trusted-labels-record.ts'
 
 /** Replace the labels that operators set on a workload, which push groups and policy trust. */
 export default defineHttp({
@@ -25,7 +26,7 @@ export default defineHttp({
     if (outcome.ok) {
       const until = outcome.stricterUntil?.toISOString()
       const stricter = until === undefined ? {} : { stricter_until: until }
-      return json({ workload_id: params.id, labels, ...stricter } satisfies TrustedLabels)
+      return json({ ...toTrustedLabels(ctx, params.id), ...stricter } satisfies TrustedLabels)
     }
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

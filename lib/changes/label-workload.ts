@@ -38,9 +38,13 @@ export async function labelWorkload<Refused extends { ok: false }>(
   | AuditFailure
 > {
   const { fleet, clock, log } = parts
-  const reported = fleet.workload(id)?.labels ?? {}
-  const classOf = (trustedLabels: Labels): ApprovalClass =>
-    approvalClassOf({ ...{ targetEnv: '', targetGroup: '' }, labels: reported, trustedLabels })
+  const { labels: reported = {}, ruleLabels = {} } = fleet.workload(id) ?? {}
+  // What rules give counts where nobody set anything by hand.
+  const classOf = (byHand: Labels): ApprovalClass =>
+    approvalClassOf({
+      ...{ targetEnv: '', targetGroup: '', labels: reported },
+      trustedLabels: { ...ruleLabels, ...byHand },
+    })
   let former: ApprovalClass | null = null
   let stricterUntil: Date | null = null
   const outcome = await fleet.changeTrustedLabels<Refused>(

@@ -14,6 +14,7 @@ export interface CommitDoubtsParts {
   log: Log
   counters: Pick<FleetCounters, 'load'>
   fleet: Pick<Fleet, 'adoptSettings'>
+  labelRules: { reload(): Promise<void> }
   /** Browsers may have missed a frame: they are to fetch again what they show. */
   tellBrowsers(): void
 }
@@ -54,9 +55,10 @@ export class CommitDoubts {
     }
     this.#isWaiting = false
     this.#isAsking = true
-    const { db, log, counters, fleet, tellBrowsers } = this.#parts
+    const { db, log, counters, fleet, labelRules, tellBrowsers } = this.#parts
     try {
       const looks = [await counters.load(db), await fleet.adoptSettings()]
+      await labelRules.reload()
       const adopted = [...new Set(looks.flatMap((look) => look.adopted))]
       if (adopted.length > 0) {
         log.warn({ count: adopted.length }, TAKEN_OVER)

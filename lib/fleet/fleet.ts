@@ -173,6 +173,8 @@ export class Fleet implements FleetPort {
   async start(): Promise<void> {
     this.state.startedAtMs = this.#deps.clock.monotonicMs()
     await loadFleet(this.#deps.db, this.state)
+    // What is stored of the rules may be older than they are.
+    await this.#settings.relabel()
     this.#presence.startGraces()
     // A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends.
     this.#forEachPush((followed) => this.#progress.reconsider(followed))
@@ -321,6 +323,11 @@ export class Fleet implements FleetPort {
   /** Take over what operators have set or deleted where only the database holds it; see `WorkloadSettings.adopt`. */
   adoptSettings(): ReturnType<WorkloadSettings['adopt']> {
     return this.#settings.adopt()
+  }
+
+  /** The label rules have changed: every workload has what they give now. */
+  relabel(): ReturnType<WorkloadSettings['relabel']> {
+    return this.#settings.relabel()
   }
 
   /** Replace the labels that operators set on a workload. */

@@ -162,12 +162,12 @@ async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<numbe
   const before = new Date(clock.now().getTime() - UNTOUCHED_KEPT_MS)
   const spare = await absentWorkloads(
     parts,
-    ({ disconnectedAt, pushSeq, trustedLabels, knownGoodHash }) =>
+    ({ disconnectedAt, pushSeq, handLabels, knownGoodHash }) =>
       disconnectedAt !== null &&
       disconnectedAt < before &&
       pushSeq === 0 &&
       knownGoodHash === null &&
-      Object.keys(trustedLabels).length === 0,
+      Object.keys(handLabels).length === 0,
   )
   spare.sort((a, b) => a.disconnectedAt!.getTime() - b.disconnectedAt!.getTime())
   const wanted = spare.slice(0, held - Math.floor(workloadsMax * ROOMY))

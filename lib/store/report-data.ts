@@ -72,7 +72,7 @@ export async function listReportWorkloads(db: Db, workloadIds: readonly string[]
     remote_hash: string | null
   }>(
     `select w.id, w.display_name, w.type, w.version, w.status, w.last_seen_at, w.archived_at,
-       w.accepts_remote_config, w.active_config_hash, w.trusted_labels,
+       w.accepts_remote_config, w.active_config_hash, w.rule_labels || w.trusted_labels as trusted_labels,
        (select count(*)::int from jsonb_object_keys(w.labels)) as label_count,
        w.remote_config_status ->> 'status' as remote_status,
        w.remote_config_status ->> 'configHash' as remote_hash

@@ -37,7 +37,7 @@ export async function listWorkloadsByTrustedLabel(
   value: string,
 ): Promise<ScopedWorkload[]> {
   const rows = await db.query<Row>(
-    `select id, display_name from workloads where archived_at is null and trusted_labels ->> $1::text = $2`,
+    `select id, display_name from workloads where archived_at is null and (rule_labels || trusted_labels) ->> $1::text = $2`,
     [key, value],
   )
   return rows.map(toScoped)
@@ -60,7 +60,7 @@ export async function listGroupableWorkloads(
       components: Record<string, string[]> | null
     }
   >(
-    `select id, display_name, type, version, labels, trusted_labels, fingerprint_keys, accepts_remote_config,
+    `select id, display_name, type, version, labels, rule_labels || trusted_labels as trusted_labels, fingerprint_keys, accepts_remote_config,
        available_components -> 'components' as components
      from workloads where archived_at is null and id > $1 order by id limit $2`,
     [afterId, limit],

@@ -17,7 +17,10 @@ export interface StoredWorkload {
   status: WorkloadStatus
   lastSeenAt: Date
   labels: Readonly<Record<string, string>>
-  trustedLabels: Readonly<Record<string, string>>
+  /** What operators set, which wins. */
+  handLabels: Readonly<Record<string, string>>
+  /** What the label rules give. */
+  ruleLabels: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
   remoteConfigStatus: {
     status: 'applying' | 'applied' | 'failed'
@@ -47,6 +50,7 @@ const REPORTED = {
   status: 'status text',
   lastSeenAt: 'last_seen_at timestamptz',
   labels: 'labels jsonb',
+  ruleLabels: 'rule_labels jsonb',
   acceptsRemoteConfig: 'accepts_remote_config boolean',
   remoteConfigStatus: 'remote_config_status jsonb',
   availableComponents: 'available_components jsonb',
@@ -57,7 +61,7 @@ const REPORTED = {
 const REPORT = columns<keyof typeof REPORTED>(REPORTED)
 const COLUMNS = columns<keyof StoredWorkload>({
   ...REPORTED,
-  trustedLabels: 'trusted_labels',
+  handLabels: 'trusted_labels',
   activeHash: 'active_config_hash',
   activePushId: 'active_push_id',
   rolloutPushId: 'rollout_push_id',
@@ -72,6 +76,7 @@ const CHANGING = REPORT.replaced(
   'status',
   'lastSeenAt',
   'labels',
+  'ruleLabels',
   'acceptsRemoteConfig',
   'remoteConfigStatus',
   'availableComponents',
@@ -155,7 +160,7 @@ export async function archiveIfDisconnected(tx: Db, id: string, now: Date): Prom
 /** What operators have set on a workload, and the push that it is assigned. */
 export interface OperatorSettings {
   activePushId: string | null
-  trustedLabels: Readonly<Record<string, string>>
+  handLabels: Readonly<Record<string, string>>
   /** Null when none is pinned. */
   knownGoodHash: string | null
   archivedAt: Date | null
@@ -183,7 +188,7 @@ export async function listOperatorSettings(
       row.id,
       {
         activePushId: row.active_push_id,
-        trustedLabels: row.trusted_labels,
+        handLabels: row.trusted_labels,
         knownGoodHash: row.config_hash,
         archivedAt: row.archived_at,
       },
@@ -215,7 +220,7 @@ export async function deleteIfUntouched(tx: Db, id: string): Promise<boolean> {
   return removed === 1
 }
 
-/** Replace a workload's trusted labels; false when there is no such workload. */
+/** Replace the labels that operators set on a workload; false when there is no such workload. */
 export async function setTrustedLabels(
   tx: Db,
   id: string,

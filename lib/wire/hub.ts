@@ -101,6 +101,8 @@ const AutoApplyUpdate = type({
     left_out: dictionary(number()),
   }),
 })
+/** The label rules are others now; workloads whose labels changed have frames of their own. */
+const LabelRulesUpdate = type({ type: literal('label_rules_update'), rule_count: number() })
 
 /** Frames may have been missed: fetch again what is shown. */
 const Resync = type({ type: literal('resync') })
@@ -121,6 +123,7 @@ export const HUB_FRAMES = [
   PushUpdate,
   CampaignUpdate,
   AutoApplyUpdate,
+  LabelRulesUpdate,
   Resync,
   Pong,
 ] as const

@@ -119,10 +119,14 @@ export type TrustedLabelsRequest = Sent<typeof TrustedLabelsRequest>
 
 export const TrustedLabels = named(
   'TrustedLabels',
-  'Answer of `PUT /api/workloads/{id}/trusted-labels`; keys without the prefix.',
+  'Answer of `GET` and `PUT /api/workloads/{id}/trusted-labels`; keys without the prefix.',
   type({
     workload_id: string(),
-    labels: dictionary(string()),
+    labels: note('Those that operators set; they win over rules.', dictionary(string())),
+    rule_labels: note(
+      'Those that label rules give.',
+      dictionary(type({ value: string(), rule_id: string(), rule_name: string(), is_overruled: boolean() })),
+    ),
     stricter_until: note(
       'Where these labels change which rule holds for approvals: until when the stricter one holds, if nobody else accepts them.',
       optional(string()),

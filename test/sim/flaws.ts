@@ -1,3 +1,4 @@
+import { wearLabels } from '../../lib/fleet/state/state.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
 import type { Flaw, SimService } from './service/sim-service.ts'
@@ -115,10 +116,10 @@ function givingNoUids({ fleet }: SimService): void {
 function keepingLabels({ fleet }: SimService): void {
   const set = fleet.setTrustedLabels.bind(fleet)
   fleet.setTrustedLabels = async (id, ...rest) => {
-    const before = fleet.workload(id)?.trustedLabels
+    const before = fleet.workload(id)?.handLabels
     const outcome = await set(id, ...rest)
     const workload = fleet.workload(id)
-    if (workload !== null && before !== undefined) workload.trustedLabels = before
+    if (workload !== null && before !== undefined) wearLabels(workload, { handLabels: before })
     return outcome
   }
 }

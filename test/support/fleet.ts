@@ -69,6 +69,7 @@ export async function createFleetContext(
   const { counters, db, fleet, hub } = base
   const closeBase = base.close
   await counters.load(db)
+  await base.labelRules.load(db)
   await fleet.start()
   const frames: HubFrame[] = []
   hub.add(

@@ -86,7 +86,9 @@ export class Descriptions {
       status: 'connected',
       lastSeenAt: now,
       labels: {},
-      trustedLabels: {},
+      handLabels: {},
+      // Before anybody looks at it: no config and no policy ever sees it without.
+      ruleLabels: this.#parts.deps.ruleLabels(identity.keys),
       acceptsRemoteConfig: false,
       remoteConfigStatus: null,
       availableComponents: null,

@@ -7,11 +7,15 @@ import {
   type OperatorSettings,
   setTrustedLabels,
 } from '../../store/workloads.ts'
+import { inTurns } from '../../turns.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import type { Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
+import { wearLabels } from '../state/state.ts'
 
 type TrustedLabels = Readonly<Record<string, string>>
+/** Workloads that are looked at before others get their turn. */
+const CHUNK = 200
 type WorkloadUnknown = { ok: false; code: 'workload-not-found' }
 
 /** What operators set on workloads: labels and the known-good, and the archive as far as the database knows better. */
@@ -51,17 +55,31 @@ export class WorkloadSettings {
         // Locked, so that nothing that is being set now is lost.
         const stored = await lockWorkload(tx, id)
         if (stored === null) return unknown
-        const changed = change(stored.trustedLabels)
+        const changed = change(stored.handLabels)
         if (!changed.ok) return changed
         await setTrustedLabels(tx, id, changed.labels)
         await alongside(tx, changed.labels)
         return changed
       })
       if (!outcome.ok) return outcome
-      workload.trustedLabels = outcome.labels
+      wearLabels(workload, { handLabels: outcome.labels })
       deps.notices.workloadChanged(workload)
       return outcome
     })
+  }
+
+  /** The label rules have changed: every workload has what they give now. */
+  async relabel(): Promise<void> {
+    const { deps, state, writer } = this.#parts
+    for await (const piece of inTurns([...state.workloads.values()], CHUNK)) {
+      for (const workload of piece) {
+        const ruleLabels = deps.ruleLabels(workload.fingerprintKeys)
+        if (workload.isDeleted || isSame(workload.ruleLabels, ruleLabels)) continue
+        wearLabels(workload, { ruleLabels })
+        writer.workload(workload)
+        deps.notices.workloadChanged(workload)
+      }
+    }
   }
 
   /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
@@ -115,7 +133,7 @@ export class WorkloadSettings {
         for (const [uid, home] of state.homes) if (home === workload.id) state.homes.delete(uid)
         return true
       }
-      workload.trustedLabels = stored.trustedLabels
+      wearLabels(workload, { handLabels: stored.handLabels })
       workload.knownGoodHash = stored.knownGoodHash
       if (workload.live.count === 0) workload.archivedAt = stored.archivedAt
       deps.notices.workloadChanged(workload)
@@ -124,15 +142,18 @@ export class WorkloadSettings {
   }
 }
 
+const isSame = (a: TrustedLabels, b: TrustedLabels): boolean => {
+  const labels = Object.entries(a)
+  return labels.length === Object.keys(b).length && labels.every(([key, value]) => b[key] === value)
+}
+
 /** Whether memory and database agree on what operators set; not when the database has no such workload. */
 function isAsStored(workload: Workload, stored: OperatorSettings | undefined): boolean {
   if (stored === undefined) return false
-  const labels = Object.entries(stored.trustedLabels)
   return (
     workload.activePushId === stored.activePushId &&
     workload.knownGoodHash === stored.knownGoodHash &&
-    Object.keys(workload.trustedLabels).length === labels.length &&
-    labels.every(([key, value]) => workload.trustedLabels[key] === value) &&
+    isSame(workload.handLabels, stored.handLabels) &&
     // One that lives leaves the archive with its next write.
     (workload.live.count > 0 || (workload.archivedAt === null) === (stored.archivedAt === null))
   )

@@ -61,6 +61,8 @@ export interface FleetDeps {
   ): boolean
   /** Parsed apart from the event loop; null when the text is no config, `busy` when there is no room to parse it now. */
   normalise(text: string): Promise<NormalForm | null | 'busy'>
+  /** The labels that rules give to what is made of this. */
+  ruleLabels(fingerprintKeys: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   graceMs: number
   agentLimits: AgentLimits
 }

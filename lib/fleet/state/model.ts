@@ -135,6 +135,8 @@ export interface Instance {
 
 /** A logical unit with zero or more instances: the stored record and what only this process knows. */
 export interface Workload extends StoredWorkload {
+  /** What rules give and operators set, together; written by `wearLabels` alone. */
+  readonly trustedLabels: Readonly<Record<string, string>>
   instances: Set<Instance>
   /** Those of them that are connected. */
   live: LiveTally

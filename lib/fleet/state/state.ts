@@ -108,10 +108,25 @@ export class FleetState {
   }
 }
 
+type OwnLabels = Pick<StoredWorkload, 'handLabels' | 'ruleLabels'>
+
+/** What operators set wins over what rules give. */
+const trustedOf = ({ handLabels, ruleLabels }: OwnLabels): Workload['trustedLabels'] => ({
+  ...ruleLabels,
+  ...handLabels,
+})
+
+/** Give a workload other labels of operators, of rules, or of both; all of them follow. */
+export function wearLabels(workload: Workload, change: Partial<OwnLabels>): void {
+  Object.assign(workload, change)
+  Object.assign(workload, { trustedLabels: trustedOf(workload) })
+}
+
 /** A workload in memory, from its stored record. */
 export function toWorkload(stored: StoredWorkload): Workload {
   return {
     ...stored,
+    trustedLabels: trustedOf(stored),
     instances: new Set(),
     live: new LiveTally(),
     active: null,

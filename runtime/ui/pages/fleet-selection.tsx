@@ -1,5 +1,4 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { TRUSTED_PREFIX } from '../../../lib/wire/labels.ts'
 import { say } from '../i18n/define.ts'
 import { selectionTexts } from '../i18n/selection.ts'
 import { readLabelLines } from '../logic/label-lines.ts'
@@ -9,10 +8,12 @@ import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
-import { fleetVersion, workloads } from '../state/fleet.ts'
+import { fleetVersion } from '../state/fleet.ts'
 import { navigate } from '../state/router.ts'
 import { addressWith, clearSelection, listSelected, selection } from '../state/selection.ts'
 import { can } from '../state/session.ts'
+import { useDebounced } from '../state/use-debounced.ts'
+import { useResource } from '../state/use-resource.ts'
 
 /** Workloads in one call, so that it is over in time and something moves meanwhile. */
 const AT_ONCE = 100
@@ -53,12 +54,23 @@ const Progress = ({ done, of }: { done: number; of: number }) => (
   </p>
 )
 
-/** How many of them do not have all these labels. */
-function countUnlike(ids: readonly string[], labels: Readonly<Record<string, string>>): number {
-  const wanted = Object.entries(labels)
-  return ids.filter((id) =>
-    wanted.some(([key, value]) => workloads.get(id)?.labels?.[TRUSTED_PREFIX + key] !== value),
-  ).length
+/** Named in one call that only counts. */
+const COUNTED_AT_ONCE = 500
+
+/** How many of them these labels would change, as the server counts it once the text has rested; null until then. */
+function useChangedCount(ids: readonly string[], labels: Record<string, string> | null): number | null {
+  const key = useDebounced(labels === null ? '' : JSON.stringify(labels), 300)
+  const counted = useResource(key === '' ? null : key, async (signal) => {
+    let value = 0
+    for (const some of inPieces(ids, COUNTED_AT_ONCE)) {
+      const asked = { workload_ids: [...some], labels: JSON.parse(key) as Record<string, string> }
+      const answer = await api.patchLabels({ ...asked, dry_run: true }, signal)
+      if (!answer.ok) return answer
+      value += answer.value.changed_count
+    }
+    return { ok: true as const, value, headers: new Headers() }
+  })
+  return key === JSON.stringify(labels) ? counted.data : null
 }
 
 function AskLabels({ ids, onClose }: AskProps) {
@@ -67,6 +79,7 @@ function AskLabels({ ids, onClose }: AskProps) {
   const done = useSignal(0)
   const read = readLabelLines(text.value)
   const isEmpty = read.ok && Object.keys(read.labels).length === 0
+  const would = useChangedCount(ids, read.ok && !isEmpty ? read.labels : null)
   const reason = !read.ok ? words.badLine(read.line) : isEmpty ? words.labelsNeeded : null
   const send = async () => {
     if (!read.ok) return
@@ -87,7 +100,7 @@ function AskLabels({ ids, onClose }: AskProps) {
     >
       <TextArea label={words.labelsText} hint={words.labelsHint} isMono rows={4} {...bind(text)} />
       <p class="muted" role="status">
-        {read.ok && !isEmpty && words.labelsWould(countUnlike(ids, read.labels), ids.length)}
+        {would !== null && words.labelsWould(would, ids.length)}
       </p>
       <Progress done={done.value} of={ids.length} />
     </FormDialog>

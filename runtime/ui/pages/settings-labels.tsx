@@ -1,17 +1,39 @@
 import { useSignal } from '@preact/signals'
-import { trustedAmong } from '../../../lib/wire/labels.ts'
+import type { TrustedLabels } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
+import { labelRuleTexts } from '../i18n/label-rules.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
 import { Action, bind, TextArea } from '../parts/controls.tsx'
+import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { labelOf, useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, loadFleet, workloads } from '../state/fleet.ts'
+import { loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
+import { useResource } from '../state/use-resource.ts'
+
+/** What rules give, each with its rule; where something else is set by hand, that counts. */
+function FromRules({ of }: { of: TrustedLabels['rule_labels'] }) {
+  const words = say(labelRuleTexts)
+  const entries = Object.entries(of)
+  if (entries.length === 0) return null
+  return (
+    <>
+      <p class="muted">{words.fromRules}</p>
+      <ul>
+        {entries.map(([key, { value, rule_name, is_overruled }]) => (
+          <li key={key} class={is_overruled ? 'faint' : ''}>
+            {words.fromRule(`${key}=${value}`, rule_name)}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
 
 function LabelsForm({ id, labels }: { id: string; labels: Record<string, string> }) {
   const words = say(settingsTexts)
@@ -49,6 +71,11 @@ export function LabelsSection() {
   useFleet()
   const id = query.value.get('workload') ?? ''
   const chosen = workloads.get(id)
+  const trusted = useResource(
+    id === '' ? null : `trusted-labels/${id}`,
+    (abort) => api.trustedLabels(id, abort),
+    (frame) => frame.type === 'label_rules_update',
+  )
   return (
     <section class="pane stack">
       <p class="muted">{words.labelsLead}</p>
@@ -62,8 +89,15 @@ export function LabelsSection() {
           <a href={`/workloads/${chosen.id}`}>{labelOf(chosen)}</a>
         </h2>
       )}
-      {fleetLoaded.value && chosen && (
-        <LabelsForm key={id} id={id} labels={trustedAmong(chosen.labels ?? {})} />
+      {chosen && (
+        <Loaded of={trusted}>
+          {({ labels, rule_labels }) => (
+            <>
+              <LabelsForm key={id} id={id} labels={labels} />
+              <FromRules of={rule_labels} />
+            </>
+          )}
+        </Loaded>
       )}
     </section>
   )

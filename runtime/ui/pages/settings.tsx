@@ -27,6 +27,10 @@ const SECTIONS = {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-labels.tsx')).LabelsSection),
   },
+  'label-rules': {
+    needs: 'settings:manage',
+    section: lazy(async () => (await import('./settings-label-rules.tsx')).LabelRulesSection),
+  },
   approvals: {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-approvals.tsx')).ApprovalsSection),

@@ -59,6 +59,12 @@ import type {
   UserUpdateRequest,
 } from '../../../lib/wire/identity.ts'
 import type { InstanceDetail, ReportedConfigRecord } from '../../../lib/wire/instances.ts'
+import type {
+  LabelRulePreview,
+  LabelRulePreviewRequest,
+  LabelRuleRecord,
+  LabelRuleRequest,
+} from '../../../lib/wire/label-rules.ts'
 import type { LabelsPatch, LabelsPatched } from '../../../lib/wire/labels-patch.ts'
 import type { MigrationPreview, MigrationPreviewRequest } from '../../../lib/wire/migration.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
@@ -120,8 +126,10 @@ export const api = {
   holdMany: (request: HoldsRequest) => call<HoldsChanged>('POST', '/api/holds', { json: request }),
   releaseMany: (request: HoldsReleaseRequest) =>
     call<HoldsChanged>('POST', '/api/holds/release', { json: request }),
-  patchLabels: (request: LabelsPatch) =>
-    call<LabelsPatched>('PATCH', '/api/workloads/labels', { json: request }),
+  patchLabels: (request: LabelsPatch, signal?: Signal) =>
+    call<LabelsPatched>('PATCH', '/api/workloads/labels', { signal, json: request }),
+  trustedLabels: (id: string, signal?: Signal) =>
+    call<TrustedLabels>('GET', `${w(id)}/trusted-labels`, { signal }),
   setTrustedLabels: (id: string, labels: Record<string, string>) =>
     call<TrustedLabels>('PUT', `${w(id)}/trusted-labels`, { json: { labels } }),
 
@@ -261,6 +269,18 @@ export const api = {
     call<AutoApplyTarget[]>('GET', address ?? `${f(id)}/auto-apply/targets?limit=50`, { signal }),
   autoApplyLeftOut: (id: string, address: string | null, signal?: Signal) =>
     call<AutoApplyLeftOut[]>('GET', address ?? `${f(id)}/auto-apply/left-out?limit=100`, { signal }),
+  labelRules: (signal?: Signal) =>
+    call<LabelRuleRecord[]>('GET', '/api/label-rules', { signal, query: { limit: 200 } }),
+  labelRule: (id: string, signal?: Signal) =>
+    call<LabelRuleRecord>('GET', `/api/label-rules/${e(id)}`, { signal }),
+  previewLabelRule: (request: LabelRulePreviewRequest, signal?: Signal) =>
+    call<LabelRulePreview>('POST', '/api/label-rules/preview', { signal, json: request }),
+  saveLabelRule: (id: string | null, request: LabelRuleRequest) =>
+    id === null
+      ? call<LabelRuleRecord>('POST', '/api/label-rules', { json: request })
+      : call<LabelRuleRecord>('PUT', `/api/label-rules/${e(id)}`, { json: request }),
+  deleteLabelRule: (id: string, isMeant: boolean) =>
+    call<void>('DELETE', `/api/label-rules/${e(id)}`, { query: { confirm_lowering: isMeant || undefined } }),
   freeze: (signal?: Signal) => call<FreezeRecord>('GET', '/api/freeze', { signal }),
   setFreeze: (request: FreezeRequest) => call<FreezeRecord>('PUT', '/api/freeze', { json: request }),
 

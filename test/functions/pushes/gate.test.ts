@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PUSH_GATES, PUSH_PATHS } from '../../../lib/fleet/decide/push-gate.ts'
+import { wearLabels } from '../../../lib/fleet/state/state.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { keepManagedConfig } from '../../../lib/store/managed-configs.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -198,7 +199,7 @@ const CLOSERS = {
     for (const hash of [FIRST, THIRD]) ctx.fleet.workload(agent.workloadId)!.quarantinedHashes.add(hash)
   },
   async production() {
-    ctx.fleet.workload(agent.workloadId)!.trustedLabels = { env: 'prod' }
+    wearLabels(ctx.fleet.workload(agent.workloadId)!, { handLabels: { env: 'prod' } })
   },
 }
 

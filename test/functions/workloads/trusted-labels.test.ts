@@ -29,7 +29,9 @@ describe('PUT /api/workloads/{id}/trusted-labels', () => {
   it('replaces all of them, shows them under their prefix, and writes who did it', async () => {
     const answer = await put({ labels: { tier: 'edge', env: 'prod' } })
     expect(answer).toMatchObject({ status: 200 })
-    expect(answer.json).toEqual({ workload_id: workloadId, labels: { env: 'prod', tier: 'edge' } })
+    expect(answer.json).toEqual({
+      ...{ workload_id: workloadId, labels: { env: 'prod', tier: 'edge' }, rule_labels: {} },
+    })
     expect(await labels()).toMatchObject({ env: 'agent', 'muster/env': 'prod', 'muster/tier': 'edge' })
     await put({ labels: { team: 'payments' } })
     expect(await labels()).toMatchObject({ 'muster/team': 'payments' })

@@ -140,6 +140,7 @@ export class SimService {
     })
     this.isStandby = false
     await this.ctx.counters.load(this.ctx.db)
+    await this.ctx.labelRules.load(this.ctx.db)
     await this.fleet.start()
     this.isReady = true
     this.#every(ALERTS_MS, () => this.ctx.alerts.run(this.#stop.signal))

@@ -1,0 +1,168 @@
+import type { ActTransaction, AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
+import type { ApprovalActor } from '../changes/approval-parts.ts'
+import { readApprovalPolicy } from '../changes/approval-policy.ts'
+import { noteUnreviewed } from '../changes/reviews.ts'
+import type { Clock } from '../clock.ts'
+import type { Fleet } from '../fleet/fleet.ts'
+import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
+import type { Hub } from '../hub/hub.ts'
+import { type Random, uuidv7 } from '../ids.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { deleteLabelRule, listLabelRules, lockLabelRules, storeLabelRule } from '../store/label-rules.ts'
+import type { LabelRulePreview } from '../wire/label-rules.ts'
+import { LABEL_RULES_MAX, type LabelRules, LISTS_LENGTH_MAX, openRule, RULE_KEYS_MAX } from './label-rules.ts'
+import { type LookedAt, previewRuleChange, type RuleChange } from './preview.ts'
+import type { AskedRule } from './read-rule.ts'
+import type { LabelRule } from './rules.ts'
+
+/** What rules are changed with. */
+export interface LabelRuleParts {
+  db: AuditedDatabase
+  clock: Clock
+  random: Random
+  fleet: Fleet
+  fleetConfigs: FleetConfigs
+  labelRules: LabelRules
+  hub: Pick<Hub, 'broadcast'>
+}
+
+/** Each is listed until a second person has looked at it. */
+const LOWERED_MAX = 500
+
+type NotFound = Refusal<'label-rule-not-found'>
+
+/** Why a change of the rules is not made. */
+export const LABEL_RULE_CHANGE_ERRORS = [
+  'label-rule-lowers',
+  'label-rule-not-found',
+  'label-rule-taken',
+  'label-rules-full',
+] as const
+type ChangeRefusal = Refusal<(typeof LABEL_RULE_CHANGE_ERRORS)[number]>
+
+/** Who changes what; `rule` null takes it away, `id` null makes a new one. */
+export interface AskedChange {
+  id: string | null
+  rule: AskedRule | null
+}
+
+/** The rules before and after; null where there is none of this id. */
+function openChange(
+  { labelRules, clock, random }: Pick<LabelRuleParts, 'labelRules' | 'clock' | 'random'>,
+  { id, rule }: AskedChange,
+  by: string,
+): RuleChange | NotFound {
+  const before = id === null ? null : (labelRules.rules.find((one) => one.id === id) ?? null)
+  if (id !== null && before === null) return refuse('label-rule-not-found')
+  if (rule === null) return { before, after: null }
+  const now = clock.now()
+  const origin = before ?? { id: uuidv7(now, random), createdBy: by, createdAt: now }
+  const { createdBy, createdAt } = origin
+  return {
+    before,
+    after: { ...rule, id: origin.id, createdBy, createdAt, updatedBy: by, updatedAt: now },
+  }
+}
+
+async function look(parts: LabelRuleParts, change: RuleChange): Promise<LookedAt> {
+  const { db, clock, fleet, fleetConfigs, labelRules } = parts
+  const { policy } = await readApprovalPolicy(db, clock.now())
+  const workloads = fleet.state.workloads.values()
+  return previewRuleChange({ rules: labelRules.rules, workloads, fleetConfigs, policy }, change)
+}
+
+/** What a change of the rules would do. */
+export async function previewAskedChange(
+  parts: LabelRuleParts,
+  asked: AskedChange,
+): Promise<{ ok: true; preview: LabelRulePreview } | NotFound> {
+  const change = openChange(parts, asked, '')
+  return 'ok' in change ? change : { ok: true, preview: (await look(parts, change)).preview }
+}
+
+export type RuleOutcome = { ok: true; rule: LabelRule | null } | ChangeRefusal | AuditFailure
+
+/**
+ * Make, change or take away a rule. Where changes of workloads, those to come included, would need less of an approval
+ * by it, somebody has to say that this is meant.
+ */
+export async function changeLabelRules(
+  parts: LabelRuleParts,
+  asked: AskedChange,
+  { actor, confirmsLowering }: { actor: ApprovalActor; confirmsLowering: boolean },
+): Promise<RuleOutcome> {
+  const change = openChange(parts, asked, actor.email)
+  if ('ok' in change) return change
+  const { before, after } = change
+  const { preview, lowered: every } = await look(parts, change)
+  const { changed_count: changed, lowered_count: lowered, lowers_newcomers: lowersNewcomers } = preview
+  if (!confirmsLowering && (lowered > 0 || lowersNewcomers))
+    return refuse('label-rule-lowers', { count: lowered })
+  if (every.length > LOWERED_MAX)
+    return refuse('label-rules-full', {
+      reason: `one change lowers the bar of ${LOWERED_MAX} workloads at most`,
+    })
+  const kind = before === null ? 'create' : after === null ? 'delete' : 'update'
+  const stored = await parts.db.change<RuleOutcome>(`label-rule.${kind}`, actor, async (tx) => {
+    const refusal = await write(tx, change)
+    if (refusal !== null) return refusal
+    // As where labels are set by hand: approvals keep to the stricter class until a second person has looked, or a day.
+    for (const { workloadId, from, to } of every)
+      await noteUnreviewed(parts, tx, actor, {
+        ...{ kind: 'labels', workloadId, keptClasses: [from], reason: `${from} → ${to}` },
+      })
+    await tx.record({
+      ...ACTIONS[kind],
+      resource: 'label_rule',
+      resourceId: (after ?? before)!.id,
+      detail: JSON.stringify({
+        ...describe((after ?? before)!),
+        ...{ changed_count: changed, lowered_count: lowered, lowers_newcomers: lowersNewcomers },
+      }),
+    })
+    return { ok: true, rule: after }
+  })
+  // Also where nobody knows: what is in force is what is stored.
+  await parts.labelRules.reload()
+  return stored
+}
+
+const ACTIONS = {
+  create: { action: 'label_rule.create' },
+  update: { action: 'label_rule.update' },
+  delete: { action: 'label_rule.delete' },
+} as const
+
+async function write(tx: ActTransaction, { before, after }: RuleChange): Promise<ChangeRefusal | null> {
+  await lockLabelRules(tx)
+  const stored = await listLabelRules(tx)
+  if (before !== null && !stored.some(({ id }) => id === before.id)) return refuse('label-rule-not-found')
+  if (after === null) {
+    await deleteLabelRule(tx, before!.id)
+    return null
+  }
+  const all = [...stored.filter(({ id }) => id !== after.id).map(openRule), after]
+  const reason = describeExcess(all)
+  if (reason !== null) return refuse('label-rules-full', { reason })
+  return (await storeLabelRule(tx, after)) ? null : refuse('label-rule-taken')
+}
+
+/** What of all rules together is more than may be; null when nothing is. */
+function describeExcess(rules: readonly LabelRule[]): string | null {
+  if (rules.length > LABEL_RULES_MAX) return `there are ${LABEL_RULES_MAX} rules at most`
+  const length = rules.reduce((sum, { list }) => sum + (list?.length ?? 0), 0)
+  if (length > LISTS_LENGTH_MAX) return `all lists together have ${LISTS_LENGTH_MAX} characters at most`
+  const keys = new Set(
+    rules.flatMap(({ labels, rows }) => [...Object.keys(labels), ...(rows?.columns ?? [])]),
+  )
+  return keys.size > RULE_KEYS_MAX ? `all rules together set ${RULE_KEYS_MAX} labels at most` : null
+}
+
+/** A rule for the audit trail; of a list what it is about, for its lines may be thousands. */
+const describe = ({ name, priority, selector, labels, rows }: LabelRule) => ({
+  ...{ name, priority },
+  ...(rows === null
+    ? { selector, labels }
+    : { list_key: rows.key, list_labels: rows.columns, list_count: rows.labels.size }),
+})

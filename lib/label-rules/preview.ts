@@ -1,0 +1,168 @@
+import type { Workload } from '../fleet/state/model.ts'
+import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
+import {
+  type ApprovalClass,
+  type ApprovalPolicy,
+  approvalClassOf,
+  isLooser,
+} from '../model/approval-policy.ts'
+import { namesProduction } from '../model/production.ts'
+import { inTurns } from '../turns.ts'
+import type { LabelRuleChange, LabelRulePreview } from '../wire/label-rules.ts'
+import { ENVIRONMENT_KEYS } from '../wire/labels.ts'
+import { giveLabels, inOrder, type LabelRule, type Labels, labelsOfRule } from './rules.ts'
+
+const CHANGES_SHOWN = 100
+/** Workloads that are looked at before others get their turn. */
+const CHUNK = 100
+
+/** A change of the rules: what is put in the place of what. One of the two is null where a rule comes or goes. */
+export interface RuleChange {
+  before: LabelRule | null
+  after: LabelRule | null
+}
+
+export interface PreviewParts {
+  rules: readonly LabelRule[]
+  workloads: Iterable<Workload>
+  fleetConfigs: Pick<FleetConfigs, 'membershipOf'>
+  policy: ApprovalPolicy
+}
+
+/** The rules as they would be. */
+export const withChange = (rules: readonly LabelRule[], { before, after }: RuleChange): LabelRule[] =>
+  inOrder([...rules.filter(({ id }) => id !== before?.id), ...(after === null ? [] : [after])])
+
+/** What a change would do, and every workload of which changes would need less of an approval, with its class now. */
+export interface LookedAt {
+  preview: LabelRulePreview
+  lowered: readonly { workloadId: string; from: ApprovalClass; to: ApprovalClass }[]
+}
+
+/** What a change of the rules would do to the workloads that there are, and to those that are to come. */
+export async function previewRuleChange(parts: PreviewParts, change: RuleChange): Promise<LookedAt> {
+  const { rules, workloads } = parts
+  const next = withChange(rules, change)
+  const names = new Map(next.map(({ id, name }) => [id, name]))
+  const sum = { workload: 0, changed: 0, lowered: 0, moved: 0, byHand: 0 }
+  const conflicts = new Map<string, LabelRulePreview['conflicts'][number]>()
+  const present = new Set<string>()
+  const lowered: LabelRuleChange[] = []
+  const others: LabelRuleChange[] = []
+  const every: LookedAt['lowered'][number][] = []
+  for await (const piece of inTurns(workloads, CHUNK)) {
+    for (const workload of piece) {
+      if (workload.archivedAt !== null) continue
+      const identity = workload.fingerprintKeys
+      const given = giveLabels(next, identity)
+      const said = change.after === null ? null : labelsOfRule(change.after, identity)
+      if (said !== null) {
+        sum.workload++
+        if (contradicts(workload.handLabels, said)) sum.byHand++
+        noteConflicts(conflicts, change.after!.id, given.overruled, names)
+      }
+      const listed = change.after?.rows ?? null
+      if (listed !== null && said !== null) present.add(identity[listed.key]!)
+      const told = changeOf(parts, workload, { ...given.labels, ...workload.handLabels })
+      if (told === null) continue
+      sum.changed++
+      if (told.change.is_lowered) {
+        sum.lowered++
+        const { class_before: from, class_after: to } = told.change
+        every.push({ workloadId: workload.id, from, to })
+      }
+      if (told.isMoved) sum.moved++
+      const list = told.change.is_lowered ? lowered : others
+      if (list.length < CHANGES_SHOWN) list.push(told.change)
+    }
+  }
+  const preview: LabelRulePreview = {
+    workload_count: sum.workload,
+    changed_count: sum.changed,
+    lowered_count: sum.lowered,
+    moved_count: sum.moved,
+    by_hand_count: sum.byHand,
+    absent_count: (change.after?.rows?.labels.size ?? 0) - present.size,
+    lowers_newcomers: lowersNewcomers(change),
+    conflicts: [...conflicts.values()].sort((a, b) => b.workload_count - a.workload_count),
+    changes: [...lowered, ...others].slice(0, CHANGES_SHOWN),
+  }
+  return { preview, lowered: every }
+}
+
+/** Whether what somebody set by hand says otherwise than a rule. */
+export const contradicts = (byHand: Labels, said: Labels): boolean =>
+  Object.entries(said).some(([key, value]) => Object.hasOwn(byHand, key) && byHand[key] !== value)
+
+function noteConflicts(
+  conflicts: Map<string, LabelRulePreview['conflicts'][number]>,
+  id: string,
+  overruled: ReturnType<typeof giveLabels>['overruled'],
+  names: ReadonlyMap<string, string>,
+): void {
+  for (const { key, ruleId, byId } of overruled) {
+    if (ruleId !== id && byId !== id) continue
+    const other = ruleId === id ? byId : ruleId
+    const mark = JSON.stringify([other, key])
+    const known = conflicts.get(mark)
+    if (known !== undefined) known.workload_count++
+    else
+      conflicts.set(mark, {
+        ...{ rule_id: other, rule_name: names.get(other) ?? '', key },
+        ...{ workload_count: 1, wins: byId === id },
+      })
+  }
+}
+
+/** What becomes of one workload with these labels; null where nothing does. */
+function changeOf(
+  { policy, fleetConfigs }: Pick<PreviewParts, 'policy' | 'fleetConfigs'>,
+  workload: Workload,
+  after: Labels,
+): { change: LabelRuleChange; isMoved: boolean } | null {
+  const before = workload.trustedLabels
+  const set = Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value))
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+  if (Object.keys(set).length === 0 && removed.length === 0) return null
+  const classOf = (trustedLabels: Labels) =>
+    approvalClassOf({ targetEnv: '', targetGroup: '', labels: workload.labels, trustedLabels })
+  const [from, to] = [classOf(before), classOf(after)]
+  const isLowered = (from === 'production' && to !== 'production') || isLooser(policy[from], policy[to])
+  const member = fleetConfigs.membershipOf(workload).configId
+  return {
+    change: {
+      ...{ workload_id: workload.id, display_name: workload.displayName, set, removed: removed.sort() },
+      ...{ class_before: from, class_after: to, is_lowered: isLowered },
+    },
+    isMoved: fleetConfigs.membershipOf({ ...workload, trustedLabels: after }).configId !== member,
+  }
+}
+
+/** Everything that a rule gives to anybody. */
+function* listGiven({ labels, rows }: LabelRule): Generator<readonly [string, string]> {
+  yield* Object.entries(labels)
+  for (const given of rows?.labels.values() ?? []) yield* Object.entries(given)
+}
+
+const someGiven = (rule: LabelRule | null, isSo: (key: string, value: string) => boolean): boolean => {
+  if (rule === null) return false
+  for (const [key, value] of listGiven(rule)) if (isSo(key, value)) return true
+  return false
+}
+
+/**
+ * Whether those to come could need less of an approval by it: somebody new is said to be something else than
+ * production, or is no longer said to be production.
+ */
+function lowersNewcomers({ before, after }: RuleChange): boolean {
+  const isSame = before !== null && after !== null && sayTheSame(before, after)
+  if (isSame) return false
+  const isOther = (key: string, value: string) =>
+    (ENVIRONMENT_KEYS as readonly string[]).includes(key) && !namesProduction(value)
+  return someGiven(after, isOther) || someGiven(before, (_key, value) => namesProduction(value))
+}
+
+const sayTheSame = (a: LabelRule, b: LabelRule): boolean =>
+  a.priority === b.priority &&
+  a.list === b.list &&
+  JSON.stringify([a.selector, a.labels]) === JSON.stringify([b.selector, b.labels])

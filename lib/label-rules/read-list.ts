@@ -1,0 +1,108 @@
+import { IDENTITY_KEYS, IDENTITY_PREFIX } from '../selectors/keys.ts'
+import { refuseLabels } from '../selectors/read-selector.ts'
+import { TRUSTED_PREFIX } from '../wire/labels.ts'
+
+/** Labels by the value of one identity key. */
+export interface LabelList {
+  /** Without its prefix. */
+  key: string
+  /** The columns of labels. */
+  columns: readonly string[]
+  labels: ReadonlyMap<string, Readonly<Record<string, string>>>
+}
+
+export const LIST_LINES_MAX = 20_000
+export const LIST_LENGTH_MAX = 1_048_576
+const COLUMNS_MAX = 20
+const CELL_LENGTH_MAX = 256
+
+type Read<T> = { ok: true; value: T } | { ok: false; reason: string }
+const fault = (reason: string): { ok: false; reason: string } => ({ ok: false, reason })
+
+/**
+ * Read a list of hosts in CSV (RFC 4180): the first line names an identity key and then labels, each other line a host
+ * and its labels. An empty cell sets no label. What cannot be meant is refused with its line.
+ */
+export function readLabelList(text: string): Read<LabelList> {
+  if (text.length > LIST_LENGTH_MAX) return fault(`the list exceeds ${LIST_LENGTH_MAX} characters`)
+  const rows = readCsv(text.replace(/^\ufeff/, ''))
+  if (!rows.ok) return rows
+  const [heading, ...lines] = rows.value
+  if (heading === undefined || lines.length === 0) return fault('the list needs a heading and a line')
+  if (lines.length > LIST_LINES_MAX) return fault(`the list has more than ${LIST_LINES_MAX} lines`)
+  const head = readHeading(heading.cells)
+  if (!head.ok) return head
+  const { key, columns } = head.value
+  const labels = new Map<string, Record<string, string>>()
+  for (const { cells, line } of lines) {
+    const read = readLine(cells, columns)
+    if (!read.ok) return fault(`line ${line}: ${read.reason}`)
+    const { name, given } = read.value
+    if (labels.has(name)) return fault(`line ${line}: ${name} stands there twice`)
+    labels.set(name, given)
+  }
+  return { ok: true, value: { key, columns, labels } }
+}
+
+const bare = (name: string, prefix: string): string =>
+  name.startsWith(prefix) ? name.slice(prefix.length) : name
+
+function readHeading(cells: readonly string[]): Read<{ key: string; columns: string[] }> {
+  const key = bare(cells[0]!.trim(), IDENTITY_PREFIX)
+  if (!(IDENTITY_KEYS as readonly string[]).includes(key))
+    return fault(`the first column must be one of ${IDENTITY_KEYS.join(', ')}`)
+  const columns = cells.slice(1).map((cell) => bare(cell.trim(), TRUSTED_PREFIX))
+  if (columns.length === 0 || columns.length > COLUMNS_MAX)
+    return fault(`the list needs 1 to ${COLUMNS_MAX} columns of labels`)
+  if (new Set(columns).size < columns.length) return fault('a column stands there twice')
+  if (refuseLabels(Object.fromEntries(columns.map((column) => [column, 'x']))) !== null)
+    return fault('a column is no name of a label')
+  return { ok: true, value: { key, columns } }
+}
+
+function readLine(
+  cells: readonly string[],
+  columns: readonly string[],
+): Read<{ name: string; given: Record<string, string> }> {
+  if (cells.length !== columns.length + 1)
+    return fault(`${cells.length} cells, expected ${columns.length + 1}`)
+  const name = cells[0]!.trim()
+  if (name === '' || name.length > CELL_LENGTH_MAX) return fault('the first cell names nothing')
+  const given: Record<string, string> = {}
+  columns.forEach((column, index) => {
+    const value = cells[index + 1]!.trim()
+    if (value !== '') given[column] = value
+  })
+  return refuseLabels(given) === null ? { ok: true, value: { name, given } } : fault('a cell is no label')
+}
+
+const COMMAS = () => /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|\n|\r|$)/y
+const SEMICOLONS = () => /("(?:[^"]|"")*"|[^";\r\n]*)(;|\r\n|\n|\r|$)/y
+
+/** The rows of a table that is not empty, each with the line that it begins on. */
+function readCsv(text: string): Read<{ cells: string[]; line: number }[]> {
+  const rows: { cells: string[]; line: number }[] = []
+  // Some spreadsheets write semicolons where a comma stands in numbers.
+  const cell = /^[^,\r\n]*;[^,\r\n]*(?:[\r\n]|$)/.test(text) ? SEMICOLONS() : COMMAS()
+  let row: string[] = []
+  let line = 1
+  let begins = 1
+  while (cell.lastIndex < text.length || row.length > 0) {
+    const match = cell.exec(text)
+    if (match === null) return fault(`line ${line}: a quote stands where none can be`)
+    const [, raw, end] = match as unknown as [string, string, string]
+    row.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
+    line += raw.split('\n').length - 1
+    if (end === ',' || end === ';') {
+      if (row.length > COLUMNS_MAX + 1) return fault(`line ${begins}: more than ${COLUMNS_MAX + 1} cells`)
+      continue
+    }
+    // A line without anything in it is none.
+    if (row.length > 1 || row[0]!.trim() !== '') rows.push({ cells: row, line: begins })
+    if (rows.length > LIST_LINES_MAX + 1) return fault(`the list has more than ${LIST_LINES_MAX} lines`)
+    row = []
+    if (end !== '') line++
+    begins = line
+  }
+  return { ok: true, value: rows }
+}

@@ -1,0 +1,76 @@
+import { type Refusal, refuse } from '../model/refusal.ts'
+import { isStorableLine } from '../model/storable.ts'
+import { classifyKey } from '../selectors/keys.ts'
+import {
+  FLEET_CONFIG_RULES,
+  LABEL_ERRORS,
+  readSelector,
+  refuseLabels,
+  SELECTOR_ERRORS,
+  type SelectorRefusal,
+} from '../selectors/read-selector.ts'
+import type { Selector } from '../wire/selectors.ts'
+import { readLabelList } from './read-list.ts'
+import type { LabelRule, Labels } from './rules.ts'
+
+const NAME_LENGTH_MAX = 128
+const PRIORITY_MAX = 1_000_000
+/** Labels of one rule; each workload carries them. */
+const LABELS_MAX = 20
+
+/** What of a rule is asked for. */
+export type AskedRule = Pick<LabelRule, 'name' | 'priority' | 'selector' | 'labels' | 'list' | 'rows'>
+
+const OWN_ERRORS = ['label-rule-invalid', 'name-required', 'name-too-long'] as const
+
+/** What a rule can be refused for as it stands. */
+export const LABEL_RULE_ERRORS = [...OWN_ERRORS, ...LABEL_ERRORS, ...SELECTOR_ERRORS] as const
+
+export type LabelRuleRefusal = SelectorRefusal | Refusal<(typeof OWN_ERRORS)[number]>
+type Read = { ok: true; rule: AskedRule } | LabelRuleRefusal
+
+/** A rule as it is sent. */
+export interface SentRule {
+  name: string
+  priority: number
+  selector?: Selector | undefined
+  labels?: Labels | undefined
+  list?: string | undefined
+}
+
+/** Check what was sent. */
+export function readLabelRule(sent: SentRule): Read {
+  const { priority, selector, labels = {}, list } = sent
+  const name = sent.name.trim()
+  if (name === '') return refuse('name-required')
+  if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
+  if (!isStorableLine(name)) return invalid('the name has control characters')
+  if (Math.abs(priority) > PRIORITY_MAX) return invalid(`the priority must be within ±${PRIORITY_MAX}`)
+  if ((selector === undefined) === (list === undefined)) return invalid('it needs a selector or a list')
+  const head = { name, priority }
+  if (list !== undefined) {
+    const read = readLabelList(list)
+    return read.ok
+      ? { ok: true, rule: { ...head, selector: null, labels: {}, list, rows: read.value } }
+      : invalid(read.reason)
+  }
+  const read = readSelector(selector ?? {}, FLEET_CONFIG_RULES)
+  if (!read.ok) return read
+  const keys = [
+    ...Object.keys(read.selector.match_labels ?? {}),
+    ...(read.selector.match_expressions ?? []).map(({ key }) => key),
+  ]
+  // A rule that went by what rules give would hang on their order, and on itself.
+  if (keys.some((key) => classifyKey(key).class !== 'identity'))
+    return invalid('its selector may name identity/… only')
+  const count = Object.keys(labels).length
+  if (count === 0 || count > LABELS_MAX) return invalid(`it needs 1 to ${LABELS_MAX} labels`)
+  return (
+    refuseLabels(labels) ?? {
+      ok: true,
+      rule: { ...head, selector: read.selector, labels, list: null, rows: null },
+    }
+  )
+}
+
+const invalid = (reason: string): LabelRuleRefusal => refuse('label-rule-invalid', { reason })

@@ -1,0 +1,274 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listWorkloadsByTrustedLabel } from '../../../lib/store/report-scope.ts'
+import type { LabelRulePreview, LabelRuleRecord } from '../../../lib/wire/label-rules.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+let db: FaultyDatabase
+let ctx: FleetTestContext
+let as: string
+
+const open = () => createFleetContext(database, { db, edition: createCompleteEdition() })
+beforeEach(async () => {
+  db = faultyDatabase(database.pool)
+  ctx = await open()
+  as = (await signIn(ctx)).token
+})
+afterEach(async () => {
+  await ctx.close()
+  for (const table of ['workloads', 'fleet_configs', 'label_rules', 'settings'])
+    await database.pool.execute(`delete from ${table}`)
+})
+
+const call = (route: string, body?: unknown) =>
+  invoke(ctx, route, { as, ...(body === undefined ? {} : { body }) })
+/** A collector on a host of its own; what it says of itself is not waited for. */
+const host = (name: string, attributes: Record<string, string> = {}): string =>
+  fakeAgent(ctx.fleet, { service: 'otelcol', host: name, attributes }).workloadId
+const labelsOf = (id: string) => ctx.fleet.workload(id)!.trustedLabels
+
+const on = (glob: string) => ({ match_labels: { 'identity/host.name': glob } })
+const rule = (name: string, glob: string, labels: Record<string, string>, more: object = {}) => ({
+  ...{ name, selector: on(glob), labels },
+  ...more,
+})
+
+async function make(body: object): Promise<LabelRuleRecord> {
+  const answer = await call('POST /api/label-rules', body)
+  expect(answer.status, JSON.stringify(answer.json)).toBe(201)
+  return answer.json as LabelRuleRecord
+}
+
+async function preview(body: object): Promise<LabelRulePreview> {
+  const answer = await call('POST /api/label-rules/preview', body)
+  expect(answer.status, JSON.stringify(answer.json)).toBe(200)
+  return answer.json as LabelRulePreview
+}
+
+describe('a label rule', () => {
+  it('gives its labels to those that are there, and to newcomers before anybody looks at them', async () => {
+    const there = host('web-1')
+    const other = host('db-1')
+    await call('POST /api/fleet-configs', {
+      name: 'Web',
+      selector: { match_labels: { 'muster/tier': 'web' } },
+    })
+    const config = ctx.fleetConfigs.configs[0]!.id
+    const looked = await preview(rule('Web', 'web-*', { tier: 'web' }))
+    expect(looked).toMatchObject({ workload_count: 1, changed_count: 1, moved_count: 1, lowered_count: 0 })
+    expect(looked.changes).toMatchObject([{ workload_id: there, set: { tier: 'web' }, removed: [] }])
+    // To look changes nothing.
+    expect(labelsOf(there)).toEqual({})
+    const made = await make(rule('Web', 'web-*', { tier: 'web' }))
+    expect(made).toMatchObject({ name: 'Web', workload_count: 1, overruled_count: 0, by_hand_count: 0 })
+    expect([there, other].map(labelsOf)).toEqual([{ tier: 'web' }, {}])
+    // Within the turn in which it described itself, and before its row is written.
+    const newcomer = ctx.fleet.workload(host('web-2'))!
+    expect(newcomer.trustedLabels).toEqual({ tier: 'web' })
+    expect(ctx.fleetConfigs.membershipOf(newcomer).configId).toBe(config)
+    await ctx.advance(1_000)
+    expect(await call(`GET /api/workloads/${newcomer.id}`)).toMatchObject({
+      json: { labels: { 'muster/tier': 'web' } },
+    })
+    expect(ctx.frames).toContainEqual({ type: 'label_rules_update', rule_count: 1 })
+    // Those who read the tables alone see the same.
+    const found = await listWorkloadsByTrustedLabel(database.pool, 'tier', 'web')
+    expect(found.map(({ id }) => id).sort()).toEqual([there, newcomer.id].sort())
+  })
+
+  it('gives way to what an operator set by hand, and takes its labels along when it goes', async () => {
+    const [a, b] = [host('web-1'), host('web-2')]
+    await ctx.advance(1_000)
+    await call(`PUT /api/workloads/${a}/trusted-labels`, { labels: { tier: 'mine', owner: 'ada' } })
+    expect(await preview(rule('Web', 'web-*', { tier: 'web', site: 'x' }))).toMatchObject({
+      ...{ workload_count: 2, changed_count: 2, by_hand_count: 1 },
+    })
+    const { id } = await make(rule('Web', 'web-*', { tier: 'web', site: 'x' }))
+    expect(labelsOf(a)).toEqual({ tier: 'mine', owner: 'ada', site: 'x' })
+    expect(await call(`GET /api/workloads/${a}/trusted-labels`)).toMatchObject({
+      json: {
+        labels: { tier: 'mine', owner: 'ada' },
+        rule_labels: {
+          tier: { value: 'web', rule_id: id, rule_name: 'Web', is_overruled: true },
+          site: { value: 'x', rule_name: 'Web', is_overruled: false },
+        },
+      },
+    })
+    expect(await call(`GET /api/label-rules/${id}`)).toMatchObject({ json: { by_hand_count: 1 } })
+    // Without a word of an operator's the rule has its way again.
+    await call(`PUT /api/workloads/${a}/trusted-labels`, { labels: { owner: 'ada' } })
+    expect(labelsOf(a)).toEqual({ tier: 'web', owner: 'ada', site: 'x' })
+    const less = await call(`PUT /api/label-rules/${id}`, rule('Web', 'web-2', { tier: 'web' }))
+    expect(less).toMatchObject({ status: 200, json: { workload_count: 1 } })
+    expect([a, b].map(labelsOf)).toEqual([{ owner: 'ada' }, { tier: 'web' }])
+    expect(await call(`DELETE /api/label-rules/${id}`)).toMatchObject({ status: 204 })
+    expect([a, b].map(labelsOf)).toEqual([{ owner: 'ada' }, {}])
+    expect(await call(`DELETE /api/label-rules/${id}`)).toMatchObject({ status: 404 })
+    const actions = await database.pool.query<{ action: string }>(
+      `select action from audit_events where resource_id = '${id}' order by seq`,
+    )
+    expect(actions.map(({ action }) => action)).toEqual([
+      ...['label_rule.create', 'label_rule.update', 'label_rule.delete'],
+    ])
+  })
+
+  it('counts by its priority and then by its age, and a conflict is said', async () => {
+    const id = host('web-1')
+    const first = await make(rule('First', 'web-*', { tier: 'a', site: 'x' }))
+    const second = await make(rule('Second', '*', { tier: 'b' }))
+    expect(labelsOf(id)).toEqual({ tier: 'a', site: 'x' })
+    expect(await preview({ ...rule('Second', '*', { tier: 'b' }), id: second.id })).toMatchObject({
+      conflicts: [{ rule_name: 'First', key: 'tier', workload_count: 1, wins: false }],
+    })
+    const raised = rule('Second', '*', { tier: 'b' }, { priority: 1 })
+    expect(await preview({ ...raised, id: second.id })).toMatchObject({
+      changed_count: 1,
+      conflicts: [{ rule_id: first.id, key: 'tier', workload_count: 1, wins: true }],
+    })
+    await call(`PUT /api/label-rules/${second.id}`, raised)
+    expect(labelsOf(id)).toEqual({ tier: 'b', site: 'x' })
+    const list = (await call('GET /api/label-rules')).json as LabelRuleRecord[]
+    expect(list.map(({ name, overruled_count }) => [name, overruled_count])).toEqual([
+      ['Second', 0],
+      ['First', 1],
+    ])
+    const paged = await call('GET /api/label-rules?limit=1')
+    const next = /cursor=([^&>]+)/.exec(String(paged.headers['Link'] ?? paged.headers['link']))![1]
+    const rest = (await call(`GET /api/label-rules?limit=1&cursor=${next}`)).json as LabelRuleRecord[]
+    expect(rest.map(({ name }) => name)).toEqual(['First'])
+    expect(await call('POST /api/label-rules', rule('First', '*', { x: 'y' }))).toMatchObject({
+      status: 409,
+      json: { code: 'label_rule_taken' },
+    })
+  })
+
+  it('may be a list of hosts, known or to come', async () => {
+    const id = host('web-1')
+    const list = 'host.name,site,muster/tier\nweb-1,paris,edge\n"web-2","Saint-Denis, 93",\n\n'
+    expect(await preview({ name: 'Hosts', list })).toMatchObject({ workload_count: 1, absent_count: 1 })
+    const made = await make({ name: 'Hosts', list })
+    expect(made).toMatchObject({ list_key: 'host.name', list_labels: ['site', 'tier'], list_count: 2, list })
+    expect([id, host('web-2'), host('web-3')].map(labelsOf)).toEqual([
+      { site: 'paris', tier: 'edge' },
+      { site: 'Saint-Denis, 93' },
+      {},
+    ])
+    const [shown] = (await call('GET /api/label-rules')).json as LabelRuleRecord[]
+    expect(shown).not.toHaveProperty('list')
+  })
+})
+
+describe('a rule by which a change would need less of an approval', () => {
+  it('is made only where somebody says that it is meant, and in person', async () => {
+    const id = host('web-1', { env: 'qa' })
+    await ctx.advance(1_000)
+    await call(`PUT /api/workloads/${host('web-9')}/trusted-labels`, { labels: { env: 'prod' } })
+    const body = rule('Test', 'web-*', { env: 'test' })
+    const looked = await preview(body)
+    // Nobody had said what web-1 is, which counts like production; what an operator said of web-9 stands.
+    expect(looked).toMatchObject({ workload_count: 2, changed_count: 1, lowered_count: 1, by_hand_count: 1 })
+    expect(looked.changes).toMatchObject([
+      { workload_id: id, class_before: 'unlabelled', class_after: 'other', is_lowered: true },
+    ])
+    expect(await call('POST /api/label-rules', body)).toMatchObject({
+      status: 409,
+      json: { code: 'label_rule_lowers', count: 1 },
+    })
+    expect(labelsOf(id)).toEqual({})
+    const { id: made } = await make({ ...body, confirm_lowering: true })
+    expect(labelsOf(id)).toEqual({ env: 'test' })
+    // Approvals go by what it was until a second person has looked at that, or a day has passed.
+    const [review] = (await call('GET /api/reviews')).json as object[]
+    expect(review).toMatchObject({ kind: 'labels', workload_id: id, reason: 'unlabelled → other' })
+    // To production it only gets stricter, and back again it does not.
+    const strict = rule('Test', 'web-*', { env: 'prod' })
+    expect(await call(`PUT /api/label-rules/${made}`, strict)).toMatchObject({ status: 200 })
+    expect(await call(`DELETE /api/label-rules/${made}`)).toMatchObject({
+      status: 409,
+      json: { code: 'label_rule_lowers' },
+    })
+    expect(await call(`DELETE /api/label-rules/${made}?confirm_lowering=true`)).toMatchObject({ status: 204 })
+    expect(labelsOf(id)).toEqual({})
+  })
+
+  it('is one also where only newcomers would be lowered', async () => {
+    const body = rule('Test', 'qa-*', { env: 'qa' })
+    expect(await preview(body)).toMatchObject({ changed_count: 0, lowered_count: 0, lowers_newcomers: true })
+    expect(await call('POST /api/label-rules', body)).toMatchObject({ status: 409 })
+    const { id } = await make({ ...body, confirm_lowering: true })
+    // Another name for the same rule lowers nobody.
+    expect(await call(`PUT /api/label-rules/${id}`, { ...body, name: 'QA' })).toMatchObject({ status: 200 })
+  })
+})
+
+describe('rules', () => {
+  it('outlive the process, and what is stored follows them', async () => {
+    const id = host('web-1')
+    await make(rule('Web', 'web-*', { tier: 'web' }))
+    await ctx.close()
+    // As where the process was killed between the rule and the rows that follow from it.
+    await database.pool.execute(`update workloads set rule_labels = '{"old": "x"}'`)
+    ctx = await open()
+    expect(labelsOf(id)).toEqual({ tier: 'web' })
+    expect(labelsOf(host('web-7'))).toEqual({ tier: 'web' })
+    await ctx.advance(1_000)
+    expect(await database.pool.query(`select rule_labels from workloads where id = $1`, [id])).toEqual([
+      { rule_labels: { tier: 'web' } },
+    ])
+  })
+
+  it('are in force also where the answer to their commit was lost', async () => {
+    const id = host('web-1')
+    db.loseAnswer('label-rule.create')
+    const lost = call('POST /api/label-rules', rule('Web', 'web-*', { tier: 'web' }))
+    await expect(lost).rejects.toThrow('connection lost at commit')
+    await ctx.advance(5_000)
+    expect(labelsOf(id)).toEqual({ tier: 'web' })
+  })
+
+  it.each([
+    [{ name: '' }, 'name_required'],
+    [{ name: 'a' }, 'label_rule_invalid'],
+    [{ name: 'a', selector: {}, labels: { a: 'b' } }, 'selector_empty'],
+    [{ name: 'a', selector: on('*') }, 'label_rule_invalid'],
+    [{ name: 'a', selector: on('*'), labels: { 'muster/a': 'b' } }, 'labels_have_reserved_prefix'],
+    [
+      { name: 'a', selector: { match_labels: { 'muster/a': 'b' } }, labels: { a: 'b' } },
+      'label_rule_invalid',
+    ],
+    [{ name: 'a', selector: { match_labels: { env: 'b' } }, labels: { a: 'b' } }, 'selector_key_reported'],
+    [{ name: 'a', selector: on('*'), labels: { a: 'b' }, list: 'host.name,a\nx,y' }, 'label_rule_invalid'],
+    [{ name: 'a', list: 'host,a\nx,y' }, 'label_rule_invalid'],
+    [{ name: 'a', selector: on('*'), labels: { a: 'b' }, priority: 1e9 }, 'label_rule_invalid'],
+  ])('%j is refused: %s', async (body, code) => {
+    for (const path of ['', '/preview'])
+      expect(await call(`POST /api/label-rules${path}`, body)).toMatchObject({ status: 400, json: { code } })
+  })
+
+  it('are so many, and set so many labels, and no more', async () => {
+    await database.pool.execute(
+      `insert into label_rules (id, name, priority, selector, labels, created_by, created_at, updated_by, updated_at)
+       select gen_random_uuid(), 'r' || n, 0, '{"match_labels": {"identity/name": "x"}}', '{"a": "b"}',
+         'a', now(), 'a', now() from generate_series(1, 99) n`,
+    )
+    await ctx.labelRules.reload()
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${at}`, 'v']))
+    await make(rule('The last', 'x', many))
+    expect(await call('POST /api/label-rules', rule('more', 'x', { a: 'b' }))).toMatchObject({
+      status: 409,
+      json: { code: 'label_rules_full' },
+    })
+    await database.pool.execute(`delete from label_rules where name like 'r%'`)
+    await ctx.labelRules.reload()
+    const others = (mark: string) => Object.fromEntries(Object.keys(many).map((key) => [key + mark, 'v']))
+    await make(rule('Second', 'x', others('b')))
+    expect(await call('POST /api/label-rules', rule('Third', 'x', others('c')))).toMatchObject({
+      status: 409,
+      json: { code: 'label_rules_full' },
+    })
+  })
+})
