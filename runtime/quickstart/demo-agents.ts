@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AGENT_CAPABILITIES } from '../../lib/opamp/report.ts'
-import { READ_ONLY, type SimulatedAgentOptions, SUPERVISED } from './simulated-agent.ts'
+import { DEFAULT_COMPONENTS, READ_ONLY, type SimulatedAgentOptions, SUPERVISED } from './simulated-agent.ts'
 
 /** One member of the demo fleet; its name is stable, so that a restart shows the same instances. */
 export interface DemoAgent {
@@ -87,6 +87,46 @@ const MISSPELT_HOST = 'telemetry.exmaple.com'
 /** What payments is to run: it starts, and sends to nobody. The misspelt host is what there is to find and correct. */
 export const PAYMENTS_CONFIG = GATEWAY_CONFIG.replace('telemetry.example.com', MISSPELT_HOST)
 
+/** What the collectors on the hosts of the stores are to run, each with the name of its host. */
+export const STORE_CONFIG = `receivers:
+  hostmetrics:
+    collection_interval: 30s
+    scrapers:
+      cpu: {}
+      memory: {}
+processors:
+  batch: {}
+exporters:
+  otlphttp:
+    endpoint: https://telemetry.example.com:4318
+    headers:
+      x-store: \${muster:store}
+service:
+  pipelines:
+    metrics:
+      receivers: [hostmetrics]
+      processors: [batch]
+      exporters: [otlphttp]
+`
+
+/** The same with a bound for their memory: the change that there is to carry to all of them. */
+export const STORE_CONFIG_BOUNDED = STORE_CONFIG.replace(
+  '  batch: {}\n',
+  '  memory_limiter:\n    check_interval: 1s\n    limit_mib: 200\n  batch: {}\n',
+).replace('[batch]', '[memory_limiter, batch]')
+
+/** The workloads of the stores: one host each. */
+export const STORES = Array.from({ length: 40 }, (_, at) => `store-${String(at + 1).padStart(2, '0')}`)
+/** Those of them that are not like the others, by what is special about them. */
+export const ODD_STORES = { saysNothing: 'store-13', isOld: 'store-27', isHeld: 'store-34' }
+export const STORE_SERVICE = 'store-collector'
+
+/** Built before there was a bound for memory. */
+const WITHOUT_LIMITER = {
+  ...DEFAULT_COMPONENTS,
+  processors: DEFAULT_COMPONENTS['processors']!.filter((name) => name !== 'memory_limiter'),
+}
+
 /** A change for production that waits for somebody to decide. */
 export const CHECKOUT_DRAFT = GATEWAY_CONFIG.replace('timeout: 5s', 'timeout: 10s')
 
@@ -154,9 +194,17 @@ function machine(
   }
 }
 
+function store(host: string): DemoAgent {
+  if (host === ODD_STORES.isOld)
+    return machine(host, STORE_SERVICE, '0.131.0', { components: WITHOUT_LIMITER })
+  const isSecretive = host === ODD_STORES.saysNothing
+  const more = isSecretive ? { components: WITHOUT_LIMITER, capabilities: SECRETIVE } : {}
+  return machine(host, STORE_SERVICE, '0.149.0', more)
+}
+
 /**
  * The demo fleet: several workloads, several instances, one that fails, one that only reports, one that rejects
- * what it lacks.
+ * what it lacks, and forty hosts that are one config's.
  */
 export function listDemoAgents(): DemoAgent[] {
   const gateway = { kind: 'deployment', name: 'otel-gateway', environment: 'staging' } as const
@@ -177,5 +225,6 @@ export function listDemoAgents(): DemoAgent[] {
     }),
     machine('legacy-billing-1', 'billing-collector', '0.140.1', { capabilities: SECRETIVE }),
     machine('branch-office-7', 'edge-collector', '0.149.0', { capabilities: READ_ONLY }),
+    ...STORES.map(store),
   ]
 }

@@ -1,4 +1,13 @@
-import { CHECKOUT_DRAFT, GATEWAY_CONFIG, LEGACY_CONFIG, NODE_CONFIG, PAYMENTS_CONFIG } from './demo-agents.ts'
+import {
+  CHECKOUT_DRAFT,
+  GATEWAY_CONFIG,
+  LEGACY_CONFIG,
+  NODE_CONFIG,
+  PAYMENTS_CONFIG,
+  STORE_SERVICE,
+  STORES,
+} from './demo-agents.ts'
+import { makeStores } from './demo-stores.ts'
 import type { QuickStartSettings } from './settings.ts'
 
 /** What is pushed at the first start, so that there is a history to look at and a good config to go back to. */
@@ -44,9 +53,11 @@ interface ListedWorkload {
   id: string
   display_name: string
   status: string
+  fingerprint_keys: Record<string, string>
 }
 
-type Call = <T>(method: 'GET' | 'POST', path: string, body?: unknown) => Promise<T>
+/** Calls the API as the administrator. */
+export type Call = <T>(method: 'GET' | 'POST', path: string, body?: unknown) => Promise<T>
 
 /** Sign in, and return what calls the API as the administrator. Its promise rejects on anything but success. */
 async function signIn(url: string, settings: QuickStartSettings): Promise<Call> {
@@ -68,19 +79,23 @@ async function signIn(url: string, settings: QuickStartSettings): Promise<Call> 
   return (method, path, body) => send(method, path, body, token) as Promise<never>
 }
 
+/** Wait until everybody is there; the ids of the workloads by name, of the stores by host. */
 async function waitForFleet(call: Call): Promise<Map<string, string>> {
-  const wanted = [...PUSHES, WAITING].map(({ workload }) => workload)
+  const wanted = [...[...PUSHES, WAITING].map(({ workload }) => workload), ...STORES]
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
     const listed = await call<ListedWorkload[]>('GET', '/api/workloads')
     const live = new Map(
-      listed.filter(({ status }) => status !== 'disconnected').map((one) => [one.display_name, one.id]),
+      listed.filter(({ status }) => status !== 'disconnected').map((one) => [nameOf(one), one.id]),
     )
     if (wanted.every((name) => live.has(name))) return live
     if (performance.now() > deadline) throw new Error('the demo fleet did not connect')
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
 }
+
+const nameOf = ({ display_name, fingerprint_keys }: ListedWorkload): string =>
+  display_name === STORE_SERVICE ? (fingerprint_keys['host.name'] ?? '') : display_name
 
 /** Give the demo fleet its first configs the way a user would, and leave one request to be decided. */
 export async function makeDemoHistory(url: string, settings: QuickStartSettings): Promise<void> {
@@ -102,4 +117,5 @@ export async function makeDemoHistory(url: string, settings: QuickStartSettings)
     comment: WAITING.comment,
     prod_confirmation: true,
   })
+  await makeStores(call, ids)
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Child, startChild, turnLog } from './child.ts'
 import { makeDemoHistory } from './demo-history.ts'
+import { TRIAL_CAMPAIGN } from './demo-stores.ts'
 import { type ChosenAddress, chooseAddress, findFreePort } from './ports.ts'
 import { type EmbeddedPostgres, startPostgres } from './postgres.ts'
 import { claimDirectory, forgetRunning, noteRunning } from './running.ts'
@@ -120,6 +121,7 @@ function printWelcome(
         'Correct its config: ask for approval, approve, push, and watch each instance take it.',
         'Push billing-collector an exporter it does not have (kafka, say): it fails, and the last good one returns.',
         'Decide about the request for checkout-collector that waits under approvals.',
+        `Carry one change to forty hosts: under Campaigns plan “${TRIAL_CAMPAIGN}”, see whom it leaves out and why, and start it.`,
       ]
     : [`Point the OpAMP Supervisor of a collector at ${opampUrl} (see README.md).`]
   say(`

@@ -73,6 +73,33 @@ async function freeAddresses(): Promise<Record<string, string>> {
   return { LISTEN_ADDR: `127.0.0.1:${api}`, OPAMP_ADDR: `127.0.0.1:${opamp}` }
 }
 
+interface Campaign {
+  id: string
+  name: string
+  status: string
+  counts: Record<string, number>
+  plan_hash?: string
+  plan?: { verdicts: Record<string, number> }
+}
+
+/** What the welcome says about the stores: one campaign has brought them the first version, the other waits. */
+async function tryTheCampaign(api: Api): Promise<void> {
+  const named = async (name: string): Promise<Campaign> =>
+    ((await api.get('/api/campaigns')) as Campaign[]).find((one) => one.name === name)!
+  await eventually('the stores are under management', async () => {
+    const { status, counts } = await named('Bring the stores under management')
+    return status === 'done' && counts['applied'] === 39
+  })
+  const { id, status } = await named('Bound the memory of the stores')
+  expect(status).toBe('draft')
+  await api.post(`/api/campaigns/${id}/plan`, undefined, 202)
+  const { plan } = await eventually('it is planned', async () => {
+    const campaign: Campaign = await api.get(`/api/campaigns/${id}`)
+    return campaign.status === 'planned' ? campaign : null
+  })
+  expect(plan?.verdicts).toMatchObject({ changes: 38, held: 1, refused: 1 })
+}
+
 describe('npm start', () => {
   test('shows a working fleet, stops cleanly, and has the same data the next time', async () => {
     const addresses = await freeAddresses()
@@ -92,6 +119,7 @@ describe('npm start', () => {
     expect(workloads.filter((one) => !one.accepts_remote_config).map((one) => one.display_name)).toEqual([
       'edge-collector',
     ])
+    await tryTheCampaign(api)
     const parts = await listChildren(first.pid)
     expect(parts).toHaveLength(3)
     await first.stop('SIGINT')
