@@ -1,4 +1,4 @@
-import { AUTO_APPLY_TARGET_STATES } from '../wire/values.ts'
+import { AUTO_APPLY_TARGET_STATES, CAMPAIGN_TARGET_STATES } from '../wire/values.ts'
 import { IN_FORCE } from './auto-apply.ts'
 import type { Db } from './db.ts'
 
@@ -25,7 +25,7 @@ export async function readCampaignFigures(
   const none = (keys: readonly string[]): Counts => Object.fromEntries(keys.map((key) => [key, 0]))
   const figures: Record<string, Counts> = {
     campaigns: none(OPEN),
-    targets: {},
+    targets: none(CAMPAIGN_TARGET_STATES.filter((state) => state !== 'left_out')),
     autoApplies: none(IN_FORCE),
     autoApplyPushes: none(AUTO_APPLY_TARGET_STATES),
   }
