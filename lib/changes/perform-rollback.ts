@@ -5,6 +5,7 @@ import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from
 import type { PolicyFinding } from '../wire/policy.ts'
 import type { ApprovalActor, ApprovalParts, DraftRefusal } from './approval-parts.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
+import { holdAfter } from './hold-after.ts'
 import { encodeRequestId } from './request-id.ts'
 import { noteUnreviewed } from './reviews.ts'
 import { checkRollback, refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
@@ -88,6 +89,7 @@ async function perform(
       await noteUnreviewed(parts, tx, actor, {
         ...{ kind: 'rollback', workloadId, configHash: content.hash, pushId: push.pushId },
       })
+      await holdAfter(parts, tx, { workloadId, actor, reason: 'rolled back on its own' })
       await tx.record({
         ...{ action: 'config.rollback', resource: 'workload', resourceId: workloadId },
         configHash: content.hash,

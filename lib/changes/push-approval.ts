@@ -5,7 +5,6 @@ import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { askGate } from '../fleet/pushes/ask-gate.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
-import { HOLD_MS, HOLD_REASON_LENGTH_MAX } from '../fleet-configs/holds.ts'
 import { gitOwnerOf } from '../model/git-group.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -17,7 +16,6 @@ import {
   type StoredApprovalStatus,
 } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
-import { type StoredHold, storeHold } from '../store/holds.ts'
 import type { StagePlan } from '../store/rollouts.ts'
 import { environmentOf } from '../wire/labels.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
@@ -32,6 +30,7 @@ import {
 import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
+import { holdAfter } from './hold-after.ts'
 import { shortfallOf } from './judge-approvals.ts'
 import { tellOfRequest } from './news.ts'
 import { noteUnreviewed } from './reviews.ts'
@@ -210,7 +209,6 @@ async function commit(
     return isEnough ? null : refuse(shortfallOf(judgement), { reason })
   }
   let pushed: Approval | null = null
-  const hold = holdAfter(parts, push)
   const outcome = await parts.fleet.push<PushRefusal | Moved>(
     {
       ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
@@ -232,10 +230,7 @@ async function commit(
         breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
         now: parts.clock.now(),
       })
-      if (hold !== null) {
-        await storeHold(tx, hold)
-        tx.afterCommit(() => parts.fleetConfigs.noteHold(hold))
-      }
+      await holdAfter(parts, tx, { workloadId, actor, reason: push.comment || 'pushed to on its own' })
       if (breakGlass) await tellOfBrokenGlass(parts, tx, push, pushed)
       await recordPush(tx, push, approval)
       const frame = toApprovalFrame(pushed)
@@ -274,19 +269,4 @@ async function tellOfBrokenGlass(
     ...{ kind: 'break_glass', workloadId, configHash, pushId, approvalId, reason },
   })
   await tellOfRequest(parts, tx, 'glass_broken', approval, actor, reason)
-}
-
-/**
- * Whoever gives a workload under a fleet config something else means it: campaigns leave it alone until somebody
- * releases it. Null where none would come.
- */
-function holdAfter(parts: ApprovalParts, { workloadId, actor, comment }: ApprovalPush): StoredHold | null {
-  const workload = parts.fleet.workload(workloadId)
-  if (workload === null || parts.fleetConfigs.membershipOf(workload).configId === null) return null
-  const now = parts.clock.now()
-  return {
-    ...{ workloadId, heldBy: actor.email, heldById: actor.userId, heldAt: now },
-    reason: comment.slice(0, HOLD_REASON_LENGTH_MAX) || 'pushed to on its own',
-    dueAt: new Date(now.getTime() + HOLD_MS),
-  }
 }

@@ -8,6 +8,7 @@ import { CompareView } from '../parts/code.tsx'
 import { Action } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
@@ -34,6 +35,7 @@ export function RollbackDialog({ row, onClose }: { row: RevisionRecord; onClose:
   return (
     <Dialog title={`${words.rollBack} · ${shortHash(row.config_hash)}`} onClose={onClose}>
       <p>{words.rollBackAsk}</p>
+      <FleetStandingNote workloadId={row.workload_id} isPush />
       <Loaded of={prepared}>
         {({ current_config: current, target_config: target, validation, action }) => (
           <>

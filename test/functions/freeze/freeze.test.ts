@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
-import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
@@ -10,11 +11,12 @@ const database = await useTestDatabase()
 let ctx: FleetTestContext
 let as: string
 let workload: string
+let agent: FakeAgent
 
 beforeEach(async () => {
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })
   as = (await signIn(ctx)).token
-  const agent = fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': 'web-1' } })
+  agent = fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': 'web-1' } })
   await ctx.advance(1_000)
   workload = agent.workloadId!
 })
@@ -95,4 +97,25 @@ it('a push by hand to a workload under a fleet config holds it; to any other it 
   await call('PUT /api/freeze', { reason: 'x', until: hence(HOUR) })
   expect(await push(4319)).toMatchObject({ status: 409 })
   expect(await hold()).toBeUndefined()
+})
+
+it('going back by hand holds it as well: what applies by itself does not undo what somebody took back', async () => {
+  await call('POST /api/fleet-configs', {
+    name: 'Web',
+    selector: { match_labels: { 'identity/host.name': 'web-1' } },
+  })
+  for (const port of [4317, 4318]) {
+    expect(await push(port)).toMatchObject({ status: 202 })
+    agent.apply()
+    await ctx.advance(1_000)
+  }
+  await call(`POST /api/workloads/${workload}/release`)
+  const back = await call(
+    `POST /api/workloads/${workload}/configs/${configHash(configYaml(4317))}/rollback`,
+    {},
+  )
+  expect(back).toMatchObject({ status: 202 })
+  expect(await call(`GET /api/workloads/${workload}/fleet-config`)).toMatchObject({
+    json: { hold: { reason: 'rolled back on its own', until: hence(7 * 24 * HOUR) } },
+  })
 })
