@@ -43,6 +43,7 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
     20575,
     'nothing of the fleet: an agent that was in another workload meanwhile was offered the config again',
   ],
+  [1338, 'nothing of the fleet: what an agent that does not report had given up while it applied it'],
   [4129, 'a fault of which no record was kept'],
   [4207, 'a fault of which no record was kept'],
   [4694, 'a fault of which no record was kept'],

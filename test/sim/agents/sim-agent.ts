@@ -197,6 +197,10 @@ export class SimAgent implements Hearer {
       return
     this.#applying++
     this.leftByItself.add(this.#running.hash)
+    // What it was just applying is given up with it, and one that does not report cannot say so.
+    const isMute = (this.nature.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) === 0
+    if (isMute && this.#status.status === 'applying') this.leftByItself.add(this.#status.hash)
+    this.#world.trace(`${this.uid.slice(0, 4)} is put back to ${this.#before.hash.slice(0, 6)}`)
     ;[this.#running, this.#before] = [this.#before, this.#running]
     this.#report({ hash: this.#running.hash, status: 'applied' })
   }
