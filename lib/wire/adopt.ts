@@ -1,6 +1,13 @@
 import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
 import { anyOf, named, note, type Sent } from './structs.ts'
 
+export const AdoptWorkload = named(
+  'AdoptWorkload',
+  'A workload that nothing was ever pushed to.',
+  type({ id: string(), display_name: string() }),
+)
+export type AdoptWorkload = Infer<typeof AdoptWorkload>
+
 export const AdoptGroup = named(
   'AdoptGroup',
   'Workloads that nothing was ever pushed to and that report to run the same.',
@@ -11,7 +18,7 @@ export const AdoptGroup = named(
     ),
     workload_count: number(),
     instance_count: number(),
-    workloads: note('The first 20.', array(type({ id: string(), display_name: string() }))),
+    workloads: note('The first 20.', array(AdoptWorkload)),
   }),
 )
 export type AdoptGroup = Infer<typeof AdoptGroup>

@@ -31,6 +31,7 @@ const ROUTES: readonly (readonly [string, Page])[] = [
   ['/approvals', lazy(async () => (await import('./pages/approvals.tsx')).ApprovalsPage)],
   ['/campaigns', lazy(async () => (await import('./pages/campaigns.tsx')).CampaignsPage)],
   ['/campaigns/new', lazy(async () => (await import('./pages/campaign-new.tsx')).NewCampaignPage)],
+  ['/adopt', lazy(async () => (await import('./pages/adopt.tsx')).AdoptPage)],
   ['/campaigns/:id', lazy(async () => (await import('./pages/campaign.tsx')).CampaignPage)],
   ['/fleet-configs', lazy(async () => (await import('./pages/fleet-configs.tsx')).FleetConfigsPage)],
   ['/fleet-configs/new', lazy(async () => (await import('./pages/fleet-config-new.tsx')).NewFleetConfigPage)],

@@ -1,4 +1,5 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { adoptTexts } from '../i18n/adopt.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -67,6 +68,7 @@ export function CampaignsPage() {
   return (
     <>
       <Head title={words.title}>
+        {can('config_safety.campaigns') && <ActionLink href="/adopt">{say(adoptTexts).open}</ActionLink>}
         <ActionLink href="/campaigns/new" kind="primary" reason={unless('workload:push_config')}>
           {words.create}
         </ActionLink>

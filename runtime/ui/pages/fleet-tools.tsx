@@ -1,10 +1,12 @@
 import { useMemo } from 'preact/hooks'
+import { adoptTexts } from '../i18n/adopt.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { Checkbox, Select } from '../parts/controls.tsx'
 import { closeMenu } from '../parts/shell.tsx'
 import { fleetLoading, fleetVersion, workloads } from '../state/fleet.ts'
 import { setQuery } from '../state/router.ts'
+import { can } from '../state/session.ts'
 import { isNarrow } from '../state/viewport.ts'
 import { DEFAULT_COLUMNS, listColumns } from './fleet-columns.tsx'
 
@@ -108,6 +110,11 @@ export function FleetTools({
       >
         {words.archived}
       </button>
+      {can('config_safety.campaigns') && (
+        <a class="btn" href="/adopt">
+          {say(adoptTexts).open}
+        </a>
+      )}
       <span class="muted shown" role="status">
         {fleetLoading.value && workloads.size > 999
           ? words.loadingMore(workloads.size)

@@ -1,3 +1,4 @@
+import type { AdoptCheck, AdoptCheckRequest, AdoptGroup, AdoptWorkload } from '../../../lib/wire/adopt.ts'
 import type { AlertRecord, AlertResolved } from '../../../lib/wire/alerts.ts'
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
 import type {
@@ -216,6 +217,12 @@ export const api = {
     call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`, { json: { reason } }),
   reopenAlert: (id: string) => call<AlertRecord>('POST', `/api/alerts/${e(id)}/reopen`),
 
+  adoptGroups: (signal?: Signal) =>
+    call<AdoptGroup[]>('GET', '/api/adopt', { signal, query: { limit: 200 } }),
+  adoptWorkloads: (hash: string) =>
+    call<AdoptWorkload[]>('GET', '/api/adopt/workloads', { query: { reported_config_hash: hash } }),
+  checkAdoption: (request: AdoptCheckRequest) =>
+    call<AdoptCheck>('POST', '/api/adopt/check', { json: request }),
   campaigns: (signal?: Signal) =>
     call<CampaignRecord[]>('GET', '/api/campaigns', { signal, query: { limit: 200 } }),
   campaign: (id: string, signal?: Signal) =>

@@ -30,6 +30,12 @@ it('groups what nothing was pushed to by what it reports, and says whether a tex
   expect(groups.filter((group) => group.reported_config_hash === undefined)).toHaveLength(1)
   expect(await list('?limit=1')).toEqual([groups[0]])
 
+  const members = async (hash?: string) =>
+    (await invoke(ctx, `GET /api/adopt/workloads?reported_config_hash=${hash ?? ''}`, { as })).json
+  expect(await members(groups[0]!.reported_config_hash)).toHaveLength(3)
+  expect(await members()).toEqual([{ id: agents[4]!.workloadId, display_name: 'otelcol' }])
+  expect(await members('f'.repeat(64))).toEqual([])
+
   const check = (content: string, hash = groups[0]!.reported_config_hash) =>
     invoke(ctx, 'POST /api/adopt/check', { as, body: { reported_config_hash: hash, content } })
   expect(await check(configYaml(1))).toMatchObject({
