@@ -47,8 +47,8 @@ export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
   return null
 }
 
-/** States of targets in which nothing was tried out. */
-export const UNTRIED_STATES = ['offline', 'skipped', 'no_answer', 'overtaken'] as const
+/** States of targets in which nothing was tried out; who was away is `expired` once it is waited for no longer. */
+export const UNTRIED_STATES = ['offline', 'expired', 'skipped', 'no_answer', 'overtaken'] as const
 
 /**
  * The first wave is there to try the change out: where nobody in it applied it, those that were to are too many, unless

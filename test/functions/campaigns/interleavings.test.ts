@@ -275,6 +275,22 @@ describe('the first wave', () => {
     expect(runs().filter((hash) => hash === SECOND)).toEqual([])
   })
 
+  it.each([0, 30])(
+    'halts it too where who went away is waited for %i s, less than the wave is watched',
+    async (seconds) => {
+      const id = await approved({ waves: [{ count: 1 }, {}], catch_up_seconds: seconds })
+      const canary = orderTargets(id, agents)[0]!
+      leave(canary)
+      await ctx.advance(200_000)
+      expect((await call('POST', `/${id}/start`)).status).toBe(200)
+      for (let n = 0; n < 6; n++) await work(60_000)
+      expect(await targetOf(id, canary)).toMatchObject({ state: 'expired' })
+      expect(await record(id)).toMatchObject(silent)
+      expect((await record(id)).halt!.workload_ids).toEqual([canary.workloadId])
+      expect(runs().filter((hash) => hash === SECOND)).toEqual([])
+    },
+  )
+
   it('goes on without it where an operator says so, and with it when it comes back', async () => {
     const id = await approved({ waves: [{ count: 1 }, {}] })
     const canary = orderTargets(id, agents)[0]!
