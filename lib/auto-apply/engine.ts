@@ -79,7 +79,7 @@ export class AutoApplyEngine {
   }
 
   async #step(autoApply: StoredAutoApply): Promise<void> {
-    const run = await this.#open(autoApply.id)
+    const run = await this.#open(autoApply)
     if (await settlePushes(this.#parts, autoApply, run)) this.#changed(autoApply)
     if (autoApply.status !== 'active') return
     const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
@@ -93,10 +93,13 @@ export class AutoApplyEngine {
     await this.#pushNext(autoApply, run)
   }
 
-  async #open(id: string): Promise<AutoApplyRun> {
+  async #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {
     const known = this.#runs.get(id)
     if (known !== undefined && !known.isStale) return known
     const run = await loadRun(this.#parts, id)
+    // Failures are held to it before the first look.
+    const underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
+    run.underCount = underCount
     if (known !== undefined) Object.assign(run, { leftOut: known.leftOut, lookedAt: known.lookedAt })
     this.#runs.set(id, run)
     return run

@@ -185,6 +185,23 @@ describe('whoever goes on after', () => {
     expect((await scene.state()).in_force!.status).toBe('held')
   })
 
+  it('a process that ended holds failures to as many as are under the fleet config, of which it has not looked at one', async () => {
+    for (let n = 10; n < 260; n++) scene.connect(`vm-${n}`)
+    await scene.ctx.advance(1_000)
+    const id = (await scene.state()).in_force!.id
+    // Eleven failed within an hour, of 253: one in twenty is twelve.
+    await database.pool.execute(
+      `insert into auto_apply_targets (auto_apply_id, workload_id, workload_name, is_newcomer, is_production, base_hash,
+         result_hash, state, push_id, started_at, ended_at)
+       select $1, 'gone-' || n, 'gone', true, false, null, 'x', case when n % 2 = 0 then 'failed' else 'applied' end,
+         gen_random_uuid(), $2, $2::timestamptz + n * interval '1 ms'
+       from generate_series(1, 23) as n`,
+      [id, scene.ctx.clock.now()],
+    )
+    await new AutoApply(scene.ctx.autoApply.parts).work(new AbortController().signal)
+    expect((await scene.state()).in_force!.status).toBe('active')
+  })
+
   it('the silence of whoever was pushed to comes to an end', async () => {
     scene.connect('vm-4')
     await scene.ctx.advance(300)
