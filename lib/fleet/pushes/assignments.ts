@@ -50,8 +50,10 @@ export class Assignments {
   startOffers(followed: FollowedPush, targets: NewPush['plan']['targets']): void {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     for (const { instance, target } of targets) {
-      // One that moved to another workload since it was planned is not offered anything of this one.
+      // One that moved to another workload since it was planned is not offered anything of this one, and one that
+      // nothing is remembered of any more is offered nothing: it comes anew.
       if (assignmentOf(instance) !== followed) continue
+      if (this.#parts.state.instances.get(instance.uid) !== instance) continue
       if (target.state === 'applied') withdrawOffer(instance)
       else {
         startOffer(instance, followed.push, { isCommitted: true, nowMs })

@@ -141,6 +141,21 @@ it('what a joiner fails that was pushed again meanwhile is quarantined nowhere, 
   expect([stored, [...workload.live.quarantinedInstances.keys()]]).toEqual([[], []])
 })
 
+it('of an instance that is forgotten while its push is written no offer is kept', async () => {
+  const workload = await begin('ab')
+  const [a, b] = workload.agents
+  db.beforeEnd('push', () => {
+    b!.lose()
+    ctx.timers.advance(130_000)
+  })
+  const pushId = await workload.push(1)
+  expect(ctx.fleet.state.instances.has(b!.uid)).toBe(false)
+  a!.apply()
+  await ctx.advance(5_000)
+  expect(ctx.fleet.state.outstanding.size).toBe(0)
+  expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
+})
+
 it('nobody is taken back to a config that has failed as well and is about to be rolled back', async () => {
   const workload = await begin('abc')
   await workload.settle(1)
