@@ -7,7 +7,7 @@ import {
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { BATCH, chooseNext, instancesOf, noteBusy, roomIn } from './choose.ts'
+import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
 import type { StateCounts } from './limits.ts'
 import { type BackOutcome, rollBackTarget } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
@@ -91,7 +91,9 @@ export function noteBack(
       return null
     case 'busy':
     case 'offline':
-      if (isGivenUp) return { state: 'rollback_failed', cause: outcome.kind, title: '' }
+      // Busy is also who waits for a commit that was lost, for a moment: nobody is given up for that.
+      if (isGivenUp && (outcome.kind === 'offline' || isBusyTooLong(run, workloadId, nowMs)))
+        return { state: 'rollback_failed', cause: outcome.kind, title: '' }
       noteBusy(run, workloadId, nowMs)
       return null
     default:

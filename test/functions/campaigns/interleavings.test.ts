@@ -431,6 +431,24 @@ describe('a roll-back', () => {
     expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 4 } })
   })
 
+  it('gives up nobody for a commit that was lost, also where nobody is waited for', async () => {
+    const id = await start({ catch_up_seconds: 0 })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await ctx.advance(300)
+    db.loseCommit('rollback')
+    await campaigns.work(new AbortController().signal)
+    await campaigns.work(new AbortController().signal)
+    await work(3_000)
+    await work(3_000)
+    expect(runs()).toEqual(HOSTS.map(() => FIRST))
+    for (const agent of agents) agent.apply()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 4 } })
+  })
+
   it('does not take a target for moved on while the answer to its push is lost', async () => {
     const id = await start()
     await work()

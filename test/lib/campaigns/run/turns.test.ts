@@ -84,8 +84,16 @@ describe('a target that is to be taken back', () => {
     const run = emptyRun()
     for (const kind of ['busy', 'offline'] as const) {
       expect(noteBack(run, applied, { kind }, now)).toBeNull()
-      const given = noteBack(run, applied, { kind }, { ...now, isGivenUp: true })
+      const given = noteBack(run, applied, { kind }, { nowMs: 600_001, isGivenUp: true })
       expect(given).toEqual({ state: 'rollback_failed', cause: kind, title: '' })
     }
+  })
+
+  it('and is busy for a moment is not given up, however long others were waited for', () => {
+    const run = emptyRun()
+    const givenUp = { nowMs: 0, isGivenUp: true }
+    expect(noteBack(run, applied, { kind: 'busy' }, givenUp)).toBeNull()
+    expect(noteBack(run, applied, { kind: 'busy' }, { ...givenUp, nowMs: 600_000 })).toBeNull()
+    expect(noteBack(run, applied, { kind: 'offline' }, givenUp)).toMatchObject({ cause: 'offline' })
   })
 })
