@@ -1,6 +1,7 @@
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts } from '../i18n/approvals.ts'
+import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -17,6 +18,8 @@ import { useReviews } from '../state/reviews.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
+import { CampaignTable } from './campaigns.tsx'
 import { RiskMark } from './diff-summary.tsx'
 import { ApprovalMark, isOver } from './review-story.tsx'
 import { Reviews } from './reviews.tsx'
@@ -108,6 +111,8 @@ export function ApprovalsPage() {
   const only = query.value.get('workload')
   useFleet()
   const isReviews = wanted === REVIEWS
+  const waiting = useWaitingCampaigns()
+  const campaigns = status === 'pending' && only === null ? waiting : []
   const reviews = useReviews(true)
   const approvals = useResource(
     isReviews ? null : `approvals:${status}`,
@@ -133,13 +138,22 @@ export function ApprovalsPage() {
       {isReviews ? (
         <Reviews of={reviews} only={only} />
       ) : (
-        <Loaded of={approvals}>
-          {(all) => {
-            const shown = all.filter((approval) => only === null || approval.workload_id === only)
-            if (shown.length === 0) return <p class="empty">{words.none[status]}</p>
-            return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
-          }}
-        </Loaded>
+        <>
+          {campaigns.length > 0 && (
+            <section>
+              <h2>{say(campaignTexts).title}</h2>
+              <CampaignTable of={campaigns} />
+            </section>
+          )}
+          <Loaded of={approvals}>
+            {(all) => {
+              const shown = all.filter((approval) => only === null || approval.workload_id === only)
+              if (shown.length === 0)
+                return campaigns.length === 0 && <p class="empty">{words.none[status]}</p>
+              return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
+            }}
+          </Loaded>
+        </>
       )}
     </>
   )

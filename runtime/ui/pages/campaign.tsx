@@ -3,7 +3,7 @@ import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatNumber, tick } from '../i18n/format.ts'
-import { toneOfTarget } from '../logic/campaigns.ts'
+import { CAMPAIGN_LOOK, toneOfTarget } from '../logic/campaigns.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs, Sheet } from '../parts/page.tsx'
@@ -133,7 +133,8 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
     if (!result.ok) toastFailure(result)
     reload()
   }
-  const tone = of.status === 'halted' ? 'notice' : 'notice t-busy'
+  const [tone] = CAMPAIGN_LOOK[of.status]
+  const [what, ...next] = toSentences(of)
   return (
     <>
       <Head title={of.name} beside={<CampaignMark of={of} />}>
@@ -150,13 +151,15 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <ActionLink href="/campaigns">← {words.title}</ActionLink>
       </Head>
       {of.description !== '' && <p class="muted">{of.description}</p>}
-      <div class={tone} role={of.status === 'halted' ? 'alert' : 'status'}>
-        <div>{toSentences(of).join(' ')}</div>
+      <div class={`say t-${tone}`} role={of.status === 'halted' ? 'alert' : 'status'}>
+        <p>
+          <b>{what}</b> {next.join(' ')}
+        </p>
       </div>
       {of.plan === undefined ? (
         <p class="empty">{words.noPlan}</p>
       ) : (
-        <>
+        <div class="stack">
           <Waves of={of} plan={of.plan} />
           <div class="two">
             <div class="stack">
@@ -171,7 +174,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
               </p>
             </div>
           </div>
-        </>
+        </div>
       )}
     </>
   )

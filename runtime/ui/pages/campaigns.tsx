@@ -57,6 +57,11 @@ function listColumns(): TableColumn<CampaignRecord>[] {
   ]
 }
 
+/** Campaigns as a table. */
+export function CampaignTable({ of }: { of: readonly CampaignRecord[] }) {
+  return <Table label={say(campaignTexts).title} columns={listColumns()} rows={of} keyOf={({ id }) => id} />
+}
+
 /** Every campaign, the newest first. */
 export function CampaignsPage() {
   const words = say(campaignTexts)
@@ -77,13 +82,7 @@ export function CampaignsPage() {
       <EditionLine parts={['campaigns']} />
       {can('config_safety.campaigns') && (
         <Loaded of={campaigns}>
-          {(all) =>
-            all.length === 0 ? (
-              <p class="empty">{words.none}</p>
-            ) : (
-              <Table label={words.title} columns={listColumns()} rows={all} keyOf={({ id }) => id} />
-            )
-          }
+          {(all) => (all.length === 0 ? <p class="empty">{words.none}</p> : <CampaignTable of={all} />)}
         </Loaded>
       )}
     </>

@@ -11,6 +11,7 @@ import { isForMe, useReviews } from '../state/reviews.ts'
 import { path } from '../state/router.ts'
 import { can, may, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
 import { Icon } from './icons.tsx'
 import { areKeysShown, Keys, onSingleKey, PALETTE_KEY } from './keys.tsx'
 import { NavIcon, type NavShape } from './nav-icons.tsx'
@@ -89,8 +90,10 @@ function useCounts() {
     (abort) => api.alerts(false, abort),
     (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
   )
+  const campaigns = useWaitingCampaigns()
   const reviews = useReviews(seesApprovals)
-  const waiting = (approvals.data?.length ?? 0) + (reviews.data?.filter(isForMe).length ?? 0)
+  const waiting =
+    (approvals.data?.length ?? 0) + campaigns.length + (reviews.data?.filter(isForMe).length ?? 0)
   return { approvals: waiting, alerts: alerts.data?.length ?? 0 }
 }
 

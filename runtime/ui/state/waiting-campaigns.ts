@@ -1,0 +1,25 @@
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { api } from './endpoints.ts'
+import { can, may } from './session.ts'
+import { useResource } from './use-resource.ts'
+
+/** What a request's coming and going is told by: not each step of those that run. */
+const ASKED_OR_ANSWERED: ReadonlySet<CampaignRecord['status']> = new Set([
+  'requested',
+  'approved',
+  'rejected',
+  'withdrawn',
+  'expired',
+  'draft',
+])
+
+/** The campaigns whose plan waits for somebody's approval. */
+export function useWaitingCampaigns(): readonly CampaignRecord[] {
+  const isAsked = can('config_safety.campaigns') && may('workload:push_config')
+  const campaigns = useResource(
+    isAsked ? 'waiting-campaigns' : null,
+    (abort) => api.campaigns(abort),
+    (frame) => frame.type === 'campaign_update' && ASKED_OR_ANSWERED.has(frame.campaign.status),
+  )
+  return (campaigns.data ?? []).filter(({ status }) => status === 'requested')
+}
