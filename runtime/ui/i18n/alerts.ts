@@ -43,7 +43,9 @@ export const alertTexts = defineTexts({
     noneFit: 'No alert fits.',
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alert', 'alerts')}`,
     still: 'open',
-    sentence: {} as Record<string, string>,
+    sentence: {
+      workload_down: 'No instance is connected any more.',
+    } as Record<string, string>,
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
