@@ -42,6 +42,8 @@ export const pushTexts = defineTexts({
     someFailed: (failed: number, total: number) =>
       `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
     running: (applied: number, total: number) => `It is on its way: ${n(applied)} of ${n(total)} have it.`,
+    halted: (applied: number, total: number) =>
+      `It is halted: ${n(applied)} of ${n(total)} have it, and nobody else receives it until somebody decides.`,
     excluded: (count: number) => `${n(count)} left out: not compatible`,
     column: { instance: 'Instance', state: 'State', time: 'Took', error: 'Error', version: 'Version' },
     timeline: 'Steps',
@@ -86,6 +88,8 @@ export const pushTexts = defineTexts({
     someFailed: (failed: number, total: number) =>
       `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} ${plural(failed, 'n’a', 'n’ont')} pas pu l’appliquer.`,
     running: (applied: number, total: number) => `Elle est en route : ${n(applied)} sur ${n(total)} l’ont.`,
+    halted: (applied: number, total: number) =>
+      `Elle est arrêtée : ${n(applied)} sur ${n(total)} l’ont, et plus personne ne la reçoit avant une décision.`,
     excluded: (count: number) => `${n(count)} laissées de côté : non compatibles`,
     column: { instance: 'Instance', state: 'État', time: 'Durée', error: 'Erreur', version: 'Version' },
     timeline: 'Étapes',

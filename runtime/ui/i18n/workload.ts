@@ -79,6 +79,7 @@ export const workloadTexts = defineTexts({
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'is', 'are')} unhealthy${what && `: ${what}`}.`,
         `${error && `“${error}”${since && `, first ${since}`}. `}Look at the components of ${first} first.`,
       ],
+      complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}“${error}”.` : ''),
       rolloutStalled: (stage: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
         'Continue, abort or roll back.',
@@ -285,6 +286,8 @@ export const workloadTexts = defineTexts({
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en défaut${what && ` : ${what}`}.`,
         `${error && `« ${error} »${since && `, d’abord ${since}`}. `}Regardez d’abord les composants de ${first}.`,
       ],
+      complaint: (what: string, error: string): string =>
+        error ? `${what && `${what} : `}« ${error} ».` : '',
       rolloutStalled: (stage: number): [string, string] => [
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
         'Continuez, abandonnez ou revenez en arrière.',

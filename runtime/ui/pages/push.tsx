@@ -74,9 +74,20 @@ function sentenceOf(of: Convergence): { tone: Tone; text: string } {
 }
 
 /** What happened in one sentence, and what was done about it. */
-function Sentence({ of, push }: { of: Convergence; push: RevisionRecord | null }) {
+function Sentence({
+  of,
+  push,
+  connected,
+}: {
+  of: Convergence
+  push: RevisionRecord | null
+  connected: number
+}) {
   const words = say(pushTexts)
-  const { tone, text } = sentenceOf(of)
+  const isHalted = push !== null && stateOf(push) === 'halted'
+  const { tone, text } = isHalted
+    ? { tone: 'bad', text: words.halted(of.applied_count, Math.max(of.target_count, connected)) }
+    : sentenceOf(of)
   const { aftermath } = of
   const isRollback = push?.failed_config_hash ? words.isRollback(shortHash(push.failed_config_hash)) : ''
   return (
@@ -229,7 +240,7 @@ function Body({
   const words = say(pushTexts)
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
-      <Sentence of={of} push={push} />
+      <Sentence of={of} push={push} connected={connected} />
       {push && <Request push={push} history={history} asked={asked} />}
       {push?.rollout_id && <InStages push={push} connected={connected} />}
       <ConvergenceBar of={of} />

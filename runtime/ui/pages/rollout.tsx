@@ -22,7 +22,9 @@ import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { useFailing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { describeComplaint } from './workload-sentence.tsx'
 
 const LOOK: Record<RolloutStatus, readonly [Tone, Shape]> = {
   running: ['busy', 'half'],
@@ -73,6 +75,12 @@ function nameHalted(of: RolloutRecord): string {
   const more = (of.halt?.value ?? 0) - NAMES_SHOWN
   return formatList([...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [say(rolloutTexts).more(more)] : [])])
 }
+
+/** Whom a halt is about, where their health is why. */
+const listUnhealthy = ({ status, halt }: RolloutRecord) =>
+  status === 'halted' && halt?.gate === 'health'
+    ? halt.instance_uids.map((instance_uid) => ({ instance_uid, healthy: false }))
+    : []
 
 /** A halt in one sentence. */
 function describeHalt(of: RolloutRecord, { gate, value, limit, stage }: NonNullable<RolloutRecord['halt']>) {
@@ -354,11 +362,12 @@ function Body({
 }) {
   const now = useNow(of.status === 'running')
   const [what, next] = toSentence(of, now)
+  const failing = useFailing(of.workload_id, listUnhealthy(of))
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <div class={`say t-${LOOK[of.status][0]}`}>
         <p role="status">
-          <b>{what}</b> {next}
+          <b>{what}</b> {`${describeComplaint(failing)} ${next}`.trim()}
         </p>
         {of.aftermath && NEEDS_A_PUSH.has(of.aftermath.kind) ? (
           <ActionLink

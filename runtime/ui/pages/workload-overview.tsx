@@ -1,9 +1,10 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
-import { stateOf } from '../logic/pushes.ts'
+import { isOpen, stateOf } from '../logic/pushes.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeOddity } from '../parts/instance-words.ts'
@@ -54,14 +55,21 @@ function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'
 }
 
 /** The shares of a push and how long they took. */
-function LastPush({ push, workloadId }: { push: RevisionRecord; workloadId: string }) {
+function LastPush({ push, workload }: { push: RevisionRecord; workload: WorkloadRecord }) {
+  const { id: workloadId } = workload
   const words = say(workloadTexts)
   const convergence = useResource(
     `convergence:${push.push_id}`,
     (abort) => api.convergence(workloadId, push.config_hash, push.push_id, abort),
     touchesWorkload(workloadId),
   )
-  const times = convergence.data?.times_ms
+  // Of one that goes in stages, the instances of later stages wait as well, and the times are of this stage only.
+  const isInStages = push.rollout_id !== undefined && isOpen(push)
+  const total = isInStages
+    ? Math.max(push.target_count, workload.connected_instance_count)
+    : push.target_count
+  const waiting = push.pending_count + total - push.target_count
+  const times = isInStages ? undefined : convergence.data?.times_ms
   return (
     <div class="stack tight">
       <div>
@@ -78,9 +86,9 @@ function LastPush({ push, workloadId }: { push: RevisionRecord; workloadId: stri
           ['ok', push.applied_count],
           ['bad', push.failed_count],
         ]}
-        total={push.target_count}
+        total={total}
       />
-      <div class="muted">{words.pushCounts(push.applied_count, push.failed_count, push.pending_count)}</div>
+      <div class="muted">{words.pushCounts(push.applied_count, push.failed_count, waiting)}</div>
       {times && (
         <div class="quant">
           {(['p50', 'p90', 'p99', 'p100'] as const).map((key) => (
@@ -153,7 +161,7 @@ export function OverviewTab(props: TabProps) {
       <div>
         <section class="pane">
           <h2>{words.lastPush}</h2>
-          {push ? <LastPush push={push} workloadId={workload.id} /> : <p class="muted">{words.noPush}</p>}
+          {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
           <FleetStandingNote workloadId={workload.id} />
         </section>
         <section class="pane">

@@ -12,6 +12,7 @@ import { isStall } from '../logic/rollouts.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
+import type { Failing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
@@ -19,13 +20,23 @@ const COMPONENTS_NAMED = 3
 
 const causeOf = (push: RevisionRecord | null) => describeGroup(push?.error_groups?.[0])
 
+/** What unhealthy instances complain of: the component, and its error. */
+export function describeComplaint({ components, complaint }: Failing): string {
+  const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
+  return say(workloadTexts).say.complaint(nameComponents(components), error)
+}
+
+const nameComponents = (failing: Failing['components']): string =>
+  formatList(listComponents(failing).slice(0, COMPONENTS_NAMED))
+
 /** Why a rollout stands still. */
-function sayHalt(halt: RolloutRecord['halt']): [string, string] {
+function sayHalt(halt: RolloutRecord['halt'], failing: Failing): [string, string] {
   const words = say(workloadTexts).say
   const stage = (halt?.stage ?? 0) + 1
   if (isStall(halt?.gate)) return words.rolloutStalled(stage)
   const gate = say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? ''
-  return words.rolloutHalted(stage, gate, halt?.value ?? 0)
+  const [what, next] = words.rolloutHalted(stage, gate, halt?.value ?? 0)
+  return halt?.gate === 'health' ? [what, `${describeComplaint(failing)} ${next}`.trim()] : [what, next]
 }
 
 function toSentence(
@@ -56,7 +67,7 @@ function toSentence(
         causeOf(diagnosis.push),
       )
     case 'rollout_halted':
-      return sayHalt(diagnosis.rollout.halt)
+      return sayHalt(diagnosis.rollout.halt, { components: failing, complaint })
     case 'rollout':
       return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':
@@ -64,7 +75,7 @@ function toSentence(
         diagnosis.count,
         diagnosis.total,
         diagnosis.first,
-        formatList(listComponents(failing).slice(0, COMPONENTS_NAMED)),
+        nameComponents(failing),
         complaint === null ? '' : complaint.last_error || describeError(complaint),
         workload.trouble?.since ? formatAgo(workload.trouble.since) : '',
       )

@@ -17,7 +17,10 @@ export interface Failing {
 const NONE: Failing = { components: new Map(), complaint: null }
 
 /** What the unhealthy ones of these instances complain of. */
-export function useFailing(workloadId: string, instances: readonly LiveInstance[]): Failing {
+export function useFailing(
+  workloadId: string,
+  instances: readonly Pick<LiveInstance, 'healthy' | 'instance_uid'>[],
+): Failing {
   const uids = instances
     .filter(({ healthy }) => !healthy)
     .slice(0, ASKED_MAX)

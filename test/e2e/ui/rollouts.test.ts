@@ -141,6 +141,10 @@ describe('a staged rollout', () => {
       .waitFor({ timeout: 30_000 })
     await stageSays(0, 'halted')
     await page.getByText('unhealthy instances: 1, at most 0').waitFor()
+    // The sentence ends with what the instance complains of.
+    const complaint =
+      'exporter otlphttp/eu: “failed to push: dial tcp 10.3.0.17:4318: connect: connection refused”.'
+    await page.getByRole('status').getByText(complaint).waitFor()
     // The fleet's list says it; the workload says it first of all, and leads here.
     await page.goto('/?q=watched')
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
@@ -148,6 +152,17 @@ describe('a staged rollout', () => {
     await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
     // What was pushed last does not read as if it were going on.
     await page.locator('.pane', { hasText: 'Last push' }).getByText('halted', { exact: true }).waitFor()
+    await page.getByRole('status').getByText(complaint).waitFor()
+    // No page says that it is applying while nothing goes on.
+    await page.getByText(`2 applied · 0 failed · ${POD_COUNT - 2} waiting`).waitFor()
+    for (const tab of ['', '/history', '/activity']) {
+      await page.goto(`/workloads/${id}${tab}`)
+      await page.getByText('halted', { exact: true }).first().waitFor()
+      await expect.poll(() => page.getByText('applying', { exact: true }).count()).toBe(0)
+    }
+    await page.goto(`/workloads/${id}/history`)
+    await page.locator('main a.mono').first().click()
+    await page.getByText(`It is halted: 2 of ${POD_COUNT} have it`).waitFor()
     await page.getByRole('link', { name: 'See the stages' }).click()
     await decide('Continue')
     await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()
