@@ -1,6 +1,6 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
 import { type ProxySettings, readProxySettings } from '../lib/outbound/proxy.ts'
-import { parseListenAddress } from './listen-address.ts'
+import { isLoopback, parseListenAddress } from './listen-address.ts'
 import { readSignIn } from './oidc-config.ts'
 import { readSecretFiles } from './secret-files.ts'
 
@@ -179,8 +179,6 @@ function readSeedAdmin(
 
 type ClusterResult = { ok: true; cluster: ClusterConfig | null } | { ok: false; error: string }
 
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/
-
 /** What goes between processes is worth as much as what agents and people say: in the clear it stays on one machine. */
 function readCluster(reader: Reader): ClusterResult {
   const internalAddress = reader.text('MUSTER_INTERNAL_ADDR')
@@ -209,7 +207,7 @@ function readCluster(reader: Reader): ClusterResult {
     }
   const name = reader.text('MUSTER_INTERNAL_TLS_NAME')
   const tls = given === 0 ? null : { certFile, keyFile, caFile, ...(name === '' ? {} : { name }) }
-  if (tls === null && !(LOOPBACK.test(listens!.host) && LOOPBACK.test(reached!.host)))
+  if (tls === null && !(isLoopback(listens!.host) && isLoopback(reached!.host)))
     return {
       ok: false,
       error: 'MUSTER_INTERNAL_ADDR off loopback needs MUSTER_INTERNAL_TLS_CERT, _KEY and _CA',

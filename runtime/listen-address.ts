@@ -5,3 +5,8 @@ export function parseListenAddress(address: string): { host: string; port: numbe
   const port = Number(match[3])
   return port > 65_535 ? null : { host: match[1] ?? match[2] ?? '', port }
 }
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/
+
+/** Whether a host is this machine itself, by its name and without asking anybody. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host)

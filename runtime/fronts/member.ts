@@ -144,7 +144,7 @@ class Member implements RunningMember {
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
-      ...{ self, tls: cluster.tls, clock },
+      ...{ self, tls: cluster.tls, clock, log },
     })
     const proxies = readProxyPolicy(config, log)
     const room = new SocketRoom(config.socketLimits)

@@ -4,8 +4,10 @@ import { request as requestOverTls, Agent as TlsAgent } from 'node:https'
 import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
+import type { Log } from '../../lib/log.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { Handshake } from '../define.ts'
+import { isLoopback, parseListenAddress } from '../listen-address.ts'
 import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
@@ -24,6 +26,10 @@ const KEEP_ALIVE_MS = 4_000
 /** Answers up to this size go on in one piece. */
 const WHOLE_BYTES_MAX = 65_536
 const NOT_THE_OWNER = 421
+/** A name or an address, and nothing that an URL would read as something else. */
+const HOST = /^[\w.:-]+$/
+const NOT_CALLED =
+  'the owner is not called: its address is no host:port, or not on this machine while MUSTER_INTERNAL_TLS_* are unset'
 const NOT_COPIED = new Set([
   'connection',
   'keep-alive',
@@ -42,6 +48,7 @@ export interface OwnerDoorParts {
   self: Self
   tls: ClusterConfig['tls']
   clock: Clock
+  log: Log
 }
 
 /** How one attempt to pass a request on ended. `not-delivered`: nobody who owns has seen it. */
@@ -60,6 +67,8 @@ export class OwnerDoor {
   readonly #agent: Agent
   /** Requests that have no answer yet, with the epoch of whom they were asked of. */
   readonly #asked = new Map<ClientRequest, number>()
+  /** The owner that was said to be out of reach: once is enough. */
+  #unreachableEpoch = 0
 
   constructor(parts: OwnerDoorParts) {
     this.#parts = parts
@@ -141,6 +150,19 @@ export class OwnerDoor {
     }
   }
 
+  /**
+   * Where an owner is; null where nobody may call it. Its address is what a row of the database says, and what goes there
+   * carries what browsers prove themselves with: in the clear none of that leaves this machine.
+   */
+  #placeOf({ id, address, epoch }: Owner): { host: string; port: number } | null {
+    const place = parseListenAddress(address)
+    const isPlace = place !== null && HOST.test(place.host) && place.port !== 0
+    if (isPlace && (this.#parts.tls !== null || isLoopback(place.host))) return place
+    if (this.#unreachableEpoch !== epoch) this.#parts.log.warn({ member: id }, NOT_CALLED)
+    this.#unreachableEpoch = epoch
+    return null
+  }
+
   #attempt(
     owner: Owner,
     request: RawRequest,
@@ -150,7 +172,12 @@ export class OwnerDoor {
     return new Promise((resolve) => {
       let isDelivered = false
       let isAnswered = false
-      const outgoing = this.#begin(owner, request, client)
+      const place = this.#placeOf(owner)
+      if (place === null) {
+        resolve({ kind: 'not-delivered' })
+        return
+      }
+      const outgoing = this.#begin(place, request, client)
       if (outgoing === null) {
         resolve({ kind: 'answered', reply: text('Bad Request\n', 400) })
         return
@@ -196,14 +223,13 @@ export class OwnerDoor {
 
   /** Null where the request's line cannot be said again. */
   #begin(
-    { address }: Owner,
+    { host, port }: { host: string; port: number },
     request: RawRequest,
     client: ReturnType<ProxyPolicy['clientOf']>,
   ): ClientRequest | null {
-    const { hostname, port } = new URL(`http://${address}`)
     const { method, path, query } = request
     const options = {
-      ...{ host: hostname.replace(/^\[|\]$/g, ''), port, method },
+      ...{ host, port, method },
       path: query === '' ? path : `${path}?${query}`,
       headers: toForwardedHeaders(request.headers(), client, this.#parts.self),
       // On a connection of its own a change is known not to have been delivered.
@@ -219,6 +245,10 @@ export class OwnerDoor {
 
   #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<PassedHandshake | null> {
     return new Promise((resolve) => {
+      if (this.#placeOf(owner) === null) {
+        resolve(null)
+        return
+      }
       const scheme = this.#parts.tls === null ? 'ws' : 'wss'
       const socket = new WebSocket(`${scheme}://${owner.address}${path}`, {
         headers,

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
+import { OwnerDoor } from '../../../runtime/fronts/owner-door.ts'
+import { recordingLog } from '../../support/fakes.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** Somebody on this machine who writes down what comes. */
+async function startStranger() {
+  const heard: string[] = []
+  const server = createServer((request, response) => {
+    heard.push(`${request.method} ${request.url}`)
+    response.end('{}')
+  })
+  server.on('upgrade', (request, socket) => {
+    heard.push(`upgrade ${request.url}`)
+    socket.destroy()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanups.push(() => server.close())
+  return { heard, port: (server.address() as AddressInfo).port }
+}
+
+function openDoor(address: string) {
+  const owner = { id: 'm', address, epoch: 1, since: null }
+  const log = recordingLog()
+  const door = new OwnerDoor({
+    ...{ owner: () => owner, lookAgain() {}, tls: null, clock: systemClock, log },
+    self: { memberId: 'self', key: new Uint8Array(32), now: () => new Date() },
+  })
+  cleanups.push(() => door.close())
+  return { owner, door, log }
+}
+
+// All of them lead to this machine, so that a call that is made is seen; none of them says so.
+const ELSEWHERE = [
+  ['another address', (port: number) => `0.0.0.0:${port}`],
+  ['a number that stands for one', (port: number) => `2130706433:${port}`],
+  ['somebody before the host', (port: number) => `127.0.0.1:1@127.0.0.1:${port}`],
+  ['a path behind the host', (port: number) => `127.0.0.1:${port}/else?`],
+  ['a host that ends early', (port: number) => `127.0.0.1:${port}#localhost:${port}`],
+  ['nothing that is an address', () => 'no address'],
+] as const
+
+describe('an owner without TLS', () => {
+  it.each(ELSEWHERE)('is not called where its row names %s', async (_, addressAt) => {
+    const { heard, port } = await startStranger()
+    const { door, owner, log } = openDoor(addressAt(port))
+    expect(await door.open(owner, '/link')).toBeNull()
+    const request = {
+      ...{ method: 'GET', path: '/api/me', query: '', peerAddress: '127.0.0.1' },
+      ...{ headers: () => [['cookie', 'session=secret']], header: () => '', discardBody() {} },
+      ...{ body: async () => new Uint8Array(), isOverBudget: () => false, isAborted: () => true, onAborted() {} },
+    }
+    const reply = await door.forward(request as never, { remoteAddress: '127.0.0.1', isSecure: false })
+    expect(reply.status).toBe(503)
+    expect(heard).toEqual([])
+    expect(log.lines.filter(({ message }) => message.includes('not called'))).toHaveLength(1)
+  })
+
+  it.each([
+    ['127.0.0.1', (port: number) => `127.0.0.1:${port}`],
+    ['localhost', (port: number) => `localhost:${port}`],
+  ])('is called at %s', async (_, addressAt) => {
+    const { heard, port } = await startStranger()
+    const { door, owner } = openDoor(addressAt(port))
+    expect(await door.open(owner, '/link')).toBeNull()
+    expect(heard).toEqual(['upgrade /link'])
+  })
+})
