@@ -149,7 +149,7 @@ async function keepWish(
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? managed.version
-      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
+      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by }, commitAuthor)
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     // Of two who were first at one time the other is refused, and so is who writes to what was just removed.
     if (

@@ -46,8 +46,9 @@ export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
 /**
- * Everybody who requested this text or wrote it as a version, with those who answered for the service accounts among them, then or now, and
- * whoever its commit names: that is a claim, which can only make an author of somebody.
+ * Everybody who requested this text or wrote it as a version, with those who answered for the service accounts among
+ * them, then or now, and whoever the commits name that brought it: that is a claim, which can only make an author of
+ * somebody.
  */
 export async function listAuthors(db: Db, draftHash: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
@@ -56,9 +57,14 @@ export async function listAuthors(db: Db, draftHash: string): Promise<string[]> 
        union select author_id from fleet_config_versions where hash = $1)
      select id from written union select unnest(author_ids) from approvals where draft_hash = $1
      union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
-     union select u.id::text from managed_configs m
-       join users u on lower(u.email) = lower(coalesce(substring(m.commit_author from '<([^<>]+)>'), m.commit_author))
-     where m.config_hash = $1 and m.commit_author <> ''`,
+     union select u.id::text from (
+         select commit_author as name from managed_configs where config_hash = $1
+         union select commit_author from fleet_config_versions where hash = $1
+         union select m.commit_author from managed_fleet_configs m
+           join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
+         where v.hash = $1) c
+       join users u on lower(u.email) = lower(coalesce(substring(c.name from '<([^<>]+)>'), c.name))
+     where c.name <> ''`,
     [draftHash],
   )
   return rows.map((row) => row.id)

@@ -116,6 +116,29 @@ describe('a fleet config that Git holds', () => {
     expect(again.campaign_id).not.toBe(id)
   })
 
+  it('is not approved by whoever its commit names, also once Git names somebody else or lets go of it', async () => {
+    await host('vm-1')
+    const author = await signIn(ctx, { groups: ['editor'] })
+    const approve = async (id: string) => {
+      const body = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
+      const { status, json } = await post(`/api/campaigns/${id}/approve`, body, author.token)
+      return [status, (json as { reason?: string }).reason]
+    }
+    const first = await wish({ commit_author: `Ann <${author.email.toUpperCase()}>` })
+    expect(await approve(await ask(first))).toEqual([409, 'author'])
+    // Another commit changes whom it is about, and not the text.
+    const wider = { selector: { match_labels: { 'identity/host.name': 'vm*' } } }
+    await wish({ ...wider, commit_author: 'Bob <bob@example.com>' })
+    expect(await approve(first.campaign_id!)).toEqual([409, 'author'])
+    const gone = `DELETE /api/fleet-configs/${first.fleet_config_id}/desired?owner=platform`
+    expect(await invoke(ctx, gone, { as: machine })).toMatchObject({ status: 204 })
+    const change = { kind: 'version', fleet_config_id: first.fleet_config_id, number: 1, takeover: true }
+    const made = await post('/api/campaigns', { name: 'by hand', change, scope: {} })
+    expect(made).toMatchObject({ status: 201 })
+    const byHand = await ask({ campaign_id: (made.json as CampaignRecord).id } as DesiredFleetResult)
+    expect(await approve(byHand)).toEqual([409, 'author'])
+  })
+
   it('is about whom Git says, without another version or campaign', async () => {
     const first = await wish()
     const moved = { match_labels: { 'identity/host.name': 'db-*' } }
