@@ -12,8 +12,9 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
  * How the identity provider is called: straight, or through the proxy of the settings. What the provider says of itself
  * leads to more addresses, and the same holds for them: https, and plain http on this machine only. A proxy is asked for
  * the provider by its name, as names outside are often known to the proxy alone; never for this machine.
+ * `trustedCertificates` take the place of the authorities that are believed behind a proxy.
  */
-export function createIssuerFetch(proxies: ProxySettings): IssuerFetch {
+export function createIssuerFetch(proxies: ProxySettings, trustedCertificates?: string): IssuerFetch {
   return async (address, init) => {
     const url = new URL(address)
     const isLocal = LOOPBACK.test(url.hostname)
@@ -22,7 +23,7 @@ export function createIssuerFetch(proxies: ProxySettings): IssuerFetch {
     const proxy = isLocal ? null : proxyFor(proxies, url)
     if (proxy === null) return fetch(url, init)
     try {
-      return await fetchThrough(proxy, new Request(url, init))
+      return await fetchThrough(proxy, new Request(url, init), trustedCertificates)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
       // As of a fetch that got no answer.
@@ -31,7 +32,7 @@ export function createIssuerFetch(proxies: ProxySettings): IssuerFetch {
   }
 }
 
-async function fetchThrough(proxy: OutboundProxy, asked: Request): Promise<Response> {
+async function fetchThrough(proxy: OutboundProxy, asked: Request, ca?: string): Promise<Response> {
   const url = new URL(asked.url)
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const body = Buffer.from(await asked.arrayBuffer())
@@ -43,7 +44,11 @@ async function fetchThrough(proxy: OutboundProxy, asked: Request): Promise<Respo
     return await new Promise<Response>((resolve, reject) => {
       const sent = request(url, {
         ...{ method: asked.method, headers, signal: asked.signal },
-        createConnection: () => connectTls({ socket: tunnel, host, servername, ALPNProtocols: ['http/1.1'] }),
+        createConnection: () =>
+          connectTls({
+            ...{ socket: tunnel, host, servername, ALPNProtocols: ['http/1.1'] },
+            ...(ca === undefined ? {} : { ca }),
+          }),
       })
       sent.on('error', reject)
       sent.on('response', (response) => {
@@ -55,7 +60,14 @@ async function fetchThrough(proxy: OutboundProxy, asked: Request): Promise<Respo
           if (size > ANSWER_BYTES_MAX) sent.destroy(new Error('the answer is too long'))
           else chunks.push(chunk)
         })
-        response.on('end', () => resolve(toResponse(response.statusCode ?? 0, response.headers, chunks)))
+        response.on('end', () => {
+          // What is no answer is thrown in here, where only this promise hears of it.
+          try {
+            resolve(toResponse(response.statusCode ?? 0, response.headers, chunks))
+          } catch (error) {
+            reject(error)
+          }
+        })
       })
       sent.end(body)
     })
@@ -72,6 +84,6 @@ function toResponse(
   const told = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one): [string, string] => [name, one]),
   )
-  const hasNone = status === 204 || status === 304
+  const hasNone = status === 204 || status === 205 || status === 304
   return new Response(hasNone ? null : Buffer.concat(chunks), { status, headers: told })
 }
