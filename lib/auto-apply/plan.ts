@@ -1,4 +1,5 @@
 import { hashPolicy } from '../campaigns/judge/parts.ts'
+import { labelsSince } from '../changes/reviews.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction, namesProduction } from '../model/production.ts'
@@ -6,6 +7,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { classifyKey } from '../selectors/keys.ts'
 import { hasOpenCampaign, listDoneCampaigns, wasVersionRolledBack } from '../store/fleet-config-history.ts'
 import { findVersion, type StoredFleetConfig } from '../store/fleet-configs.ts'
+import { listKeptClasses } from '../store/reviews.ts'
 import { inTurns } from '../turns.ts'
 import type { AutoApplyPlan } from '../wire/auto-apply.ts'
 import { clusterOf, environmentOf } from '../wire/labels.ts'
@@ -44,7 +46,7 @@ export async function planAutoApply(
   if (await wasVersionRolledBack(db, config.id, version.hash)) return refuse('auto-apply-rolled-back')
   const members = await listMembersThen(parts, config, wanted)
   const { under } = members
-  const productionCount = under.filter(isOfProduction).length
+  const productionCount = (await listProduction(parts, under)).size
   const reachesProduction = productionCount > 0 || namesProductionIn(wanted.selector)
   const found = await decideAll(parts, config.id, wanted.number, under)
   const plan: AutoApplyPlan = {
@@ -121,12 +123,26 @@ async function decideAll(
   return { reached_count: reachedCount, current_count: currentCount, reached, left_out: leftOut }
 }
 
-/** Whether a workload is one of production now. */
-export const isOfProduction = ({
-  labels,
-  trustedLabels,
-}: Pick<Workload, 'labels' | 'trustedLabels'>): boolean =>
-  isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+/**
+ * The ids of those among some workloads that are of production: by their labels now, or by those that they had until one
+ * person changed them and that nobody else has let go of.
+ */
+export async function listProduction(
+  { db, clock }: Pick<AutoApplyParts, 'db' | 'clock'>,
+  workloads: readonly Pick<Workload, 'id' | 'labels' | 'trustedLabels'>[],
+): Promise<Set<string>> {
+  const kept = await listKeptClasses(
+    db,
+    workloads.map(({ id }) => id),
+    labelsSince(clock.now()),
+  )
+  const found = workloads.filter(
+    ({ id, labels, trustedLabels }) =>
+      isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }) ||
+      kept.get(id)?.includes('production'),
+  )
+  return new Set(found.map(({ id }) => id))
+}
 
 /** Whether a selector asks for a label that means production: whoever comes by it is of production. */
 const namesProductionIn = ({ match_labels = {}, match_expressions = [] }: Selector): boolean =>

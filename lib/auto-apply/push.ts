@@ -5,7 +5,7 @@ import type { StoredAutoApply } from '../store/auto-apply.ts'
 import { readWanted } from './look.ts'
 import { decideMembers } from './members.ts'
 import type { AutoApplyParts } from './parts.ts'
-import { isOfProduction } from './plan.ts'
+import { listProduction } from './plan.ts'
 import type { AutoApplyRun, LeftOut } from './run.ts'
 import { autoApplyStarter, type ReachedTarget } from './starter.ts'
 
@@ -26,13 +26,14 @@ export async function pushToSome(
     ...{ scope: {}, rules: { retryQuarantined: false }, isByItself: true },
   })
   const targets: ReachedTarget[] = []
+  const production = autoApply.reachesProduction ? new Set() : await listProduction(parts, members)
   const wanted = await readWanted(parts, autoApply)
   for await (const piece of decideMembers(parts, autoApply.fleetConfigId, members, wanted))
     for (const { workload, reach } of piece) {
       if (reach.kind === 'left_out') note(run, workload.id, { reason: reach.reason })
       if (reach.kind === 'current') note(run, workload.id, null)
       if (reach.kind !== 'reached') continue
-      if (isOfProduction(workload) && !autoApply.reachesProduction) {
+      if (production.has(workload.id)) {
         note(run, workload.id, { reason: 'became_production' })
         continue
       }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -167,6 +168,30 @@ describe('a version for newcomers', () => {
     await newcomer('vm-4', { attributes: { 'deployment.environment.name': 'production' } })
     expect(scene.agent('vm-4').offered()).toEqual([])
     expect(await scene.leftOut()).toEqual({ 'vm-4': 'became_production' })
+  })
+
+  it('goes to nobody whom one person alone labelled out of production, until another has accepted that', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-2').workloadId] } })
+    const path = `/api/workloads/${scene.agent('vm-1').workloadId}`
+    expect((await scene.call(`POST ${path}/hold`, { reason: 'wait' })).status).toBeLessThan(300)
+    await scene.apply(2)
+    await scene.label('vm-1', { env: 'production' })
+    await scene.label('vm-1', { env: 'dev' })
+    expect((await scene.call(`POST ${path}/release`)).status).toBeLessThan(300)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.runs('vm-1')).toBe(hashOn(1, 'vm-1'))
+    expect(await scene.leftOut()).toMatchObject({ 'vm-1': 'became_production' })
+    expect((await scene.plan(2)).plan).toMatchObject({ production_count: 1, reaches_production: true })
+    const second = await signIn(scene.ctx)
+    const { json } = await scene.call('GET /api/reviews', undefined, second)
+    const labels = (json as ReviewRecord[]).find(({ reason }) => reason === 'production → other')
+    const accepted = { comment: 'it moved', accepted: true }
+    expect((await scene.call(`POST /api/reviews/${labels?.id}`, accepted, second)).status).toBe(200)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.runs('vm-1')).toBe(hashOn(2, 'vm-1'))
+    expect((await scene.plan(2)).plan).toMatchObject({ production_count: 0, reaches_production: false })
   })
 
   it('takes from no agent what fills a variable in production', async () => {
