@@ -57,7 +57,12 @@ describe('an owner without TLS', () => {
     const request = {
       ...{ method: 'GET', path: '/api/me', query: '', peerAddress: '127.0.0.1' },
       ...{ headers: () => [['cookie', 'session=secret']], header: () => '', discardBody() {} },
-      ...{ body: async () => new Uint8Array(), isOverBudget: () => false, isAborted: () => true, onAborted() {} },
+      ...{
+        body: async () => new Uint8Array(),
+        isOverBudget: () => false,
+        isAborted: () => true,
+        onAborted() {},
+      },
     }
     const reply = await door.forward(request as never, { remoteAddress: '127.0.0.1', isSecure: false })
     expect(reply.status).toBe(503)
