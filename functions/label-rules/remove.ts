@@ -14,7 +14,13 @@ export default defineHttp({
   query: type({ confirm_lowering: optional(string()) }),
   body: noBody,
   replies: [{ status: 204, description: 'The rule is gone.' }],
-  errors: ['label-rule-lowers', 'label-rule-not-found', 'label-rules-full', 'audit-unavailable'],
+  errors: [
+    'label-rule-lowers',
+    'label-rule-not-found',
+    'label-rules-full',
+    'server-busy',
+    'audit-unavailable',
+  ],
   async handle({ params, query, actor }, ctx) {
     const by = { actor, confirmsLowering: query.confirm_lowering === 'true' }
     const outcome = await changeLabelRules(ctx, { id: params.id, rule: null }, by)

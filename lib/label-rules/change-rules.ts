@@ -9,10 +9,16 @@ import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { deleteLabelRule, listLabelRules, lockLabelRules, storeLabelRule } from '../store/label-rules.ts'
+import {
+  deleteLabelRule,
+  listLabelRules,
+  lockLabelRules,
+  type StoredLabelRule,
+  storeLabelRule,
+} from '../store/label-rules.ts'
 import type { LabelRulePreview } from '../wire/label-rules.ts'
 import { LABEL_RULES_MAX, type LabelRules, LISTS_LENGTH_MAX, openRule, RULE_KEYS_MAX } from './label-rules.ts'
-import { type LookedAt, previewRuleChange, type RuleChange } from './preview.ts'
+import { type LookedAt, previewRuleChange, type RuleChange, sayTheSame } from './preview.ts'
 import type { AskedRule } from './read-rule.ts'
 import type { LabelRule } from './rules.ts'
 
@@ -27,6 +33,12 @@ export interface LabelRuleParts {
   hub: Pick<Hub, 'broadcast'>
 }
 
+/** Somebody changed the rules while this change was being looked at: what was found does not count any more. */
+type Moved = { ok: false; code: 'moved-meanwhile' }
+
+/** How often a change is looked at anew while others change rules. */
+const LOOKED_MOST = 3
+
 /** Each is listed until a second person has looked at it. */
 const LOWERED_MAX = 500
 
@@ -38,6 +50,7 @@ export const LABEL_RULE_CHANGE_ERRORS = [
   'label-rule-not-found',
   'label-rule-taken',
   'label-rules-full',
+  'server-busy',
 ] as const
 type ChangeRefusal = Refusal<(typeof LABEL_RULE_CHANGE_ERRORS)[number]>
 
@@ -65,11 +78,15 @@ function openChange(
   }
 }
 
-async function look(parts: LabelRuleParts, change: RuleChange): Promise<LookedAt> {
-  const { db, clock, fleet, fleetConfigs, labelRules } = parts
+async function look(
+  parts: LabelRuleParts,
+  change: RuleChange,
+  rules = parts.labelRules.rules,
+): Promise<LookedAt> {
+  const { db, clock, fleet, fleetConfigs } = parts
   const { policy } = await readApprovalPolicy(db, clock.now())
   const workloads = fleet.state.workloads.values()
-  return previewRuleChange({ rules: labelRules.rules, workloads, fleetConfigs, policy }, change)
+  return previewRuleChange({ rules, workloads, fleetConfigs, policy }, change)
 }
 
 /** What a change of the rules would do. */
@@ -90,12 +107,31 @@ export type RuleOutcome = { ok: true; rule: LabelRule | null } | ChangeRefusal |
 export async function changeLabelRules(
   parts: LabelRuleParts,
   asked: AskedChange,
-  { actor, confirmsLowering }: { actor: ApprovalActor; confirmsLowering: boolean },
+  by: RuleChanger,
 ): Promise<RuleOutcome> {
+  for (let looked = 0; looked < LOOKED_MOST; looked++) {
+    const outcome = await lookAndChange(parts, asked, by)
+    if (outcome.ok || outcome.code !== 'moved-meanwhile') return outcome
+  }
+  return refuse('server-busy')
+}
+
+/** Who changes rules, and whether he says that a lower bar is meant. */
+interface RuleChanger {
+  actor: ApprovalActor
+  confirmsLowering: boolean
+}
+
+async function lookAndChange(
+  parts: LabelRuleParts,
+  asked: AskedChange,
+  { actor, confirmsLowering }: RuleChanger,
+): Promise<RuleOutcome | Moved> {
+  const { rules } = parts.labelRules
   const change = openChange(parts, asked, actor.email)
   if ('ok' in change) return change
   const { before, after } = change
-  const { preview, lowered: every } = await look(parts, change)
+  const { preview, lowered: every } = await look(parts, change, rules)
   const { changed_count: changed, lowered_count: lowered, lowers_newcomers: lowersNewcomers } = preview
   if (!confirmsLowering && (lowered > 0 || lowersNewcomers))
     return refuse('label-rule-lowers', { count: lowered })
@@ -104,8 +140,8 @@ export async function changeLabelRules(
       reason: `one change lowers the bar of ${LOWERED_MAX} workloads at most`,
     })
   const kind = before === null ? 'create' : after === null ? 'delete' : 'update'
-  const stored = await parts.db.change<RuleOutcome>(`label-rule.${kind}`, actor, async (tx) => {
-    const refusal = await write(tx, change)
+  const stored = await parts.db.change<RuleOutcome | Moved>(`label-rule.${kind}`, actor, async (tx) => {
+    const refusal = await write(tx, change, rules)
     if (refusal !== null) return refusal
     // As where labels are set by hand: approvals keep to the stricter class until a second person has looked, or a day.
     for (const { workloadId, from, to } of every)
@@ -134,10 +170,18 @@ const ACTIONS = {
   delete: { action: 'label_rule.delete' },
 } as const
 
-async function write(tx: ActTransaction, { before, after }: RuleChange): Promise<ChangeRefusal | null> {
+/** Write a change that was looked at over these rules. */
+async function write(
+  tx: ActTransaction,
+  { before, after }: RuleChange,
+  rules: readonly LabelRule[],
+): Promise<ChangeRefusal | Moved | null> {
   await lockLabelRules(tx)
   const stored = await listLabelRules(tx)
-  if (before !== null && !stored.some(({ id }) => id === before.id)) return refuse('label-rule-not-found')
+  const isAsLookedAt = (one: StoredLabelRule) =>
+    rules.some((rule) => rule.id === one.id && sayTheSame(rule, one))
+  if (stored.length !== rules.length || !stored.every(isAsLookedAt))
+    return { ok: false, code: 'moved-meanwhile' }
   if (after === null) {
     await deleteLabelRule(tx, before!.id)
     return null

@@ -7,6 +7,7 @@ import {
   isLooser,
 } from '../model/approval-policy.ts'
 import { namesProduction } from '../model/production.ts'
+import type { StoredLabelRule } from '../store/label-rules.ts'
 import { inTurns } from '../turns.ts'
 import type { LabelRuleChange, LabelRulePreview } from '../wire/label-rules.ts'
 import { ENVIRONMENT_KEYS } from '../wire/labels.ts'
@@ -162,7 +163,8 @@ function lowersNewcomers({ before, after }: RuleChange): boolean {
   return someGiven(after, isOther) || someGiven(before, (_key, value) => namesProduction(value))
 }
 
-const sayTheSame = (a: LabelRule, b: LabelRule): boolean =>
+/** Whether two rules give the same labels to the same, and count alike. */
+export const sayTheSame = (a: StoredLabelRule, b: StoredLabelRule): boolean =>
   a.priority === b.priority &&
   a.list === b.list &&
   JSON.stringify([a.selector, a.labels]) === JSON.stringify([b.selector, b.labels])

@@ -195,6 +195,25 @@ describe('a rule by which a change would need less of an approval', () => {
     expect(labelsOf(id)).toEqual({})
   })
 
+  it('waits for a second person also where another rule that said the same goes while it is looked at', async () => {
+    const one = await make(rule('One', 'web-*', { env: 'prod' }))
+    const two = await make(rule('Two', '*-1', { env: 'prod' }))
+    const id = host('web-1', { env: 'qa' })
+    await ctx.advance(1_000)
+    const remove = (of: LabelRuleRecord) => call(`DELETE /api/label-rules/${of.id}?confirm_lowering=true`)
+    const transaction = db.transaction
+    db.transaction = async (name, work) => {
+      db.transaction = transaction
+      expect(await remove(two)).toMatchObject({ status: 204 })
+      return transaction(name, work)
+    }
+    expect(await remove(one)).toMatchObject({ status: 204 })
+    expect(labelsOf(id)).toEqual({})
+    expect(await call('GET /api/reviews')).toMatchObject({
+      json: [{ kind: 'labels', workload_id: id, reason: 'production → unlabelled' }],
+    })
+  })
+
   it('is one also where only newcomers would be lowered', async () => {
     const body = rule('Test', 'qa-*', { env: 'qa' })
     expect(await preview(body)).toMatchObject({ changed_count: 0, lowered_count: 0, lowers_newcomers: true })
