@@ -1,4 +1,4 @@
-import type { ApprovalClass } from '../model/approval-policy.ts'
+import { type ApprovalClass, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import type { REVIEW_KINDS } from '../wire/values.ts'
 import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
@@ -58,7 +58,8 @@ export interface NewReview
 
 /**
  * Add what waits for a second person. A pin or a label takes the place of one of the same workload that nobody has looked
- * at; whoever set the former label is none of those who may look at the new one.
+ * at, under an id of its own: nobody accepts what was not there to be seen. Whoever set the former label is none of those
+ * who may look at the new one, and the classes that it kept are kept.
  */
 export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
   const rows = await tx.query<Review>(
@@ -66,7 +67,10 @@ export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
        author_ids, done_at)
      values ($1, $2, $3, $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11)
      on conflict (workload_id, kind) where reviewed_at is null and kind in ('known_good', 'labels') do update
-       set config_hash = excluded.config_hash, kept_classes = excluded.kept_classes, reason = excluded.reason,
+       set id = excluded.id, config_hash = excluded.config_hash, reason = excluded.reason,
+         kept_classes = case when r.done_at > $12
+           then array(select distinct unnest(r.kept_classes || excluded.kept_classes) order by 1)
+           else excluded.kept_classes end,
          done_by = excluded.done_by, done_at = excluded.done_at,
          author_ids = case when r.kind = 'labels'
            then array(select distinct unnest(r.author_ids || excluded.author_ids)) else excluded.author_ids end
@@ -83,6 +87,7 @@ export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
       review.doneBy,
       review.doneById,
       review.doneAt,
+      new Date(review.doneAt.getTime() - LOWERING_WAIT_MS),
     ],
   )
   return rows[0]!

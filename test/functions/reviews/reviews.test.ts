@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { noteUnreviewed } from '../../../lib/changes/reviews.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -192,6 +193,31 @@ describe('labels that change which rule holds', () => {
     expect(review).toMatchObject({ kept_classes: ['other', 'production'], done_by: 'bob@example.com' })
     for (const person of [ann, bob]) expect(await look(person, review!.id)).toMatchObject(another('author'))
     expect((await look(cy, review!.id)).status).toBe(200)
+  })
+
+  it('are accepted as they were looked at, and not as somebody made them meanwhile', async () => {
+    await label(ann, { env: 'staging' })
+    const [seen] = await listed()
+    await label(ann, { env: 'production' })
+    await label(ann, { env: 'staging' })
+    const [now] = await listed()
+    expect(now).toMatchObject({ reason: 'production → other' })
+    expect((await look(bob, seen!.id)).status).toBe(404)
+    expect((await look(bob, now!.id)).status).toBe(200)
+  })
+
+  it('keep what an earlier change kept, also where a rule changes them next', async () => {
+    await label(ann, { env: 'staging' })
+    expect((await listed())[0]).toMatchObject({ kept_classes: ['unlabelled'] })
+    const { workloadId } = agent
+    const next = { kind: 'labels', workloadId, keptClasses: ['other'], reason: 'other → other' } as const
+    const actor = { userId: ann!.userId, email: ann!.email }
+    await ctx.db.change('test', actor, async (tx) => {
+      await noteUnreviewed(ctx, tx, actor, next)
+      await tx.record({ action: 'test', resource: 'workload', resourceId: workloadId })
+      return { ok: true }
+    })
+    expect((await listed())[0]).toMatchObject({ kept_classes: ['other', 'unlabelled'] })
   })
 
   it('say nothing where the class stays what it was, or asks as much', async () => {
