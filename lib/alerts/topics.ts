@@ -1,3 +1,4 @@
+import { sayStop } from '../model/stops.ts'
 import { listHaltedCampaigns, listHeldAutoApplies } from '../store/alert-topics.ts'
 import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
@@ -33,7 +34,7 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
     const { gate, value, limit, title = '' } = halt
     return {
       ...{ rule: 'campaign_halted', topic: `campaign:${id}`, subject: haltedAt.toISOString() },
-      message: `Campaign "${cut(name)}" halted: ${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`,
+      message: `Campaign "${cut(name)}" halted: ${sayStop(halt)}`,
       details: { campaign_id: id, name: cut(name), gate, value, limit, title },
     }
   })
@@ -43,7 +44,7 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
       return {
         ...{ rule: 'auto_apply_held', topic: `fleet_config:${fleetConfigId}` },
         subject: `${id}/${heldAt.toISOString()}`,
-        message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`,
+        message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${sayStop(hold)}`,
         details: { fleet_config_id: fleetConfigId, name: cut(name), number, gate, value, limit, title },
       }
     },

@@ -7,7 +7,8 @@ import type { NormalRequest } from './request.ts'
  *
  * - UTF-8 JSON without white space and without a final newline.
  * - Records have their fields in the order of the lists below. A field marked `?` is left out when it is absent,
- *   null, an empty text, 0, an empty list or an empty map; every other field is always there.
+ *   null, an empty text, 0, false, an empty list or an empty map; every other field is always there.
+ * - The flag `campaigns` of a request is left out when it is false: packs from before there was one keep their hashes.
  * - Maps (facts, labels, selectors) have their keys sorted by UTF-8 bytes, at every depth.
  * - Numbers are plain decimal integers. Times are RFC 3339 in UTC with `Z`, as texts.
  * - In texts `"` `\` backspace, tab, newline, form feed and return are two-character escapes; other control
@@ -42,7 +43,7 @@ function record(names: string, shapes: Record<string, CanonicalShape> = {}): Can
 
 const REQUEST_SCOPE = record('workload_ids? group_id? selector? whole_fleet? since? until?')
 const INCLUDE = record(
-  'workload_summary config_history current_config config_plan drift_findings version_intelligence alerts ' +
+  'workload_summary config_history current_config config_plan campaigns? drift_findings version_intelligence alerts ' +
     'workload_events rollback_readiness audit_verification signed_audit_metadata',
 )
 const REQUEST = record('schema_version report_type scope include redaction', {
@@ -115,7 +116,7 @@ export function canonicalString(text: string): string {
 }
 
 function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === 0) return true
+  if (value === undefined || value === null || value === '' || value === 0 || value === false) return true
   if (Array.isArray(value)) return value.length === 0
   return typeof value === 'object' && Object.keys(value).length === 0
 }

@@ -1,6 +1,15 @@
 import { verifyAuditChain } from '../audit/verify.ts'
 import type { Db } from '../store/db.ts'
 import {
+  countCampaignRows,
+  listCampaignRows,
+  listReportAutoApplies,
+  listReportAutoApplyIds,
+  listReportCampaignIds,
+  listReportCampaigns,
+  listTargetedWorkloads,
+} from '../store/report-campaigns.ts'
+import {
   countReportActions,
   countReportRows,
   listReportAlerts,
@@ -36,11 +45,14 @@ export interface GatheredMaterial {
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_PAGE = 250
 const WORKLOADS_PER_STATEMENT = 200
+/** Campaigns of one report, the newest; as many again that applied by themselves. */
+const CAMPAIGNS_MAX = 10_000
 
 interface DatedKind {
   section: DatedSection
   kind: PageKind
   isIncluded(include: NormalRequest['include']): boolean
+  count(db: Db, workloadIds: readonly string[], period: ReportPeriod): Promise<Map<string, number>>
   /** Rows, or the JSON text of their list. */
   list(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<object[] | string>
 }
@@ -50,19 +62,35 @@ const DATED: readonly DatedKind[] = [
     section: 'config_history',
     kind: 'pushes',
     isIncluded: (include) => include.config_history,
+    count: (...of) => countReportRows('config_history', ...of),
     list: listReportPushes,
   },
   {
     section: 'config_plan',
     kind: 'plans',
     isIncluded: (include) => include.config_plan,
+    count: (...of) => countReportRows('config_plan', ...of),
     list: listReportPlans,
   },
-  { section: 'alerts', kind: 'alerts', isIncluded: (include) => include.alerts, list: listReportAlerts },
+  {
+    section: 'campaigns',
+    kind: 'campaignTargets',
+    isIncluded: (include) => include.campaigns,
+    count: countCampaignRows,
+    list: listCampaignRows,
+  },
+  {
+    section: 'alerts',
+    kind: 'alerts',
+    isIncluded: (include) => include.alerts,
+    count: (...of) => countReportRows('alerts', ...of),
+    list: listReportAlerts,
+  },
   {
     section: 'workload_events',
     kind: 'events',
     isIncluded: (include) => include.workload_events,
+    count: (...of) => countReportRows('workload_events', ...of),
     list: readReportEvents,
   },
 ]
@@ -92,6 +120,14 @@ export async function gatherMaterial(
     if (include.rollback_readiness) await pages.add('rollbacks', await listRollbackRows(db, ids, canRun))
   }
   const extents = await gatherDated(db, workloadIds, request, period, pages)
+  if (extents.campaigns !== undefined)
+    extents.campaigns = await gatherCampaigns(
+      db,
+      request.scope.whole_fleet ? null : workloadIds,
+      period,
+      extents.campaigns,
+      pages,
+    )
   return {
     pages: pages.all,
     rest: {
@@ -114,24 +150,48 @@ async function gatherDated(
   const kinds = DATED.filter((kind) => kind.isIncluded(request.include))
   const counted = []
   for (const kind of kinds) {
-    const counts = await countReportRows(db, kind.section, workloadIds, period)
-    counted.push({ kind, counts, total: [...counts.values()].reduce((a, b) => a + b, 0) })
+    // What campaigns did outlives the workloads: of the whole fleet, those that are gone are part.
+    const isWider = kind.section === 'campaigns' && request.scope.whole_fleet
+    const ids = isWider ? await listTargetedWorkloads(db, period) : workloadIds
+    const counts = await kind.count(db, ids, period)
+    counted.push({ kind, ids, counts, total: [...counts.values()].reduce((a, b) => a + b, 0) })
   }
   const sectionCap = fairCap(
     counted.map(({ total }) => total),
     ROW_LIMITS.json,
   )
   const extents: Partial<Record<DatedSection, ReadExtent>> = {}
-  for (const { kind, counts, total } of counted) {
+  for (const { kind, ids: all, counts, total } of counted) {
     const cap = total <= sectionCap ? Number.POSITIVE_INFINITY : fairCap([...counts.values()], sectionCap)
     // At least one of each, should there be more workloads than rows; the limits proper are those of the pack.
     const perWorkload = Number.isFinite(cap) ? Math.max(1, cap) : null
     extents[kind.section] = { total, perWorkload }
-    const present = workloadIds.filter((id) => counts.has(id))
+    const present = all.filter((id) => counts.has(id))
     for (const ids of slicesByRows(present, counts, perWorkload))
       await pages.add(kind.kind, await kind.list(db, { workloadIds: ids, perWorkload }, period))
   }
   return extents
+}
+
+/** Read the campaigns themselves, and what applied by itself; null stands for those of all workloads. */
+async function gatherCampaigns(
+  db: Db,
+  workloadIds: readonly string[] | null,
+  period: ReportPeriod,
+  targets: ReadExtent,
+  pages: Pages,
+): Promise<ReadExtent> {
+  const campaigns = await listReportCampaignIds(db, workloadIds, period, CAMPAIGNS_MAX)
+  for (const ids of slicesOf(campaigns.ids, WORKLOADS_PER_STATEMENT))
+    await pages.add('campaigns', await listReportCampaigns(db, ids))
+  const autoApplies = await listReportAutoApplyIds(db, workloadIds, period, CAMPAIGNS_MAX)
+  for (const ids of slicesOf(autoApplies.ids, WORKLOADS_PER_STATEMENT))
+    await pages.add('autoApplies', await listReportAutoApplies(db, ids))
+  const isCut = Math.max(campaigns.total, autoApplies.total) > CAMPAIGNS_MAX
+  return {
+    total: targets.total + campaigns.total + autoApplies.total,
+    perWorkload: targets.perWorkload ?? (isCut ? ROW_LIMITS.json : null),
+  }
 }
 
 async function checkAudit(db: Db, workloadIds: readonly string[], period: ReportPeriod): Promise<AuditCheck> {

@@ -118,7 +118,7 @@ function readScope(value: unknown): { scope: NormalScope; kinds: number } {
   return { scope, kinds }
 }
 
-/** All ten sections when nothing at all is asked for. */
+/** All eleven sections when nothing at all is asked for. */
 function readInclude(value: unknown): NormalRequest['include'] {
   const fields = readFields(value, 'include', INCLUDE_KEYS)
   const include = {} as NormalRequest['include']

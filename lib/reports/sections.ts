@@ -1,5 +1,6 @@
 import type { Material } from '../store/report-material.ts'
 import type { ReportInclude } from '../wire/reports.ts'
+import { draftAutoApply, draftCampaign, draftCampaignTarget } from './campaign-section.ts'
 import { AUDIT_SECTION_ID } from './canonical.ts'
 import { draftAlert, draftCurrentConfig, draftEvent, draftPlan, draftPush } from './dated-sections.ts'
 import type { Redactor } from './redaction.ts'
@@ -61,6 +62,17 @@ export const SECTIONS: readonly SectionDefinition[] = [
     title: 'Config plans',
     order: 27,
     draft: (material) => draftNamed(material, material.plans, draftPlan),
+  },
+  {
+    include: 'campaigns',
+    id: 'campaigns',
+    title: 'Campaigns',
+    order: 28,
+    draft: ({ campaigns, autoApplies, campaignTargets }) => [
+      ...campaigns.map(draftCampaign),
+      ...autoApplies.map(draftAutoApply),
+      ...campaignTargets.map(draftCampaignTarget),
+    ],
   },
   {
     include: 'drift_findings',

@@ -40,8 +40,8 @@ const COUNTED = {
 
 /** How many rows each workload has in a dated section; those without any are not in the map. */
 export async function countReportRows(
-  db: Db,
   section: keyof typeof COUNTED,
+  db: Db,
   workloadIds: readonly string[],
   period: ReportPeriod,
 ): Promise<Map<string, number>> {

@@ -1,3 +1,7 @@
+import type { AutoApplyHold } from '../wire/auto-apply.ts'
+import type { CampaignHalt, CampaignLimits, CampaignPlan, CampaignWindow } from '../wire/campaigns.ts'
+import type { Selector } from '../wire/selectors.ts'
+
 /** What a report is made of: plain rows as read from the store, times in milliseconds since 1970. */
 
 export interface WorkloadRow {
@@ -117,7 +121,108 @@ export interface AuditCheck {
   actionCounts: Record<string, number>
 }
 
-export type DatedSection = 'config_history' | 'config_plan' | 'alerts' | 'workload_events'
+/** Who approved, and when (RFC 3339). */
+export interface ReportApproval {
+  byId: string
+  at: string
+  comment: string
+}
+
+/** One change that was carried to many workloads. */
+export interface CampaignReportRow {
+  id: string
+  name: string
+  status: string
+  changeKind: string
+  changeHash: string | null
+  fleetConfigId: string | null
+  versionNumber: number | null
+  planHash: string | null
+  plan: CampaignPlan | null
+  rules: {
+    maxInFlight: number
+    catchUpSeconds: number
+    windows: readonly CampaignWindow[]
+    retryQuarantined: boolean
+    limits: CampaignLimits
+  }
+  /** Limits that an operator raised when he continued. */
+  raised: CampaignLimits
+  halt: CampaignHalt | null
+  requestedById: string | null
+  requestedAt: number | null
+  requestComment: string | null
+  approvals: readonly ReportApproval[]
+  startedById: string | null
+  startedAt: number | null
+  closedById: string | null
+  isClosedByItself: boolean | null
+  closeComment: string | null
+  endedAt: number | null
+  askedAt: number
+  /** Of all its targets, by wave (from 0) and state; times in milliseconds since 1970. */
+  waveStates: readonly {
+    wave: number
+    state: string
+    count: number
+    began: number | null
+    ended: number | null
+  }[]
+}
+
+/** A version of a fleet config that reached workloads by itself. */
+export interface AutoApplyReportRow {
+  id: string
+  fleetConfigId: string
+  fleetConfigName: string
+  status: string
+  number: number
+  versionHash: string
+  selector: Selector
+  priority: number
+  reachesProduction: boolean
+  planHash: string
+  requestedById: string
+  requestedAt: number
+  requestComment: string
+  approvals: readonly ReportApproval[]
+  activeAt: number | null
+  hold: AutoApplyHold | null
+  /** An e-mail, or `muster`. */
+  closedBy: string | null
+  closeComment: string | null
+  endCause: string | null
+  endedAt: number | null
+  /** Of all its pushes, by state. */
+  outcomes: Record<string, number>
+}
+
+/** What one of them did with one workload, which may be gone. */
+export interface CampaignTargetRow {
+  kind: 'campaign' | 'auto_apply'
+  parentId: string
+  parentName: string
+  workloadId: string
+  workloadName: string
+  /** From 0; null for one that is left out, and of what applies by itself. */
+  wave: number | null
+  verdict: string | null
+  reason: string | null
+  isNewcomer: boolean | null
+  isProduction: boolean
+  instanceCount: number | null
+  baseHash: string | null
+  resultHash: string | null
+  state: string
+  pushId: string | null
+  rollbackPushId: string | null
+  cause: string | null
+  title: string | null
+  startedAt: number | null
+  endedAt: number | null
+}
+
+export type DatedSection = 'config_history' | 'config_plan' | 'campaigns' | 'alerts' | 'workload_events'
 
 /** How many rows a section would have, and the newest how many of each workload were read. */
 export interface ReadExtent {
@@ -132,6 +237,9 @@ export interface Material {
   currentPushes: PushRow[]
   pushes: PushRow[]
   plans: PlanRow[]
+  campaigns: CampaignReportRow[]
+  autoApplies: AutoApplyReportRow[]
+  campaignTargets: CampaignTargetRow[]
   alerts: AlertRow[]
   events: EventRow[]
   rollbacks: RollbackRow[]
@@ -144,7 +252,17 @@ export interface Material {
 }
 
 /** The kinds of rows that come in pages. */
-export type PageKind = 'workloads' | 'currentPushes' | 'pushes' | 'plans' | 'alerts' | 'events' | 'rollbacks'
+export type PageKind =
+  | 'workloads'
+  | 'currentPushes'
+  | 'pushes'
+  | 'plans'
+  | 'campaigns'
+  | 'autoApplies'
+  | 'campaignTargets'
+  | 'alerts'
+  | 'events'
+  | 'rollbacks'
 
 /** Some rows of one kind as JSON bytes, so that they can be handed to a thread without being copied. */
 export interface MaterialPage {
@@ -159,6 +277,9 @@ export function joinPages(pages: readonly MaterialPage[]): Pick<Material, PageKi
     currentPushes: [],
     pushes: [],
     plans: [],
+    campaigns: [],
+    autoApplies: [],
+    campaignTargets: [],
     alerts: [],
     events: [],
     rollbacks: [],

@@ -51,6 +51,7 @@ export const ReportExportRequest = named(
             'config_history',
             'current_config',
             'config_plan',
+            'campaigns',
             'drift_findings',
             'version_intelligence',
             'alerts',

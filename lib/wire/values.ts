@@ -99,6 +99,7 @@ export const REPORT_INCLUDES = [
   'config_history',
   'current_config',
   'config_plan',
+  'campaigns',
   'drift_findings',
   'version_intelligence',
   'alerts',

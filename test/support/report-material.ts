@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { PackFrame } from '../../lib/reports/pack.ts'
 import { type NormalRequest, parseReportRequest } from '../../lib/reports/request.ts'
-import type { Material, PushRow } from '../../lib/store/report-material.ts'
+import type {
+  CampaignReportRow,
+  CampaignTargetRow,
+  Material,
+  PushRow,
+} from '../../lib/store/report-material.ts'
 
 const DAY_MS = 86_400_000
 export const REPORT_NOW = Date.parse('2026-07-02T12:00:00.123Z')
@@ -61,12 +66,20 @@ export function pushRow(workloadId: string, seq: number, changes: Partial<PushRo
 }
 
 /** A fleet of some workloads, each with some revisions and events. */
-export function reportMaterial(sizes: { workloads: number; pushes: number; events: number }): Material {
+export function reportMaterial(sizes: {
+  workloads: number
+  pushes: number
+  events: number
+  campaigns?: number
+}): Material {
   const material: Material = {
     workloads: [],
     currentPushes: [],
     pushes: [],
     plans: [],
+    campaigns: [],
+    autoApplies: [],
+    campaignTargets: [],
     alerts: [],
     events: [],
     rollbacks: [],
@@ -84,6 +97,7 @@ export function reportMaterial(sizes: { workloads: number; pushes: number; event
     extents: {},
   }
   for (let w = 0; w < sizes.workloads; w++) addWorkload(material, w, sizes)
+  for (let c = sizes.campaigns ?? 0; c > 0; c--) addCampaign(material, c)
   return material
 }
 
@@ -151,6 +165,44 @@ function addWorkload(material: Material, w: number, sizes: { pushes: number; eve
       occurredAt: REPORT_NOW - e * 90_000,
     })
   }
+}
+
+/** A campaign that is done, in a row by id. */
+export function campaignRow(id: string, changes: Partial<CampaignReportRow> = {}): CampaignReportRow {
+  return {
+    ...{ id, name: `Campaign of ${id}`, status: 'done', changeKind: 'text', changeHash: hex(id) },
+    ...{ fleetConfigId: null, versionNumber: null, planHash: hex(`plan ${id}`), plan: null },
+    rules: { maxInFlight: 500, catchUpSeconds: 604_800, windows: [], retryQuarantined: false, limits: {} },
+    ...{ raised: {}, halt: null },
+    ...{ requestedById: 'user-1', requestedAt: REPORT_NOW - DAY_MS, requestComment: 'please' },
+    approvals: [{ byId: 'user-2', at: new Date(REPORT_NOW - DAY_MS + 1_000).toISOString(), comment: 'fine' }],
+    ...{ startedById: 'user-1', startedAt: REPORT_NOW - DAY_MS + 2_000, closedById: null },
+    ...{ isClosedByItself: null, closeComment: null, endedAt: REPORT_NOW, askedAt: REPORT_NOW - DAY_MS },
+    waveStates: [],
+    ...changes,
+  }
+}
+
+/** What a campaign did with a workload. */
+export function campaignTargetRow(
+  parentId: string,
+  workloadId: string,
+  changes: Partial<CampaignTargetRow> = {},
+): CampaignTargetRow {
+  return {
+    ...{ kind: 'campaign', parentId, parentName: `Campaign of ${parentId}`, workloadId },
+    ...{ workloadName: `name of ${workloadId}`, wave: 0, verdict: 'changes', reason: null, isNewcomer: null },
+    ...{ isProduction: false, instanceCount: 1, baseHash: hex('base'), resultHash: hex(parentId) },
+    ...{ state: 'applied', pushId: uuid(`${parentId}/${workloadId}`), rollbackPushId: null, cause: null },
+    ...{ title: null, startedAt: REPORT_NOW - DAY_MS, endedAt: REPORT_NOW - DAY_MS + 900 },
+    ...changes,
+  }
+}
+
+function addCampaign(material: Material, c: number): void {
+  const id = `cmp_${c}`
+  material.campaigns.push(campaignRow(id))
+  for (const workload of material.workloads) material.campaignTargets.push(campaignTargetRow(id, workload.id))
 }
 
 function addPlan(material: Material, workloadId: string, active: string): void {

@@ -3,6 +3,7 @@ import { alertTexts } from './alerts.ts'
 import { commonTexts } from './common.ts'
 import { defineTexts, language, say } from './define.ts'
 import { formatExact } from './format.ts'
+import { describeCampaignFact, describeCampaignItem } from './report-campaigns.ts'
 import { reportTexts } from './reports.ts'
 
 /**
@@ -31,17 +32,27 @@ const itemTexts = defineTexts({
       accepts_remote_config: 'prend des configs',
       active_config_hash: 'config active',
       added_components: 'composants ajoutés',
+      active_since: 'en vigueur depuis le',
       applied_at: 'appliquée le',
       applied_count: 'appliquées',
       applying_count: 'en application',
       approval_comment: 'commentaire d’approbation',
       approval_id: 'demande',
+      approvals: 'approbations',
       approved_at: 'approuvée le',
       approved_by: 'approuvée par',
       archived_at: 'archivé le',
+      auto_apply_id: 'application d’elle-même',
       base_config_hash: 'config de départ',
       break_glass: 'bris de glace',
       break_glass_reason: 'raison du bris de glace',
+      campaign_id: 'campagne',
+      catch_up_seconds: 'secondes de rattrapage',
+      change: 'changement',
+      change_hash: 'empreinte du changement',
+      close_comment: 'commentaire de fin',
+      closed_by: 'terminée par',
+      clusters: 'clusters',
       config_hash: 'config',
       config_id: 'config',
       content_available: 'contenu conservé',
@@ -54,6 +65,9 @@ const itemTexts = defineTexts({
       draft_config_hash: 'brouillon',
       drift_status: 'écart',
       effective_config_hash: 'config exécutée',
+      end_cause: 'cause de la fin',
+      ended_at: 'fin',
+      environments: 'environnements',
       error_cause: 'cause',
       error_message: 'message d’erreur',
       error_title: 'erreur',
@@ -62,28 +76,49 @@ const itemTexts = defineTexts({
       failed_config_hash: 'config échouée',
       failed_count: 'échouées',
       first_bad_seq: 'premier enregistrement altéré',
+      fleet_config_id: 'configuration de parc',
       gone_count: 'disparues',
+      halt: 'arrêt',
+      halt_gate: 'seuil de l’arrêt',
+      halt_limit: 'limite',
+      halt_title: 'cause de l’arrêt',
+      halt_value: 'valeur',
+      halt_wave: 'vague de l’arrêt',
       head_hash: 'dernière empreinte',
       head_seq: 'dernier enregistrement',
+      instance_count: 'instances',
       instance_uid: 'instance',
+      is_newcomer: 'nouveau',
       is_outdated: 'dépassée',
       is_production: 'production',
       joined_count: 'arrivées ensuite',
       kind: 'genre',
       label: 'libellé',
       labels: 'étiquettes',
+      limits: 'limites',
+      max_in_flight: 'instances à la fois',
       minimum_version: 'version minimale',
+      name: 'nom',
       no_status_count: 'sans réponse',
+      no_way_back_count: 'sans retour possible',
+      outcome: 'issue',
+      outcomes: 'issues',
       phase: 'phase',
+      plan_hash: 'empreinte du plan',
       pod_name: 'pod',
       prev_version: 'version précédente',
+      priority: 'priorité',
+      production_count: 'en production',
       push_comment: 'commentaire de poussée',
       push_id: 'poussée',
       pushed_at: 'poussée le',
       pushed_by: 'poussée par',
       quarantined_config_hashes: 'configs en quarantaine',
+      raised_limits: 'limites relevées',
+      reaches_production: 'atteint la production',
       ready: 'possible',
       reason: 'raison',
+      refused: 'refusés',
       remote_config_status: 'état de la config',
       removed_components: 'composants retirés',
       removed_label_count: 'étiquettes omises',
@@ -91,11 +126,17 @@ const itemTexts = defineTexts({
       requested_at: 'demandée le',
       requested_by: 'demandée par',
       resolved: 'résolue',
+      result_config_hash: 'config d’arrivée',
+      retry_quarantined: 'réessaie ce qui a échoué',
       resolved_at: 'résolue le',
+      rollback_push_id: 'poussée de retour',
       rollback_of_push_id: 'répond à la poussée',
       rule: 'règle',
       scope_records_by_action: 'enregistrements par action',
+      selector: 'sélecteur',
       self_approved: 'approuvée par son auteur',
+      started_at: 'début',
+      started_by: 'lancée par',
       status: 'état',
       submitted_at: 'lancée le',
       target_config_hash: 'config de retour',
@@ -105,9 +146,16 @@ const itemTexts = defineTexts({
       target_group: 'groupe cible',
       target_kind: 'origine du retour',
       type: 'type',
+      verdict: 'plan',
+      verdicts: 'verdicts du plan',
       verified_records: 'enregistrements vérifiés',
       version: 'version',
+      version_number: 'version',
+      wave: 'vague',
+      waves: 'vagues',
+      windows: 'créneaux',
       workload_id: 'collecteur',
+      workload_name: 'nom du collecteur',
     },
     value: {
       applied: 'appliquée',
@@ -181,8 +229,15 @@ export function describeValue(value: FactValue): string {
   return words.value[value] ?? (value === '' ? '–' : value)
 }
 
+/** A fact in its item: some sections have words of their own for what it says. */
+export function describeFactOf(sectionId: string, item: EvidenceItem, key: string): string {
+  const own = sectionId === 'campaigns' ? describeCampaignFact(key, item) : null
+  return own ?? describeValue(item.facts[key] ?? null)
+}
+
 /** What an item says in one line. */
 export function describeItem(sectionId: string, item: EvidenceItem): string {
+  if (sectionId === 'campaigns') return describeCampaignItem(item)
   if (language.value === 'en') return item.summary
   const words = say(itemTexts)
   const { facts, summary } = item

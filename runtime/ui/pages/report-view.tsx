@@ -1,12 +1,12 @@
-import type { EvidenceItem, EvidencePack, EvidenceSection, FactValue } from '../../../lib/wire/reports.ts'
+import type { EvidenceItem, EvidencePack, EvidenceSection } from '../../../lib/wire/reports.ts'
 import { language, say } from '../i18n/define.ts'
 import { formatExact, shortHash } from '../i18n/format.ts'
 import {
   describeFact,
+  describeFactOf,
   describeItem,
   describeSection,
   describeSeverity,
-  describeValue,
   describeWarning,
 } from '../i18n/report-items.ts'
 import { reportTexts } from '../i18n/reports.ts'
@@ -21,6 +21,7 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   config_history: ['status', 'target_count', 'applied_count', 'failed_count', 'pushed_by'],
   current_config: ['status', 'pushed_by', 'applied_at'],
   config_plan: ['status', 'requested_by', 'approved_by', 'target_env'],
+  campaigns: ['status', 'requested_by', 'outcome', 'wave', 'reason'],
   drift: ['drift_status', 'expected_config_hash', 'effective_config_hash'],
   version_intelligence: ['version', 'minimum_version', 'is_outdated'],
   alerts: ['rule', 'resolved_at'],
@@ -30,7 +31,8 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
 
 const HASH = /^[0-9a-f]{64}$/
 
-function Fact({ value }: { value: FactValue | undefined }) {
+function Fact({ sectionId, item, name }: { sectionId: string; item: EvidenceItem; name: string }) {
+  const value = item.facts[name]
   if (value === undefined) return <span class="faint">–</span>
   if (typeof value === 'string' && HASH.test(value))
     return (
@@ -38,7 +40,7 @@ function Fact({ value }: { value: FactValue | undefined }) {
         {shortHash(value)}
       </span>
     )
-  return <>{describeValue(value)}</>
+  return <>{describeFactOf(sectionId, item, name)}</>
 }
 
 function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection }) {
@@ -61,9 +63,12 @@ function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection 
         <details>
           <summary class="faint">{words.allFacts}</summary>
           <Pairs
-            of={Object.entries(item.facts).map(
-              ([key, value]) =>
-                [describeFact(key), <span class="mono wrap">{describeValue(value)}</span>] as const,
+            of={Object.keys(item.facts).map(
+              (key) =>
+                [
+                  describeFact(key),
+                  <span class="mono wrap">{describeFactOf(section.id, item, key)}</span>,
+                ] as const,
             )}
           />
         </details>
@@ -71,7 +76,7 @@ function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection 
       <td class="muted">{item.observed_at ? formatExact(item.observed_at) : '–'}</td>
       {shown.map((key) => (
         <td key={key}>
-          <Fact value={item.facts[key]} />
+          <Fact sectionId={section.id} item={item} name={key} />
         </td>
       ))}
     </tr>

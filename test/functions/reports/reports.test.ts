@@ -33,7 +33,7 @@ const reportRecords = async () =>
   )
 
 describe(PREVIEW, () => {
-  it('answers a pack of ten sections in order, signed with scheme none, whose hashes hold', async () => {
+  it('answers a pack of eleven sections in order, signed with scheme none, whose hashes hold', async () => {
     const answer = await preview(ALL)
     expect(answer).toMatchObject({ status: 200, headers: { 'Content-Type': 'application/json' } })
     const pack = packOf(answer)
@@ -42,6 +42,7 @@ describe(PREVIEW, () => {
       '20 config_history',
       '25 current_config',
       '27 config_plan',
+      '28 campaigns',
       '30 drift',
       '40 version_intelligence',
       '50 alerts',

@@ -8,8 +8,12 @@ import type { EvidencePack } from '../../../lib/wire/reports.ts'
 import { reportFrame, reportMaterial, reportRequest } from '../../support/report-material.ts'
 
 const sizes = { workloads: 6, pushes: 5, events: 40 }
-const build = () =>
-  buildSections(reportMaterial(sizes), reportFrame().request.include, createRedactor(new Map()))
+const build = (campaigns = 0) =>
+  buildSections(
+    reportMaterial({ ...sizes, campaigns }),
+    reportFrame().request.include,
+    createRedactor(new Map()),
+  )
 
 describe('row limits', () => {
   it('give who needs little all of it and share the rest evenly', () => {
@@ -37,11 +41,25 @@ describe('row limits', () => {
     ])
   })
 
+  it('cut the targets of campaigns, of each workload the oldest first, and say so; the campaigns stay', () => {
+    const { sections, warnings } = limitSections(build(40), 'pdf', 500)
+    const kept = sections.find(({ id }) => id === 'campaigns')!.items
+    const count = (resource: string) => kept.filter(({ item }) => item.resource === resource).length
+    expect(count('campaign')).toBe(40)
+    expect(count('campaign_target')).toBeGreaterThan(90)
+    expect(count('campaign_target')).toBeLessThan(240)
+    expect(kept[40]!.item.facts).toMatchObject({ campaign_id: 'cmp_40' })
+    expect(warnings).toContainEqual({
+      code: 'campaigns_truncated',
+      message: expect.stringContaining(`${kept.length} of 280 items`),
+    })
+  })
+
   it('count lines and not items in CSV', () => {
-    const { sections } = limitSections(build(), 'csv', 500)
+    const { sections } = limitSections(build(1), 'csv', 500)
     const lines = sections.flatMap(({ items }) => items.map(({ item }) => Object.keys(item.facts).length))
     expect(lines.reduce((a, b) => a + b)).toBeLessThanOrEqual(500)
-    expect(sections.map(({ items }) => items.length > 0)).toEqual(Array(10).fill(true))
+    expect(sections.map(({ items }) => items.length > 0)).toEqual(Array(11).fill(true))
   })
 
   it('say so when not everything was read in the first place', () => {

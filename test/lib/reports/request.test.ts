@@ -23,7 +23,7 @@ describe('a report request', () => {
     )
   })
 
-  it('includes all ten sections when every flag is false or absent', () => {
+  it('includes all eleven sections when every flag is false or absent', () => {
     const { include } = reportRequest({ scope, include: { alerts: false } })
     expect(Object.entries(include).filter(([, flag]) => !flag)).toEqual([['signed_audit_metadata', false]])
   })
