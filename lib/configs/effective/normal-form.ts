@@ -15,23 +15,12 @@ export interface NormalForm {
   runsProfiles: boolean
 }
 
-/** Telemetry resource attributes that name one instance, one machine or one run. */
-const INSTANCE_ATTRIBUTES = new Set([
-  'container.id',
-  'host.id',
-  'host.ip',
-  'host.mac',
-  'host.name',
-  'k8s.node.name',
-  'k8s.node.uid',
-  'k8s.pod.ip',
-  'k8s.pod.name',
-  'k8s.pod.start_time',
-  'k8s.pod.uid',
-  'os.description',
-  'process.pid',
-  'service.instance.id',
-])
+/**
+ * Telemetry resource attributes of which agent it is, of which build, and where it runs. A supervisor copies the
+ * agent's whole description there, so that two hosts with one config differ in nothing else.
+ */
+const AGENT_ATTRIBUTE =
+  /^(?:service\.(?:instance\.id|name|namespace|version)|(?:cloud|container|host|k8s|os|process)\..+)$/
 
 /** Settings of an `opamp` extension that the supervisor fills in for one instance or one run. */
 const SUPERVISOR_SETTINGS = ['agent_description', 'instance_uid', 'ppid'] as const
@@ -41,14 +30,14 @@ const LOCAL_ADDRESS = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])
 /**
  * The normal form of a config that an agent reports; null when it cannot be read or is empty, which is no
  * report. Left out: uid, parent process, description and local server address of an `opamp` extension, and
- * the telemetry resource attributes listed above.
+ * what the telemetry resource says of the agent itself.
  */
 export function normalForm(reported: string): NormalForm | null {
   const parsed = parseConfig(reported)
   if (!parsed.ok) return null
   const root = sortDeep(parsed.document.root) as ConfigObject
   dropSupervisorSettings(root)
-  dropInstanceAttributes(root)
+  dropAgentAttributes(root)
   const text = stringify(root, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' })
   const service = root['service']
   const pipelines = isObject(service) && isObject(service['pipelines']) ? service['pipelines'] : null
@@ -81,17 +70,16 @@ function dropSupervisorSettings(root: ConfigObject): void {
   }
 }
 
-function dropInstanceAttributes(root: ConfigObject): void {
+function dropAgentAttributes(root: ConfigObject): void {
   const service = root['service']
   const telemetry = isObject(service) ? service['telemetry'] : undefined
   const resource = isObject(telemetry) ? telemetry['resource'] : undefined
   if (!isObject(resource)) return
-  for (const key of Object.keys(resource)) if (INSTANCE_ATTRIBUTES.has(key)) delete resource[key]
+  for (const key of Object.keys(resource)) if (AGENT_ATTRIBUTE.test(key)) delete resource[key]
   // Newer collectors write the resource as a list of name and value.
   const { attributes } = resource
   if (!Array.isArray(attributes)) return
   resource['attributes'] = attributes.filter(
-    (entry) =>
-      !(isObject(entry) && typeof entry['name'] === 'string' && INSTANCE_ATTRIBUTES.has(entry['name'])),
+    (entry) => !(isObject(entry) && typeof entry['name'] === 'string' && AGENT_ATTRIBUTE.test(entry['name'])),
   )
 }

@@ -100,6 +100,38 @@ describe('the normal form', () => {
     expect(first?.text).toContain('deployment.environment: dev')
   })
 
+  it.each([
+    ['service.name', 'edge-vm-1', 'edge-vm-2'],
+    ['service.namespace', 'a', 'b'],
+    ['service.version', '0.148.0', '0.149.0'],
+    ['host.arch', 'amd64', 'arm64'],
+    ['os.type', 'linux', 'windows'],
+    ['k8s.deployment.name', 'gateway', 'edge'],
+    ['cloud.availability_zone', 'eu-1a', 'eu-1b'],
+  ])('is the same for two agents of which a supervisor writes another %s', (key, one, other) => {
+    const asMapping = (value: string) =>
+      effective('a', 1, 1).trimEnd().concat(`\n            ${key}: ${value}\n`)
+    const asList = (value: string) =>
+      `service: {telemetry: {resource: {attributes: [{name: ${key}, value: ${value}}, {name: env, value: x}]}}}\n`
+    for (const text of [asMapping, asList]) {
+      expect(text(one)).not.toBe(text(other))
+      expect(normalForm(text(one))!.hash).toBe(normalForm(text(other))!.hash)
+    }
+  })
+
+  it.each([
+    [
+      'an attribute that says nothing of the agent',
+      'deployment.environment: dev',
+      'deployment.environment: prod',
+    ],
+    ['one that only begins alike', 'deployment.environment: dev', 'hosting: dev'],
+  ])('differs where the telemetry resource differs in %s', (_, from, to) => {
+    const text = effective('a', 1, 1)
+    expect(text).toContain(from)
+    expect(normalForm(text.replace(from, to))!.hash).not.toBe(normalForm(text)!.hash)
+  })
+
   it('differs where a setting differs', () => {
     expect(normalForm(effective('a', 1, 1, '2s'))?.hash).not.toBe(normalForm(effective('a', 1, 1))?.hash)
   })
