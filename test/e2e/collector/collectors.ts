@@ -15,6 +15,8 @@ export interface Collector {
   directory: string
   /** The config that a supervised collector runs now, as the supervisor merged it. */
   mergedConfig(): Promise<string>
+  /** End it, and leave its storage for when it comes back. */
+  leave(): Promise<void>
   /** Start again what was stopped, with the storage it had. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -46,8 +48,10 @@ async function start(
   command: string,
   config: string,
   env: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>> = {},
 ): Promise<Collector> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-e2e-collector-'))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
   const storage = join(directory, 'storage')
   await mkdir(storage)
   const file = join(directory, 'config.yaml')
@@ -71,15 +75,17 @@ async function start(
     process: launch(),
     directory,
     mergedConfig: () => findMergedConfig(storage),
-    async restart() {
+    async leave() {
       isWanted = false
       await collector.process.stop()
+    },
+    async restart() {
+      await collector.leave()
       isWanted = true
       collector.process = launch()
     },
     async stop() {
-      isWanted = false
-      await collector.process.stop()
+      await collector.leave()
       await rm(directory, { recursive: true, force: true })
     },
   }
@@ -96,6 +102,24 @@ export function startSupervised(service: Service, port: number): Promise<Collect
     '/usr/local/bin/otelcol': COLLECTOR,
   })
   return start(join(BIN, 'opampsupervisor'), config, portEnv(port))
+}
+
+/** The supervisor of a host of its own, whose collector runs a config that was there before muster was. */
+export function startHost(service: Service, host: string, source: string): Promise<Collector> {
+  const agent = `agent:
+  config_files: [source.yaml]
+  description:
+    identifying_attributes:
+      service.name: edge-${host}
+    non_identifying_attributes:
+      host.name: ${host}
+`
+  const config = readSnippet('supervisor', {
+    'wss://muster.example.com/v1/opamp': service.opampUrl,
+    '/usr/local/bin/otelcol': COLLECTOR,
+    'agent:\n': agent,
+  })
+  return start(join(BIN, 'opampsupervisor'), config, {}, { 'source.yaml': source })
 }
 
 /** One pod of the Deployment `otel-gateway` under the supervisor, set up as the README says. */
