@@ -282,6 +282,34 @@ export async function openScene(service: Service): Promise<Scene> {
     },
     201,
   )
+  const { id: fleetConfig } = await api.post(
+    '/api/fleet-configs',
+    {
+      name: 'Nodes of the shop',
+      description: 'What every node runs',
+      selector: { match_labels: { 'identity/name': 'otel-node' } },
+    },
+    201,
+  )
+  await api.post(
+    `/api/fleet-configs/${fleetConfig}/versions`,
+    { content: GATEWAY_FASTER, comment: 'Faster batches' },
+    201,
+  )
+  const { id: campaign } = await api.post(
+    '/api/campaigns',
+    {
+      name: 'Faster batches in the shop',
+      change: { kind: 'text', yaml: GATEWAY_FASTER },
+      scope: { workload_ids: [billing, inventory, gateway] },
+    },
+    201,
+  )
+  await api.post(`/api/campaigns/${campaign}/plan`, {}, 202)
+  await eventually('the campaign is planned', async () => {
+    const { status } = await api.get(`/api/campaigns/${campaign}`)
+    return status === 'planned'
+  })
   await Promise.all(leaving.map((agent) => agent.stop()))
   await eventually('somebody is missed', async () => {
     const alerts = (await api.get('/api/alerts')) as { rule: string }[]
@@ -387,7 +415,19 @@ export async function openScene(service: Service): Promise<Scene> {
     { name: 'migrate', path: '/templates/migrate' },
     { name: 'reports', path: `/reports?ids=${billing}` },
     { name: 'audit', path: '/audit' },
+    { name: 'campaigns', path: '/campaigns' },
+    { name: 'campaign', path: `/campaigns/${campaign}` },
+    { name: 'campaign-new', path: '/campaigns/new' },
+    { name: 'fleet-configs', path: '/fleet-configs' },
+    { name: 'fleet-config', path: `/fleet-configs/${fleetConfig}` },
+    { name: 'fleet-config-new', path: '/fleet-configs/new' },
+    { name: 'adopt', path: '/adopt' },
     { name: 'profile', path: '/settings/profile' },
+    { name: 'tokens', path: '/settings/tokens' },
+    { name: 'machines', path: '/settings/machines' },
+    { name: 'label-rules', path: '/settings/label-rules' },
+    { name: 'approval-policy', path: '/settings/approvals' },
+    { name: 'freeze', path: '/settings/freeze' },
     { name: 'users', path: '/settings/users' },
     { name: 'groups', path: '/settings/groups' },
     { name: 'labels', path: '/settings/labels' },
