@@ -3,6 +3,7 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
 import { toBar } from '../logic/campaigns.ts'
+import { DiffText } from '../parts/diff-text.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Track } from '../parts/state.tsx'
@@ -99,10 +100,7 @@ export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPla
                     {group.sample_workload_name}
                   </a>
                 </p>
-                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1). */}
-                <pre class="diff" tabIndex={0}>
-                  {group.diff}
-                </pre>
+                <DiffText of={group.diff} />
               </div>
             ))}
             {plan.group_count > all.length && (

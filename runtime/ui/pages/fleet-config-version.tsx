@@ -4,6 +4,7 @@ import { say } from '../i18n/define.ts'
 import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
+import { DiffText } from '../parts/diff-text.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Table } from '../parts/table.tsx'
 import { WorkloadSearch } from '../parts/workload-search.tsx'
@@ -43,14 +44,7 @@ function Comparison({ id, number, other }: { id: string; number: number; other: 
       {({ from, to, diff, truncated }) => (
         <div class="pane">
           <p>{words.comparison(from, to)}</p>
-          {diff === '' ? (
-            <p class="muted">{words.same}</p>
-          ) : (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1).
-            <pre class="diff" tabIndex={0}>
-              {diff}
-            </pre>
-          )}
+          {diff === '' ? <p class="muted">{words.same}</p> : <DiffText of={diff} />}
           {truncated && <p class="muted">{words.truncated}</p>}
         </div>
       )}
