@@ -43,7 +43,8 @@ export function openChangeNews(parts: {
   publicUrl: string
 }): ChangeNews {
   const { clock, random, hasWebhook } = parts
-  const base = parts.publicUrl.replace(/\/+$/, '')
+  let base = parts.publicUrl
+  while (base.endsWith('/')) base = base.slice(0, -1)
   return {
     async owe(tx, { event, by, reason = '', about: { path, ...about } }) {
       if (!hasWebhook) return

@@ -83,7 +83,8 @@ const SEMICOLONS = () => /("(?:[^"]|"")*"|[^";\r\n]*)(;|\r\n|\n|\r|$)/y
 function readCsv(text: string): Read<{ cells: string[]; line: number }[]> {
   const rows: { cells: string[]; line: number }[] = []
   // Some spreadsheets write semicolons where a comma stands in numbers.
-  const cell = /^[^,\r\n]*;[^,\r\n]*(?:[\r\n]|$)/.test(text) ? SEMICOLONS() : COMMAS()
+  const first = /^[^\r\n]*/.exec(text)?.[0] ?? ''
+  const cell = first.includes(';') && !first.includes(',') ? SEMICOLONS() : COMMAS()
   let row: string[] = []
   let line = 1
   let begins = 1

@@ -79,6 +79,8 @@ describe('the fleet table with fifteen thousand workloads', () => {
   })
 
   test('is filtered, sorted by every column, grouped, and walked with the arrow keys', async () => {
+    // Wide enough for all of them.
+    await page.setViewportSize({ width: 1720, height: 900 })
     figures['filter'] = await measure(page, async () => {
       await page.getByRole('link', { name: '0 degraded' }).click()
       await page.getByText('No workload fits this search.').waitFor()

@@ -63,6 +63,8 @@ describe('the time a workload was last heard of', () => {
   const shown = () => page.locator('main time').last().getAttribute('datetime')
 
   test('moves on while nothing else happens, in the list and on its page', async () => {
+    // Wide enough for the column that says when each was seen last.
+    await page.setViewportSize({ width: 1720, height: 900 })
     for (const path of ['/', `/workloads/${id}`]) {
       await page.goto(path)
       await page.locator('main time').last().waitFor()

@@ -31,7 +31,7 @@ async function setUp() {
       const { isGone, roles } = state
       await state.slow
       if (state.isAway) throw new DatabaseUnavailable('away')
-      const row = { user_id: userId, email: 'a@x', expires_at: expiresAt, groups: roles, roles }
+      const row = { userId, email: 'a@x', expiresAt, groups: roles, roles }
       return isGone ? [] : [row]
     },
   } as unknown as Database
