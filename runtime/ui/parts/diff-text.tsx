@@ -7,7 +7,6 @@ export function DiffText({ of }: { of: string }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1).
     <pre class="diff" tabIndex={0}>
       {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line has no name but its place.
         <span key={at} class={KIND[line[0] ?? '']}>
           {line}
           {'\n'}
