@@ -30,18 +30,25 @@ export class Campaigns {
     void this.#tell(id)
   }
 
-  /** A campaign as the wire shows it. */
-  async record(campaign: StoredCampaign, { withTexts }: { withTexts: boolean }): Promise<CampaignRecord> {
+  /**
+   * A campaign as the wire shows it. A plan may have ended since its row was read: where none is being made, the row is
+   * read again, so that nobody is told of a draft that is planned by no one.
+   */
+  async record(read: StoredCampaign, { withTexts }: { withTexts: boolean }): Promise<CampaignRecord> {
+    const planning = this.planner.progress(read.id)
+    const mayBeStale = planning === null && (read.status === 'draft' || read.status === 'planned')
+    const campaign = (mayBeStale ? await findCampaign(this.parts.db, read.id) : null) ?? read
     const counts = await countRun(this.parts, campaign.id)
-    return toCampaignRecord(campaign, { planning: this.planner.progress(campaign.id), counts, withTexts })
+    return toCampaignRecord(campaign, { planning, counts, withTexts })
   }
 
   async #tell(id: string): Promise<void> {
     try {
+      // Before the row: a plan that ends in between is in it.
+      const planning = this.planner.progress(id)
       const campaign = await findCampaign(this.parts.db, id)
       if (campaign === null) return
       const { all } = await countRun(this.parts, id)
-      const planning = this.planner.progress(id)
       this.parts.hub.broadcast({
         type: 'campaign_update',
         campaign: {

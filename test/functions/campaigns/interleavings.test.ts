@@ -3,6 +3,7 @@ import { Campaigns } from '../../../lib/campaigns/campaigns.ts'
 import { orderTargets } from '../../../lib/campaigns/plan/waves.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
+import { findCampaign } from '../../../lib/store/campaigns.ts'
 import { CommitInDoubt } from '../../../lib/store/db.ts'
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
@@ -123,6 +124,17 @@ const leave = (agent: FakeAgent) => {
   agent.goodbye()
   agent.lose()
 }
+
+describe('a plan', () => {
+  it('that ends while its campaign is read is in what is told of it', async () => {
+    const { id } = (await call('POST', '', asked({}))).json as CampaignRecord
+    const read = (await findCampaign(database.pool, id))!
+    await campaigns.planner.begin(read).done
+    const told = await campaigns.record(read, { withTexts: true })
+    expect(told).toMatchObject({ status: 'planned', plan_hash: expect.any(String) })
+    expect(told).not.toHaveProperty('planning')
+  })
+})
 
 describe('waves', () => {
   it('are found however late in the order their members come', async () => {
