@@ -122,7 +122,8 @@ export function compose(ground: Ground): Composed {
     ...{ db, configs, hub, recommendedVersion, labelRules },
   })
   const tellBrowsers = () => hub.announce({ type: 'resync' })
-  const doubts = new CommitDoubts({ db, timers, log, counters, fleet, labelRules, tellBrowsers })
+  const kept = { counters, fleet, labelRules, recommendedVersion }
+  const doubts = new CommitDoubts({ db, timers, log, ...kept, tellBrowsers })
   const { alerts, webhooks, news } = openAlerting(config, {
     ...{ recommendedVersion, db, clock, random, log, fleet, notices, network: ground.network },
     findConflicts: () => campaigning.fleetConfigs.conflicts(),

@@ -15,6 +15,7 @@ export interface CommitDoubtsParts {
   counters: Pick<FleetCounters, 'load'>
   fleet: Pick<Fleet, 'adoptSettings'>
   labelRules: { reload(): Promise<void> }
+  recommendedVersion: { load(db: Database): Promise<void>; readonly version: string }
   /** Browsers may have missed a frame: they are to fetch again what they show. */
   tellBrowsers(): void
 }
@@ -55,11 +56,14 @@ export class CommitDoubts {
     }
     this.#isWaiting = false
     this.#isAsking = true
-    const { db, log, counters, fleet, labelRules, tellBrowsers } = this.#parts
+    const { db, log, counters, fleet, labelRules, recommendedVersion, tellBrowsers } = this.#parts
     try {
       const looks = [await counters.load(db), await fleet.adoptSettings()]
       await labelRules.reload()
+      const recommended = recommendedVersion.version
+      await recommendedVersion.load(db)
       const adopted = [...new Set(looks.flatMap((look) => look.adopted))]
+      if (recommendedVersion.version !== recommended) adopted.push('recommended version')
       if (adopted.length > 0) {
         log.warn({ count: adopted.length }, TAKEN_OVER)
         tellBrowsers()

@@ -24,6 +24,7 @@ afterEach(async () => {
   expect(db.pending()).toEqual([])
   await ctx.close()
   await database.pool.execute('delete from workloads')
+  await database.pool.execute('delete from settings')
 })
 
 const recorded = async (action: string) =>
@@ -65,4 +66,13 @@ it('the archive hears once of what the service did by itself', async () => {
   await ctx.advance(10_000)
   expect(workload.offered).toEqual([1, 1])
   expect([told, await recorded('config.auto_rollback')]).toEqual([['config.auto_rollback'], 1])
+})
+
+it('the version that the fleet is measured by is what the database holds, also where the answer to it was lost', async () => {
+  const as = (await signIn(ctx)).token
+  db.loseAnswer('settings.recommend-version')
+  const lost = invoke(ctx, 'PUT /api/settings/recommended-version', { as, body: { version: '0.150.0' } })
+  await expect(lost).rejects.toThrow('connection lost at commit')
+  await ctx.advance(5_000)
+  expect(ctx.recommendedVersion.version).toBe('0.150.0')
 })

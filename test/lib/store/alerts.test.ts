@@ -17,6 +17,7 @@ import {
   insertDeliveries,
 } from '../../../lib/store/webhook-deliveries.ts'
 import type { AlertRule } from '../../../lib/wire/alerts.ts'
+import { ALERT_RULES } from '../../../lib/wire/values.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const { pool: db } = await useTestDatabase()
@@ -175,4 +176,12 @@ describe('webhook deliveries', () => {
     expect(await claimDelivery(db, at(20), delays)).toMatchObject({ id: id(3) })
     expect(await claimDelivery(db, at(20), delays)).toBeNull()
   })
+})
+
+it('the table takes every rule that an alert can be of, and no other', async () => {
+  const [row] = await db.query<{ definition: string }>(
+    `select pg_get_constraintdef(oid) as definition from pg_constraint where conname = 'alerts_rule_check'`,
+  )
+  const taken = [...row!.definition.matchAll(/'([a-z_]+)'/g)].map(([, rule]) => rule)
+  expect([...new Set(taken)].sort()).toEqual([...ALERT_RULES].sort())
 })
