@@ -123,10 +123,10 @@ function pickShown(labels: FleetPeer['labels']): FleetPeer['labels'] {
   return shown
 }
 
-/** What operators set stands above what agents say, also where the two name the same thing differently. */
+/** What operators set stands above what agents say; environment and cluster are named here as everywhere in the product. */
 function labelsOf({ labels, trustedLabels }: Workload): FleetPeer['labels'] {
-  const environment = environmentOf(trustedLabels, {})
-  const cluster = clusterOf(trustedLabels, {})
+  const environment = environmentOf(trustedLabels, labels)
+  const cluster = clusterOf(trustedLabels, labels)
   return {
     ...labels,
     ...trustedLabels,

@@ -66,6 +66,20 @@ describe('the neighbours of a workload', () => {
     expect(await targets.peer('w9')).toBeNull()
   })
 
+  it('are none of another environment, whatever label of an agent names it', async () => {
+    const of = (n: number, labels: Record<string, string>) =>
+      workload(n, { labels: { 'k8s.cluster.name': 'eu', 'service.name': `s${n}`, ...labels } })
+    const targets = targetsOver([
+      of(0, { env: 'staging' }),
+      of(2, { 'deployment.environment.name': 'production' }),
+      of(3, { environment: 'staging' }),
+      of(4, { 'deployment.environment': 'staging' }),
+    ])
+    const own = (await targets.peer('w0'))!
+    const radius = blastRadius(NO_CHANGES, own, await read(targets.neighbours(own)))
+    expect(radius.impacted_services.map(({ service_name }) => service_name)).toEqual(['s0', 's3', 's4'])
+  })
+
   it('are nobody where no cluster is named, and the fleet is not looked through', async () => {
     const targets = targetsOver([workload(0, { labels: {} }), workload(2, { labels: {} })])
     expect(await targets.neighbours((await targets.peer('w0'))!)).toBe('[]')
