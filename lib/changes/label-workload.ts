@@ -4,7 +4,12 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type ApprovalClass, approvalClassOf, isLooser, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
+import {
+  type ApprovalClass,
+  approvalClassOf,
+  LOWERING_WAIT_MS,
+  lowersClass,
+} from '../model/approval-policy.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import type { ApprovalActor } from './approval-parts.ts'
@@ -77,8 +82,8 @@ export async function labelWorkload<Refused extends { ok: false }>(
   return outcome.ok ? { ok: true, stricterUntil } : outcome
 }
 
-/** Whether the policy asks less of one class than of the other. */
+/** Whether the labels lower the bar, by the policy that is stored now. */
 async function lowersBar(tx: Db, former: ApprovalClass, own: ApprovalClass, now: Date): Promise<boolean> {
   const { policy } = await readApprovalPolicy(tx, now)
-  return isLooser(policy[former], policy[own])
+  return lowersClass(policy, former, own)
 }

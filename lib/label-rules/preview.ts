@@ -4,7 +4,7 @@ import {
   type ApprovalClass,
   type ApprovalPolicy,
   approvalClassOf,
-  isLooser,
+  lowersClass,
 } from '../model/approval-policy.ts'
 import { namesProduction } from '../model/production.ts'
 import type { StoredLabelRule } from '../store/label-rules.ts'
@@ -128,7 +128,7 @@ function changeOf(
   const classOf = (trustedLabels: Labels) =>
     approvalClassOf({ targetEnv: '', targetGroup: '', labels: workload.labels, trustedLabels })
   const [from, to] = [classOf(before), classOf(after)]
-  const isLowered = (from === 'production' && to !== 'production') || isLooser(policy[from], policy[to])
+  const isLowered = lowersClass(policy, from, to)
   const member = fleetConfigs.membershipOf(workload).configId
   return {
     change: {

@@ -50,10 +50,17 @@ export function stricterRule(a: ApprovalRule, b: ApprovalRule): ApprovalRule {
 }
 
 /** Whether a rule asks less than another one in any point. */
-export const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
+const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
   to.approvals < from.approvals ||
   (to.authorCounts && !from.authorCounts) ||
   (from.validHours !== null && (to.validHours === null || to.validHours > from.validHours))
+
+/**
+ * Whether labels that take a workload from one class to another lower the bar: it leaves production, whatever the policy
+ * asks of it, or the policy asks less of its new class.
+ */
+export const lowersClass = (policy: ApprovalPolicy, from: ApprovalClass, to: ApprovalClass): boolean =>
+  (from === 'production' && to !== 'production') || isLooser(policy[from], policy[to])
 
 /** Whether a policy asks less than another one anywhere. */
 export const lowersBar = (from: ApprovalPolicy, to: ApprovalPolicy): boolean =>

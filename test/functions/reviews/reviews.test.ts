@@ -155,6 +155,16 @@ describe('labels that change which rule holds', () => {
     call(as, `POST ${on(`/config/approvals/${id}/approve`)}`, { comment: 'fine' })
   const byAuthor = { status: 409, json: { code: 'approval_needs_another', reason: 'author' } }
 
+  it('that take a workload out of production are looked at also where the policy asks the same of both', async () => {
+    const rule = { approvals: 2, author_counts: false, valid_hours: 24 }
+    const policy = { production: rule, other: rule, unlabelled: rule }
+    expect((await call(ann, 'PUT /api/approval-policy', policy)).status).toBe(200)
+    await label(ann, { env: 'production' })
+    await label(ann, { env: 'staging' })
+    const [review] = await listed()
+    expect(review).toMatchObject({ kind: 'labels', reason: 'production → other' })
+  })
+
   it('leave approvals under the stricter one until a second administrator accepts them', async () => {
     const until = new Date(ctx.clock.now().getTime() + 24 * HOUR_MS).toISOString()
     expect((await label(ann, { env: 'staging' })).json).toMatchObject({ stricter_until: until })
