@@ -5,9 +5,10 @@ import type { Fleet } from './fleet.ts'
 import type { FleetCounters } from './state/counters.ts'
 import type { Timers } from './state/timers.ts'
 
-/** How long after a doubt the database is asked; those of one outage are settled together. */
+/** How long after a doubtful commit the database is asked; those of one outage are settled together. */
 const ASK_AFTER_MS = 500
 
+/** What the settling of doubtful commits works with. */
 export interface CommitDoubtsParts {
   db: Pick<AuditedDatabase, 'settleDoubts'> & Database
   timers: Timers
@@ -21,9 +22,10 @@ export interface CommitDoubtsParts {
 }
 
 /**
- * A connection that is lost after COMMIT was sent leaves a change that may stand although its caller was told of a
- * failure: nobody moved what is kept in memory of it, and no browser was told. This asks the database what it holds
- * until it answers, takes that over, and lets the outside audit sink hear of what stands. Pushes and rollouts do so themselves, as offers depend on it.
+ * Settles commits that got no answer. When the database connection is lost after COMMIT was sent, the change may stand
+ * although its caller was told of a failure, and neither memory nor browsers know of it. This asks the database until
+ * it answers, takes over what it holds, and tells the outside audit sink of what stands. Pushes and rollouts settle
+ * their own commits in `CommitTurns`, as offers depend on them.
  */
 export class CommitDoubts {
   readonly #parts: CommitDoubtsParts
@@ -35,14 +37,14 @@ export class CommitDoubts {
     this.#parts = parts
   }
 
-  /** It is not known whether a transaction was committed. */
+  /** Note that it is not known whether a transaction was committed. */
   note(): void {
     if (this.#isWaiting) return
     this.#isWaiting = true
     this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
   }
 
-  /** Ask no more: whoever starts next reads all of it. */
+  /** Ask no more: the process that starts next reads everything from the database. */
   stop(): void {
     this.#isStopped = true
   }

@@ -39,9 +39,9 @@ import { WriteBehind } from './state/write-behind.ts'
 const TICK_MS = 1_000
 
 /**
- * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an
- * agent reports, leaves, or fails a config. One process holds one. Its parts do not know each other: each says what it
- * has done as an `Outcome`, and `#follow` says what comes of it.
+ * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an agent
+ * reports, leaves, or fails a config. The owner holds one. Its parts mostly do not know each other: each tells what it
+ * has done as an `Outcome`, and `#follow` calls the parts that have to act on it.
  */
 export class Fleet implements FleetPort {
   readonly state = new FleetState()
@@ -89,7 +89,7 @@ export class Fleet implements FleetPort {
     this.#settings = new WorkloadSettings(parts, this.#turns)
   }
 
-  /** What follows from what a part of the fleet has done. */
+  /** Call the parts that have to act on what another part has done. */
   #follow(outcome: Outcome): void {
     switch (outcome.kind) {
       case 'offer-due':
@@ -128,19 +128,19 @@ export class Fleet implements FleetPort {
   #afterPush({ workload, followed, first }: Outcome & { kind: 'assigned' }): void {
     for (const each of followedPushes(workload)) {
       this.#ends.look(each)
-      // Another one may have failed meanwhile: then nobody is offered anything before that is settled, too.
+      // The workload's other push may have failed meanwhile: then offers wait until that is settled, too.
       if (each !== followed) this.#progress.reconsider(each)
     }
     this.#deps.notices.pushChanged(workload, followed.push)
     this.#deps.notices.workloadChanged(workload)
-    // Also those that joined meanwhile, or say no more that they run it, and those that it is not for: they may be
-    // assigned something else now, too.
+    // Then all other live instances: some joined since the plan or report another config now, and those that the push
+    // is not for may be assigned another push than before.
     const others = [...workload.live.instances()].filter((instance) => !first.has(instance))
     this.offers.fanOut([...first, ...others])
     this.#progress.reconsider(followed)
   }
 
-  /** The failed are judged before anybody is offered anything. */
+  /** Judge the workload's pushes before any instance is offered anything: one that failed must not go out. */
   #afterSettling(workload: Workload): void {
     for (const followed of followedPushes(workload)) {
       this.#ends.look(followed)
@@ -169,20 +169,20 @@ export class Fleet implements FleetPort {
     this.#deps.notices.workloadRemoved(workload.id)
   }
 
-  /** Load what is stored, start the grace of everyone that was live, and begin to keep time. */
+  /** Load what is stored, start the grace of every workload that was live, and begin to call the parts each second. */
   async start(): Promise<void> {
     this.state.startedAtMs = this.#deps.clock.monotonicMs()
     await loadFleet(this.#deps.db, this.state)
-    // What is stored of the rules may be older than they are.
+    // The rules may have changed since their labels were stored with the workloads.
     await this.#settings.relabel()
     this.#presence.startGraces()
-    // A failed target whose rollback a crash prevented fails its push at the start; who stays away, when the grace ends.
+    // A crash may have prevented the rollback of a push with failed targets: such a push fails now.
     this.#forEachPush((followed) => this.#progress.reconsider(followed))
     this.#deps.timers.after(this.#deps.graceMs, () => this.#endStartGrace(0))
     this.#keepTime()
   }
 
-  /** Who has not come back by the end of its grace comes anew, and says nothing more of a push until then. */
+  /** Treat agents that did not come back within their grace as gone: pushes forget them, and they come back as new. */
   #endStartGrace(round: number): void {
     if (this.#isStopped) return
     const { graceMs } = this.#deps
@@ -212,7 +212,7 @@ export class Fleet implements FleetPort {
     })
   }
 
-  /** Take no more, and write down what waits. Agents' connections are the listener's to drop. */
+  /** Take no more messages, and store what waits to be written. The listener drops the agents' connections. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#receiver.isDropping = true
@@ -228,17 +228,17 @@ export class Fleet implements FleetPort {
   }
 
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
-    // A graceful stop writes no disconnected events: they come back to whoever is next.
+    // A graceful stop writes no disconnected events: the agents come back to the next owner.
     if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
   }
 
-  /** What this agent runs in effect, as it was read where it is connected. */
+  /** Take an agent's effective config, which the front that it is connected to has read and stored. */
   effectiveConfigRead(uid: string, form: EffectiveForm): void {
     const instance = this.state.instances.get(uid)
     if (instance !== undefined && !this.#isStopped) this.effectiveConfigs.takeForm(instance, form)
   }
 
-  /** These agents were heard of, without anything new to say. */
+  /** Note that these agents were heard of; they said nothing new. */
   heardOf(instances: Iterable<Instance>): void {
     const now = this.#deps.clock.now()
     const nowMs = this.#deps.clock.monotonicMs()
@@ -251,7 +251,7 @@ export class Fleet implements FleetPort {
     }
   }
 
-  /** An offer of this config did not reach its agent after all: it is due again. */
+  /** An offer of this config did not reach its agent after all: make it due again. */
   offerNotSent(connection: AgentConnection, uid: string, hash: string): void {
     const instance = this.state.instances.get(uid)
     if (instance?.connection !== connection || instance.offer?.hash !== hash) return
@@ -259,12 +259,12 @@ export class Fleet implements FleetPort {
     this.state.outstanding.add(instance)
   }
 
-  /** What became of pushes since the start. */
+  /** What became of pushes since the start, for the metrics. */
   get pushStats(): Readonly<FleetState['pushStats']> {
     return this.state.pushStats
   }
 
-  /** Messages of agents that found no room, on their connection or in the process. */
+  /** How many messages were refused because there was no room for another agent or workload. */
   get refusedAgents(): number {
     return this.#receiver.refusedCount
   }
@@ -300,7 +300,7 @@ export class Fleet implements FleetPort {
   readonly pushTogether: PushEngine['pushTogether'] = (name, actor, requests, alongside) =>
     this.#pushes.pushTogether(name, actor, requests, alongside)
 
-  /** Put a disconnected workload out of the default inventory, and resolve its alerts; again changes nothing. */
+  /** Archive a disconnected workload and resolve its alerts; archiving it twice changes nothing. */
   archive(...of: Parameters<WorkloadLeaving['archive']>): ReturnType<WorkloadLeaving['archive']> {
     return this.#leaving.archive(...of)
   }
@@ -315,17 +315,17 @@ export class Fleet implements FleetPort {
     return this.#leaving.remove(...of)
   }
 
-  /** Nothing is remembered of these agents any more. */
+  /** Forget these agents where they are away; see `WorkloadLeaving.forgetAgents`. */
   forgetAgents(agents: readonly { instanceUid: string; workloadId: string }[]): void {
     this.#leaving.forgetAgents(agents)
   }
 
-  /** Take over what operators have set or deleted where only the database holds it; see `WorkloadSettings.adopt`. */
+  /** Take over what operators set or deleted where memory differs from the database; see `WorkloadSettings.adopt`. */
   adoptSettings(): ReturnType<WorkloadSettings['adopt']> {
     return this.#settings.adopt()
   }
 
-  /** The label rules have changed: every workload has what they give now. */
+  /** The label rules have changed: give every workload the labels that they give now. */
   relabel(): ReturnType<WorkloadSettings['relabel']> {
     return this.#settings.relabel()
   }
@@ -337,14 +337,14 @@ export class Fleet implements FleetPort {
     return this.#settings.setTrustedLabels(...of)
   }
 
-  /** Make the labels that operators set on a workload from those that it has, or refuse to. */
+  /** Replace the labels that operators set on a workload by what a function makes of them, unless it refuses. */
   changeTrustedLabels<Refused extends { ok: false }>(
     ...of: Parameters<typeof WorkloadSettings.prototype.changeTrustedLabels<Refused>>
   ): ReturnType<typeof WorkloadSettings.prototype.changeTrustedLabels<Refused>> {
     return this.#settings.changeTrustedLabels(...of)
   }
 
-  /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
+  /** Pin the config that failed pushes go back to, or unpin it with null, when `work` has stored that. */
   pinKnownGood<Outcome extends { ok: boolean }>(
     id: string,
     hash: string | null,
@@ -360,7 +360,7 @@ export class Fleet implements FleetPort {
     return isRunnable(used, workload === undefined ? [] : this.state.liveInstances(workload), this.#deps)
   }
 
-  /** What an operator's rollback without a named target goes back to; null when nothing fits. */
+  /** The config that an operator's rollback goes back to when none is named; null when nothing fits. */
   async findRollbackTarget(id: string): Promise<FoundRollback | null> {
     const workload = this.state.workloads.get(id)
     if (workload === undefined) return null

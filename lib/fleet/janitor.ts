@@ -16,21 +16,23 @@ import type { Workload } from './state/model.ts'
 const DAY_MS = 86_400_000
 /** Rows removed in one statement: a long one would hold what others wait for. */
 const TRIM_CHUNK = 10_000
-/** Rows looked at together, and things in memory looked at in one turn of the event loop. */
+/** Rows read together, and workloads or instances looked at in one turn of the event loop. */
 export const LOOK_CHUNK = 1_000
-/** How long a reported text that nobody runs is kept, and how many of them at most. */
+/** How long the text of a reported config is kept that no instance runs any more. */
 const REPORTED_KEPT_MS = DAY_MS
+/** How many of these texts are kept at most. */
 export const REPORTED_SPARE_MAX = 10_000
-/** How long the text of a config is kept at least, whatever names it. */
+/** How long the text of a config is kept at least, also where nothing names it. */
 const CONTENTS_KEPT_DAYS = 1
-/** Room is made when so many of the workloads that may be are there, until so many are left. */
+/** Shares of `workloadsMax`: above the first, workloads are removed to make room, down to the second. */
 const CROWDED = 0.9
 const ROOMY = 0.8
-/** A workload that nobody has touched is not removed for want of room before it was away for this long. */
+/** For how long a workload must have been away before it is removed to make room. */
 const UNTOUCHED_KEPT_MS = DAY_MS
 
+/** What the janitor works with. */
 export interface JanitorParts {
-  /** Of the active process: where another one has taken over, it refuses what is to be written. */
+  /** The owner's database: it refuses to write once another process has become the owner. */
   db: Database
   clock: Clock
   log: Log
@@ -40,32 +42,32 @@ export interface JanitorParts {
   archiveDays: number
   eventRetentionDays: number
   alertRetentionDays: number
-  /** Workloads that the process may hold. */
+  /** How many workloads the process may hold. */
   workloadsMax: number
-  /** Agents whose workload is remembered. */
+  /** Of how many agents the workload is remembered; `HOMES_MAX` when absent. */
   homesMax?: number
 }
 
 /** What one sweep did. */
 export interface SweepResult {
   archived: number
-  /** Archived workloads whose days were over. */
+  /** Workloads that had been archived for longer than `archiveDays`. */
   deleted: number
   /** Workloads that were removed to make room for others. */
   displaced: number
   trimmedEvents: number
   trimmedAlerts: number
-  /** Texts of configs whose last push went with its workload. */
+  /** Texts of configs that no push, workload or known-good names any more. */
   removedConfigs: number
 }
 
 const daysAgo = ({ clock }: JanitorParts, days: number) => new Date(clock.now().getTime() - days * DAY_MS)
 
-/** Write what only the active process may: another one knows who runs what, not we. */
+/** Write as the owner: once another process is the owner, this fails, as what this one knows may be out of date. */
 const write = <T>({ db }: JanitorParts, work: (tx: Db) => Promise<T>): Promise<T> =>
   db.transaction('janitor.trim', work)
 
-/** The workloads in which nobody lives that fit, looked through in turns. */
+/** The disconnected workloads that fit, looked for in turns of the event loop. */
 async function absentWorkloads(
   { fleet }: JanitorParts,
   fits: (workload: Workload) => boolean,
@@ -78,7 +80,7 @@ async function absentWorkloads(
   return found
 }
 
-/** Do something to each of these workloads; a fault of one is not the others'. Returns to how many it was done. */
+/** Do something to each of these workloads; a failure for one does not stop the others. Returns how many were done. */
 async function withEach(
   { log }: JanitorParts,
   workloads: readonly Workload[],
@@ -109,7 +111,7 @@ async function archiveExpired(parts: JanitorParts, signal: AbortSignal): Promise
       archivedAt === null && disconnectedAt !== null && disconnectedAt < before,
   )
   return withEach(parts, expired, signal, async ({ id }) => {
-    // Judged once more under the workload's own lock and in the statement: it may come back at any time.
+    // `archive` checks again in the workload's turn and in its statement: an instance may come back at any time.
     const outcome = await fleet.archive(id, null, async () => {})
     return outcome.ok
   })
@@ -124,7 +126,7 @@ async function deleteExpired(parts: JanitorParts, signal: AbortSignal): Promise<
   )
 }
 
-/** Remove workloads, and where their agents belonged: all in one look, for there may be thousands. */
+/** Remove workloads, then forget their agents in a single pass, for there may be thousands of workloads. */
 async function removeEach(
   parts: JanitorParts,
   workloads: readonly Workload[],
@@ -151,9 +153,9 @@ async function forgetHomesOf({ fleet }: JanitorParts, gone: ReadonlySet<string>)
 }
 
 /**
- * Where agents make workloads of their own (a host name that is a pod's name) the dead ones would fill the process long
- * before their days are over, and living ones be refused. Then those go first that were away for longest and that
- * nobody has done anything with: no push, no request, no label, no known-good.
+ * Remove workloads when there are nearly as many as may be. Where each agent makes a workload of its own (a host name
+ * that is a pod's name), those that are gone would fill the process long before they are archived, and live ones would
+ * be refused. Only workloads without a push, request, trusted label and known-good go, the longest away first.
  */
 async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<number> {
   const { clock, fleet, log, workloadsMax } = parts
@@ -198,7 +200,7 @@ async function trim(
 
 const later = (a: Date, b: Date | null) => (b !== null && b > a ? b : a)
 
-/** Forget where agents belonged that nobody has heard of for as long as workloads are kept, and who is one too many. */
+/** Forget agents that were not heard of for `retentionDays`, and those longest silent where there are too many. */
 async function forgetOldHomes(parts: JanitorParts, signal: AbortSignal): Promise<void> {
   const { db, clock, fleet } = parts
   const tooMany = await findAgeOfSeen(db, AGENT_HOMES, parts.homesMax ?? HOMES_MAX)
@@ -234,8 +236,8 @@ async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<
 }
 
 /**
- * One round of the janitor: archive, remove what has had its days, and forget what nothing refers to any more. A step
- * that fails is logged and does not keep the others from running; the next round does what this one could not.
+ * One round of the janitor: archive, remove what was kept for long enough, and forget what nothing refers to any more.
+ * A step that fails is logged and does not keep the others from running; the next round does what this one could not.
  */
 export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<SweepResult> {
   const result: SweepResult = {

@@ -11,7 +11,7 @@ export function canReport(instance: { capabilities: number }): boolean {
   return (instance.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
 }
 
-/** True while a sent offer has had no end. */
+/** True while an offer that was sent to this instance has neither been applied nor failed. */
 export function hasOutstandingOffer(instance: { offer: Offer | null }): boolean {
   return instance.offer !== null && instance.offer.ended === null && instance.offer.lastSentAtMs !== null
 }

@@ -2,7 +2,7 @@ import { canReport, isCapable } from './abilities.ts'
 import type { Reported } from './offer.ts'
 import { standingOf, toReportedConfig } from './standing.ts'
 
-/** What of an instance says how it stands to its config. */
+/** The parts of an instance that decide whether it drifts. */
 interface Held {
   connection: object | null
   isDescribed: boolean
@@ -15,7 +15,7 @@ interface Assigned {
   push: { hash: string }
 }
 
-/** Is a live instance one that should run its assigned config and can say so? No other one ever drifts. */
+/** Can this instance run its assigned config and report so, and is it connected? Only then can it drift. */
 export function isHeldToConfig<Instance extends Held, Push extends Assigned>(
   instance: Instance,
   assigned: Push | null,
@@ -25,7 +25,7 @@ export function isHeldToConfig<Instance extends Held, Push extends Assigned>(
   return isCapable(instance) && canReport(instance) && (assigned === null || isCompatible(instance, assigned))
 }
 
-/** Does a live instance not run what it should? No report is no change. */
+/** Does a live instance not run what it is assigned? False while its reported config is not known. */
 export function isDrifted<Instance extends Held, Push extends Assigned>(
   instance: Instance,
   assigned: Push | null,

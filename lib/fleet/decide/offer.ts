@@ -1,6 +1,6 @@
 import { runsForGood, standsTo } from './standing.ts'
 
-/** Why a config is offered; a generation is never offered twice to an instance without one of the later ones. */
+/** Why a config is offered. The first frame of a generation is 'assigned'; a repeat has one of the other causes. */
 export type OfferCause =
   | 'assigned'
   | 'new-connection'
@@ -9,11 +9,11 @@ export type OfferCause =
   | 'no-status'
   | 'applying-too-long'
 
-/** What we know of one offer made to one instance. */
+/** An offer to one instance, as far as this process knows. */
 export interface Offer {
   readonly pushId: string
   readonly hash: string
-  /** The assignment it was made for. */
+  /** The generation of the assignment that it was made for. */
   readonly generation: number
   /** Its row is stored; only then may a frame go out. */
   readonly isCommitted: boolean
@@ -21,15 +21,17 @@ export interface Offer {
   readonly startedAtMs: number
   /** Monotonic; null until a frame went out. */
   readonly lastSentAtMs: number | null
+  /** Id of the connection that the last frame went out on. */
   readonly lastSentOn: number | null
   readonly sendsOnConnection: number
-  /** How often the answer to a poll gave it again since it was last sent: such a poll says that no answer came. */
+  /** How often a repeated poll was answered with this offer again; such a poll means that the last answer was lost. */
   readonly repeats: number
   /** The socket refused the last frame. */
   readonly wasDropped: boolean
   /** A status for its hash came since the last frame. */
   readonly hasStatus: boolean
   readonly ended: 'applied' | 'failed' | null
+  /** Id of the connection on which it ended. */
   readonly endedOn: number | null
 }
 
@@ -38,20 +40,21 @@ export type Reported =
   | { isKnown: false }
   | { isKnown: true; hash: string; status: 'none' | 'applied' | 'applying' | 'failed'; sinceMs: number }
 
+/** Everything that `decideOffer` judges by: one live instance and what it is assigned. */
 export interface OfferFacts {
   /** What the instance should run; null when nothing is assigned. */
   assignment: { pushId: string; hash: string; generation: number } | null
-  /** The assignment is being changed right now. */
+  /** Offers of the workload are held back while its assignment changes; has nothing to do with an operator's freeze. */
   isFrozen: boolean
   isCapable: boolean
   isCompatible: boolean
-  /** What it can run is being asked. */
+  /** The instance was asked for its component list and has not sent it yet. */
   areComponentsAwaited: boolean
   canReport: boolean
   /** The hash failed on this workload, or on this instance. */
   isQuarantined: boolean
   reported: Reported
-  /** A FAILED of the assigned hash is known to be from before the push: then it does not hold back the offer. */
+  /** A FAILED that the instance reports for the assigned hash is from before the push: it is no reason not to offer. */
   isOldFailure: boolean
   offer: Offer | null
   /** The hash of an earlier offer that was sent and never answered, when it differs from the assigned one. */
@@ -60,11 +63,12 @@ export interface OfferFacts {
   nowMs: number
 }
 
+/** Whether an instance is offered its config now, or why not. */
 export type OfferDecision =
   | { kind: 'offer'; cause: OfferCause }
   /** The instance runs what it should. */
   | { kind: 'satisfied' }
-  /** It was asked as often as may be. */
+  /** It was offered the config `SENDS_MAX` times and has not said what became of it. */
   | { kind: 'straggler' }
   | {
       kind: 'nothing'
@@ -82,10 +86,13 @@ export type OfferDecision =
         | 'waiting'
     }
 
+/** After how long without any status an offer is repeated. */
 export const NO_STATUS_MS = 120_000
+/** After how long in APPLYING an offer is repeated. */
 export const APPLYING_MS = 300_000
+/** How many frames with one offer an instance gets on one connection, repeated polls apart. */
 export const SENDS_MAX = 3
-/** How often a poll that comes again is answered with the same offer again. */
+/** How often a repeated poll is answered with the same offer again. */
 export const REPEATS_MAX = 2
 
 const nothing = (why: Extract<OfferDecision, { kind: 'nothing' }>['why']): OfferDecision => ({
@@ -93,7 +100,7 @@ const nothing = (why: Extract<OfferDecision, { kind: 'nothing' }>['why']): Offer
   why,
 })
 
-/** An agent that never tells: once a generation and connection. */
+/** For an agent that never reports a config status: each generation is sent once on each connection. */
 function decideUnreported(facts: OfferFacts, own: Offer | null): OfferDecision {
   if (own === null || own.lastSentAtMs === null) {
     return own !== null && !own.isCommitted ? nothing('committing') : { kind: 'offer', cause: 'assigned' }
@@ -117,7 +124,7 @@ function decideRepeat(facts: OfferFacts, own: Offer, isApplying: boolean): Offer
   }
   if (isNewConnection) return { kind: 'offer', cause: 'new-connection' }
   if (own.wasDropped) return { kind: 'offer', cause: 'send-dropped' }
-  // It may have begun to apply it and then named another one: that is no end either.
+  // Also where the instance was applying this config and then reported another one: that does not end the offer.
   if (silentMs < NO_STATUS_MS) return nothing('waiting')
   return own.sendsOnConnection >= SENDS_MAX ? { kind: 'straggler' } : { kind: 'offer', cause: 'no-status' }
 }
@@ -128,7 +135,7 @@ function decideRepeat(facts: OfferFacts, own: Offer, isApplying: boolean): Offer
  */
 export function decideOffer(facts: OfferFacts): OfferDecision {
   const decision = decideByReports(facts)
-  // One that runs it already is counted all the same.
+  // Only an offer waits for the component list: an instance that runs the config already is settled without it.
   if (decision.kind === 'offer' && facts.areComponentsAwaited) return nothing('components-awaited')
   return decision
 }
@@ -146,8 +153,8 @@ function decideByReports(facts: OfferFacts): OfferDecision {
   if (own?.ended === 'failed') return nothing('failed-here')
   if (runsForGood(facts, assignment.hash)) return { kind: 'satisfied' }
   if (own?.ended === 'applied' && facts.unansweredOtherHash === null) {
-    // It had applied the config and now names another: on the same connection it did so by itself, which is
-    // drift to be shown, not a reason to push.
+    // The instance had applied the config and now reports another one. On the same connection it changed by itself:
+    // that is drift, which is shown and not corrected.
     return own.endedOn === facts.connectionId
       ? nothing('went-elsewhere')
       : { kind: 'offer', cause: 'new-connection' }
@@ -155,7 +162,7 @@ function decideByReports(facts: OfferFacts): OfferDecision {
   const standing = standsTo(facts, assignment.hash)
   const isApplying = standing === 'applying'
   if (own !== null && own.ended === null) return decideRepeat(facts, own, isApplying)
-  // The same bytes would fail again.
+  // The instance has failed this config: the same bytes would fail again.
   if (standing === 'failed' && !facts.isOldFailure) return nothing('failed-here')
   if (isApplying && facts.nowMs - reported.sinceMs < APPLYING_MS) return nothing('waiting')
   return { kind: 'offer', cause: isApplying ? 'applying-too-long' : 'assigned' }

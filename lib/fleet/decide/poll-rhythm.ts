@@ -1,4 +1,4 @@
-/** How far apart the requests of an agent are that polls, as far as it is known. */
+/** How often an HTTP agent polls, as far as that is known. */
 export interface PollRhythm {
   /** 0 while it is not known. */
   intervalMs: number
@@ -6,13 +6,14 @@ export interface PollRhythm {
   lastMs: number | null
   /** How long it has kept to its interval, up to what makes it established. */
   keptMs: number
-  /** An absence that may have been the first of a slower rhythm; 0 when there was none of late. */
+  /** A recent silence that was far longer than the interval; a second one means a slower rhythm. 0 for none. */
   absenceMs: number
 }
 
+/** The rhythm of an agent of which no poll was seen. */
 export const NO_RHYTHM: PollRhythm = { intervalMs: 0, lastMs: null, keptMs: 0, absenceMs: 0 }
 
-/** The rhythm of a poller that was known before our start. */
+/** The rhythm of a poller from the interval that was stored before this process started. */
 export const storedRhythm = (intervalMs: number): PollRhythm => ({
   ...NO_RHYTHM,
   intervalMs: Math.min(INTERVAL_MAX_MS, intervalMs),
@@ -22,23 +23,23 @@ export const storedRhythm = (intervalMs: number): PollRhythm => ({
 /** A poller is gone after this many of its intervals, and never before the minimum. */
 const MISSED_POLLS = 3
 const GONE_MIN_MS = 90_000
-/** Who polls less often than this is gone between polls: it could not be told from one that died. */
+/** The longest interval that is assumed: a longer one counts as this, so that a dead poller is noticed at last. */
 const INTERVAL_MAX_MS = 1_800_000
-/** A rhythm that was kept for so long is not changed by one absence. */
+/** A rhythm that was kept for this long is not changed by one long silence. */
 const ESTABLISHED_MS = 60_000
 
 /** After how much silence a poller counts as gone. */
 export const goneAfterMs = ({ intervalMs }: Pick<PollRhythm, 'intervalMs'>): number =>
   Math.max(GONE_MIN_MS, MISSED_POLLS * intervalMs)
 
-/** What a value shrinks to while something shorter is seen for some time: to a half within its own length. */
+/** What a duration shrinks to while shorter ones are seen: it halves in as much time as it is long. */
 const fade = (valueMs: number, timeMs: number): number =>
   valueMs === 0 ? 0 : valueMs * 2 ** (-timeMs / valueMs)
 
 /**
  * The rhythm after one more request. Requests that come sooner, because the agent has something to say, shorten it
- * slowly. A silence after which it was gone is an absence of one that had a rhythm, and its new rhythm when it comes
- * again.
+ * slowly. One silence long enough to count as gone does not change an established rhythm; after a second such silence
+ * the shorter of the two is the new interval.
  */
 export function notePoll(rhythm: PollRhythm, nowMs: number): PollRhythm {
   const { intervalMs, lastMs, keptMs, absenceMs } = rhythm

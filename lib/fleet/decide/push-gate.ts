@@ -1,8 +1,8 @@
-/** The ways by which a config can begin to be pushed. Whatever else pushes is added here, and says what it is held to. */
+/** The ways by which a push can begin. A new way is added here, and to `HELD_BY` with the gates that apply to it. */
 export const PUSH_PATHS = [
   /** An operator pushes an approved request, to all or in stages. */
   'request',
-  /** The same without what is asked of others, in the open. */
+  /** An operator breaks the glass: pushes without an approval or in a freeze, with a reason for the audit trail. */
   'break-glass',
   /** An operator goes back to what ran there: to a hash, or to the pinned known-good. */
   'rollback',
@@ -18,39 +18,41 @@ export const PUSH_PATHS = [
   'rollout-rollback',
 ] as const
 
+/** One of the ways by which a push can begin. */
 export type PushPath = (typeof PUSH_PATHS)[number]
 
-/** What can keep a push from beginning, in the order in which it is asked. */
+/** What can keep a push from beginning, in the order of checking. Not the gates of a rollout's stages. */
 export const PUSH_GATES = ['archived', 'frozen', 'held', 'kept-in-git', 'busy', 'quarantined'] as const
 
+/** One of the reasons for which a push may not begin. */
 export type PushGate = (typeof PUSH_GATES)[number]
 
-/** What is known of a workload, and of a config for it, as it is asked. */
+/** What the gates look at: a workload, and the config that is to be pushed to it. */
 export interface PushFacts {
   isArchived: boolean
-  /** Why its config is frozen now; null when it is not. */
+  /** The reason of the freeze that it is in now; null when it is in none. */
   frozenFor: string | null
-  /** Campaigns are to leave it alone. */
+  /** An operator has put a hold on it: campaigns leave it alone. */
   isHeld: boolean
-  /** Who keeps its config in Git; null for nobody. */
+  /** Its owner in Git; null when it has none. */
   managedBy: string | null
-  /** Something that was pushed there has not come to its end. */
+  /** An earlier push to it is still open. */
   isBusy: boolean
   /** It failed this config before, as a whole or in one of its instances. */
   isQuarantined: boolean
 }
 
-/** What whoever pushes may pass by all the same. */
+/** Gates that do not apply to this one push. */
 export interface PushExemptions {
   /** The request comes from this owner in Git. */
   gitOwner?: string | null
-  /** The approval says that what failed is tried again. */
+  /** The approval says that a config that failed here is to be tried again. */
   retriesQuarantined?: boolean
-  /** This push is what is taken back: that it has not ended is no reason to wait. */
+  /** The push that is being taken back: that it is still open does not make the workload busy. */
   ownPushId?: string | null
 }
 
-/** Which gates hold each path back. A rollback is never refused because of what somebody else has planned. */
+/** Which gates apply to each path. No rollback is refused because of a freeze, a hold or an owner in Git. */
 const HELD_BY: Readonly<Record<PushPath, readonly PushGate[]>> = {
   request: ['archived', 'frozen', 'kept-in-git'],
   'break-glass': ['archived'],
@@ -67,7 +69,7 @@ export interface ClosedGate {
   ok: false
   code: 'gate-closed'
   gate: PushGate
-  /** Of a freeze its reason, of Git its owner; else empty. */
+  /** For `frozen` the reason of the freeze, for `kept-in-git` the owner; else empty. */
   about: string
 }
 

@@ -1,36 +1,38 @@
 import type { PushPhase, PushStatus } from '../../store/pushes.ts'
 
-/** How many targets of a push stand where. Instances that joined after its end are not among them. */
+/** How many targets of a push are in which state. Instances that joined after the push had ended are not counted. */
 export interface TargetCounts {
   targets: number
   applying: number
   applied: number
   failed: number
-  /** Those of the failed that never said so: they were lost as often as a target may be. */
+  /** Those of the failed that never reported FAILED, but were lost `LOSSES_MIN` times. */
   lostOut: number
   straggler: number
   gone: number
-  /** Targets lost at least once after their offer, without a goodbye and not by us. */
+  /** Targets whose connection ended at least once after their offer, without a goodbye and not ended by muster. */
   lost: number
   /** All such losses together. */
   losses: number
 }
 
+/** Everything that `decidePush` judges by. */
 export interface PushFacts {
   status: PushStatus
   isSuperseded: boolean
-  /** Held open until a last stage ends. */
+  /** A push in stages: it stays pending until its last stage ends. */
   isStaged: boolean
-  /** It takes the members of a rollout back to what others run. */
+  /** It takes the members of a rollout back to the config of the other instances. */
   isScoped: boolean
   hasSent: boolean
   counts: TargetCounts
   /** After a loss, at least one lost target came back or an instance joined. */
   hasReturned: boolean
-  /** Of all that were assigned it and are live or away for less than the grace: everyone failed it. */
+  /** Every instance that is assigned it, and is live or away for less than the grace, has failed it. */
   hasEveryoneFailed: boolean
 }
 
+/** The status and phase that a push has by its facts. */
 export interface PushVerdict {
   status: PushStatus
   phase: PushPhase
@@ -38,7 +40,7 @@ export interface PushVerdict {
   cause: 'lost_while_applying' | null
 }
 
-/** So often at least are targets lost before that says something of the config. */
+/** How many losses it takes before they count against the config. */
 export const LOSSES_MIN = 3
 
 function isLost({ counts, hasReturned }: PushFacts): boolean {
@@ -51,7 +53,7 @@ function isLost({ counts, hasReturned }: PushFacts): boolean {
   )
 }
 
-/** Where a push stands: pending, then applied or failed; applied may still fail; never back. */
+/** Judge a push: it is pending, then applied or failed. An applied push may still fail; a failed one stays failed. */
 export function decidePush(facts: PushFacts): PushVerdict {
   const { counts } = facts
   if (facts.status === 'failed') return { status: 'failed', phase: 'failed', cause: null }
@@ -66,7 +68,7 @@ export function decidePush(facts: PushFacts): PushVerdict {
   if (counts.failed > counts.lostOut) return { status: 'failed', phase: 'failed', cause: null }
   if (isLost(facts)) return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
   const isDecided = counts.applied + counts.straggler + counts.gone + counts.lostOut === counts.targets
-  // Nobody runs it, and some died of it: that is no silence.
+  // No instance runs it and some were lost with it: that is a failure and not just a missing answer.
   if (isDecided && counts.applied === 0 && counts.lostOut > 0)
     return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
   if (isDecided && counts.applied > 0 && !facts.isStaged)
@@ -77,8 +79,9 @@ export function decidePush(facts: PushFacts): PushVerdict {
 }
 
 /**
- * One instance that fails what others run says something of the instance and nothing of the config: the way back is
- * open until each of its targets has ended, and has failed only where nobody took it.
+ * Judge a push that takes members back to the config of the others. An instance that fails what others run says
+ * something of that instance and nothing of the config: the push is open until each target has ended, and it has failed
+ * only where no target applied it.
  */
 function decideScoped({ counts, hasSent }: PushFacts): PushVerdict {
   const pending = (phase: PushPhase): PushVerdict => ({ status: 'pending', phase, cause: null })
@@ -92,19 +95,20 @@ function decideScoped({ counts, hasSent }: PushFacts): PushVerdict {
   return { status: 'failed', phase: 'failed', cause }
 }
 
-/** A revision that a rollback could go back to. */
+/** A config that a rollback could go back to. */
 export interface RollbackCandidate {
   hash: string
   isQuarantined: boolean
-  /** Every reported component list lacks something it needs. */
+  /** No live instance has all the components that it uses, as far as their lists say. */
   isInvalid: boolean
 }
 
+/** The config to go back to: the pinned known-good, or one that was applied before. */
 export type RollbackTarget = { hash: string; kind: 'last_known_good' | 'previous' }
 
 /**
- * What an automatic rollback goes back to: the pinned known-good where it fits, else the newest applied
- * revision that does; null when there is none, and then nothing moves.
+ * What a rollback goes back to when nobody names a config: the pinned known-good where it fits, else the newest applied
+ * revision that does; null when there is none, and then nothing is pushed.
  */
 export function chooseRollbackTarget(
   failedHash: string,

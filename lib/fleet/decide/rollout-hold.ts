@@ -9,19 +9,19 @@ interface Standing {
   stageIndex: number
 }
 
-/** The stage goes on only when an operator promotes it, and none has. */
+/** Is the running stage a canary that no operator has promoted yet? Has nothing to do with a workload's hold. */
 export function isHeld({ stages, progress, stageIndex }: Standing): boolean {
   return stages[stageIndex]?.canary !== undefined && progress[stageIndex]?.promotedAt === undefined
 }
 
-/** The chosen instances run it, and nobody else will until an operator promotes it. */
+/** The canary stage has converged, and no other instance gets the config until an operator promotes it. */
 export function awaitsPromotion(rollout: Standing): boolean {
   const progress = rollout.progress[rollout.stageIndex]
   return rollout.status === 'running' && isHeld(rollout) && progress?.convergedAt != null
 }
 
 /**
- * The status as it is shown: a canary that waits is `succeeded`, one that went to everybody is `promoted`. Stages that
+ * The status as it is shown: a canary that waits is `succeeded`, one that went to all is `promoted`. Stages that
  * go on by themselves end as `succeeded`.
  */
 export function shownStatus(rollout: Standing): RolloutStatus {

@@ -7,14 +7,14 @@ import type {
   StageProgress,
 } from '../../store/rollouts.ts'
 
-/** The members of all started stages as the gates see them. */
+/** The members of all started stages as the gates see them. Instances waived by an operator are in no gate's list. */
 export interface StageFacts {
   isLast: boolean
   plan: StagePlan
   members: number
   memberUids: readonly string[]
   applied: number
-  /** Members that will not answer any more: asked three times, or gone. */
+  /** Members that will not answer any more: stragglers, gone, or lost each time they applied the config. */
   silentUids: readonly string[]
   /** Members that are connected, or away for less than the grace. */
   living: number
@@ -22,23 +22,24 @@ export interface StageFacts {
   unhealthyUids: readonly string[]
   /** Members that do not run the config though they had the time to. */
   driftedUids: readonly string[]
-  /** Since when every member that can has applied; null while some have not. */
+  /** For how long the stage has been converged, halts apart; null while it has not converged. */
   convergedForMs: number | null
-  /** It goes on only when an operator says so, and none has. */
+  /** The stage is a canary that no operator has promoted yet. */
   isHeld: boolean
 }
 
+/** What a rollout does next. */
 export type StageVerdict =
   | { kind: 'wait' }
-  /** Everyone has applied: the dwell begins. */
+  /** Every member has applied or will not answer any more, and at least one has applied: the dwell begins. */
   | { kind: 'converged' }
   | { kind: 'advance' }
   | { kind: 'complete' }
   | ({ kind: 'halt' } & Omit<RolloutHalt, 'stage'>)
 
-/** The most members of which a gate may be untrue. */
+/** How many members may fail a gate before it halts the rollout. */
 export const GATE_LIMIT = 0
-/** How many instances named in a halt. */
+/** How many instances a halt names at most. */
 const NAMED_MAX = 50
 
 const haltFor = (gate: RolloutHalt['gate'], value: number, uids: readonly string[]): StageVerdict => ({
@@ -46,7 +47,7 @@ const haltFor = (gate: RolloutHalt['gate'], value: number, uids: readonly string
   instanceUids: uids.slice(0, NAMED_MAX),
 })
 
-/** Where a stage stands: wait, dwell, go on, end, or halt with the gate that says why. */
+/** What the running stage does next: wait, begin its dwell, go on, complete, or halt with the gate that says why. */
 export function decideStage(facts: StageFacts): StageVerdict {
   const offenders: Record<RolloutGate, readonly string[]> = {
     no_failure: facts.failedUids,
@@ -57,7 +58,7 @@ export function decideStage(facts: StageFacts): StageVerdict {
     const uids = offenders[gate]
     if (uids.length > GATE_LIMIT) return haltFor(gate, uids.length, uids)
   }
-  // What nobody runs any more is proved by nobody, whatever they said before.
+  // Without a member that is still there nothing proves the config, whatever the members said before.
   if (facts.living === 0) return haltFor('no_member', facts.members, facts.memberUids)
   if (facts.applied + facts.silentUids.length < facts.members) return { kind: 'wait' }
   if (facts.applied === 0) return haltFor('no_answer', facts.silentUids.length, facts.silentUids)
@@ -66,7 +67,7 @@ export function decideStage(facts: StageFacts): StageVerdict {
   return { kind: facts.isLast ? 'complete' : 'advance' }
 }
 
-/** How many instances in all a stage wants of those that can take the config; at least one. */
+/** How many of the eligible instances are members once this stage has started; at least one, where any is eligible. */
 export function stageSize(plan: StagePlan, eligible: number): number {
   const wanted = 'count' in plan ? plan.count : Math.ceil((eligible * plan.percentage) / 100)
   return Math.min(eligible, Math.max(1, wanted))
@@ -75,7 +76,7 @@ export function stageSize(plan: StagePlan, eligible: number): number {
 const STAGES_MAX = 20
 const DWELL_MAX_S = 7 * 86_400
 
-/** Stages that cannot be followed as they are; `index` says which one. */
+/** Why a list of stages is refused; where one stage is at fault, `index` says which, from 0. */
 export type StageRefusal = Refusal<
   | 'stage-count-invalid'
   | 'stage-dwell-invalid'
@@ -112,7 +113,7 @@ function refuseStage(stage: StagePlan, index: number, before: StagePlan | undefi
   return isSmaller ? refuse('stage-not-larger', { index }) : null
 }
 
-/** When a stage that is being watched has been so for long enough; null while that is not known. */
+/** When the dwell of a stage ends by the wall clock, time in a halt not counted; null while it has not converged. */
 export function dwellEndsAt({ dwellMs }: StagePlan, progress: StageProgress): Date | null {
   if (progress.convergedAt === null) return null
   const sinceText = progress.resumedAt ?? progress.convergedAt

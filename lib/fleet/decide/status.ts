@@ -5,12 +5,12 @@ export type HealthVerdict = 'healthy' | 'unhealthy' | 'starting'
 
 /** How long a start, a stop or a bad turn after an offer may take before the workload shows it. */
 export const DEGRADED_DELAY_MS = 60_000
-/** From this share of the live instances on, being unhealthy is the workload's trouble and not some instances'. */
+/** From this share of unhealthy live instances on, the workload as a whole is shown as unhealthy. */
 export const UNHEALTHY_SHARE = 0.5
-/** An agent that stops says so right after it called itself unhealthy: those last words are let pass. */
+/** An agent that stops often reports itself unhealthy just before it leaves: for so long that does not count. */
 const LAST_WORDS_MS = 1_000
 
-/** Health as one word: no report is not an outage, and a start is not one either. */
+/** Health as one word. An agent without a report counts as healthy; one that starts or stops is `starting`. */
 export function judgeHealth(health: HealthNode | null): HealthVerdict {
   if (health === null || health.healthy) return 'healthy'
   if (health.status === 'StatusStarting' || health.status === 'StatusStopping') return 'starting'

@@ -20,10 +20,10 @@ export interface AwaitedTarget {
   awaitedMs: number
   /** A frame of this offer went out to it. */
   wasSent: boolean
-  /** Where else it belongs by now. */
+  /** It was moved to another workload, or is assigned another push of its own; null when neither. */
   isElsewhere: 'workload' | 'rollout' | null
   hasDeparted: boolean
-  /** Null while it is connected; counted from our start at the earliest. */
+  /** Null while it is connected; counted from the start of this process at the earliest. */
   awayMs: number | null
   isCapable: boolean
   isCompatible: boolean
@@ -32,18 +32,19 @@ export interface AwaitedTarget {
   runsAnother: boolean
 }
 
+/** The state in which a target ends, and why. */
 export interface TargetEnd {
   state: 'gone' | 'straggler'
   cause: TargetEndCause
 }
 
-/** By then each repeat of an offer has had its time, and a question before it what the instance runs. */
+/** Enough time for every repeat of an offer, and for a question before the first about what the instance runs. */
 const OFFERED_MAX_MS = NO_STATUS_MS * SENDS_MAX + 120_000
 const APPLYING_MAX_MS = APPLYING_MS * SENDS_MAX
 
 /**
- * The end of a target that does not end by its own word, or null while there is still something to wait for. This is
- * what bounds every push: whatever keeps an instance from answering, one of these comes.
+ * The end of a target that does not report one itself, or null while its answer is still waited for. This bounds every
+ * push: whatever keeps an instance from answering, its target ends.
  */
 export function decideTargetEnd(target: AwaitedTarget, graceMs: number): TargetEnd | null {
   const gone = (cause: TargetEndCause): TargetEnd => ({ state: 'gone', cause })
@@ -58,7 +59,7 @@ export function decideTargetEnd(target: AwaitedTarget, graceMs: number): TargetE
   return { state: 'straggler', cause: causeOfSilence(target) }
 }
 
-/** Why a target that is there is waited for no longer. */
+/** Why a connected target is waited for no longer. */
 export function causeOfSilence({
   state,
   runsAnother,

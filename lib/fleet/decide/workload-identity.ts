@@ -52,7 +52,7 @@ const SUPERVISOR_CAPABILITIES =
 const SDK_DISTRIBUTIONS =
   /^(elastic|splunk-otel|aws-otel|opentelemetry-(java|python|node|js|dotnet|php|ruby))/
 
-/** What says that an agent is an application's SDK, or a bridge that manages others: never push a config to it. */
+/** Is this agent an application's SDK, or a bridge that manages other agents? No config is ever pushed to those. */
 export function isExcludedFromConfigs(attributes: ReadonlyMap<string, string>): boolean {
   if (attributes.get('service.name') === BRIDGE) return true
   if ((attributes.get('telemetry.sdk.language') ?? '') !== '') return !namesCollector(attributes)
@@ -64,7 +64,7 @@ function namesCollector(attributes: ReadonlyMap<string, string>): boolean {
   return (attributes.get('os.description') ?? '').toLowerCase().includes('otelcol')
 }
 
-/** `collector` by what it says of itself, by what it reports, or by a supervisor's capabilities; else `sdk`. */
+/** `collector` by its description, by what it reports, or by the capabilities of a supervisor; else `sdk`. */
 export function classifyAgent(
   attributes: ReadonlyMap<string, string>,
   evidence: { capabilities: number; reportsComponents: boolean; runsPipelines: boolean },
@@ -77,6 +77,6 @@ export function classifyAgent(
   return (evidence.capabilities & SUPERVISOR_CAPABILITIES) === SUPERVISOR_CAPABILITIES ? 'collector' : 'sdk'
 }
 
-/** Does this attribute of a description label the workload? What operators set is never taken from an agent. */
+/** Does this attribute of a description label the workload? Trusted labels are never taken from an agent. */
 export const isWorkloadLabel = (key: string): boolean =>
   key !== 'service.name' && key !== 'service.version' && !key.startsWith(TRUSTED_PREFIX)

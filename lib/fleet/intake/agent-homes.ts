@@ -2,7 +2,7 @@ import { HOMES_MAX } from '../state/agent-limits.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 
-/** Remembers where agents belong and in which rhythm they poll, beyond their connections and beyond our own end. */
+/** Remembers the workload of each agent and how often it polls, while it is away and across restarts of muster. */
 export class AgentHomes {
   readonly #parts: Pick<FleetParts, 'deps' | 'state' | 'writer'>
 
@@ -10,7 +10,7 @@ export class AgentHomes {
     this.#parts = parts
   }
 
-  /** It said that it belongs to this workload. */
+  /** Note that the instance's description names this workload. */
   remember(instance: Instance, workload: Workload): void {
     const { homes } = this.#parts.state
     homes.delete(instance.uid)
@@ -19,7 +19,11 @@ export class AgentHomes {
     this.#store(instance, workload)
   }
 
-  /** An interval that is longer than our start waits for others is stored, and again when it is another one. */
+  /**
+   * Store the poll interval of an instance that polls slowly (more than half a grace apart), so that it is waited for
+   * long enough after a restart. The stored interval is renewed when it has changed by half, and cleared when it is at
+   * most a quarter of a grace.
+   */
   rememberRhythm(instance: Instance, workload: Workload): void {
     const { storedIntervalMs: stored } = instance
     const intervalMs = Math.round(instance.rhythm.intervalMs)

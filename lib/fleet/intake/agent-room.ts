@@ -17,12 +17,12 @@ export class AgentRoom {
     this.#parts = parts
   }
 
-  /** What an agent is told that finds no room; null when there is some. */
+  /** The answer that refuses an agent for which there is no room; null when there is room. */
   check(known: Instance | undefined, connection: AgentConnection, report: AgentReport): ServerMessage | null {
     return this.#checkAgents(known, connection) ?? this.#checkWorkloads(report)
   }
 
-  /** Whoever is new to a connection, or to the process, must find room there. */
+  /** An agent that is new on this connection, or new to the process, needs room there. */
   #checkAgents(known: Instance | undefined, connection: AgentConnection): ServerMessage | null {
     if (known?.connection === connection) return null
     const { deps, state } = this.#parts
@@ -37,7 +37,7 @@ export class AgentRoom {
     )
   }
 
-  /** A description that names a workload that is not there must find room for it: it stays when the agent is gone. */
+  /** A description that names a new workload needs room for it: the workload stays when the agent is gone. */
   #checkWorkloads({ attributes, uid }: AgentReport): ServerMessage | null {
     const { deps, state } = this.#parts
     const { workloads: most } = deps.agentLimits

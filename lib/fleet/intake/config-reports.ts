@@ -12,7 +12,7 @@ import { endOffer, noteOfferAnswered, settleEarlierOffers } from '../state/offer
 import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, quarantineInstance } from '../state/state.ts'
 
-/** Turns what instances say of their remote config into the state of the push it belongs to. */
+/** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
   readonly #parts: FleetParts
 
@@ -20,11 +20,11 @@ export class ConfigReports {
     this.#parts = parts
   }
 
-  /** Take the remote config status of a report; true when it was news. One that is whole has nothing to add. */
+  /** Take the remote config status of a report; true when it was news. `isWhole`: the report holds the full state. */
   take(instance: Instance, report: AgentReport, isWhole: boolean): boolean {
     const status = report.remoteConfigStatus
     if (status === null) {
-      // A full report without one: it has never received a config.
+      // A full report without a remote config status: the instance has never received a config.
       if (isWhole && !instance.reported.isKnown) this.becomeNone(instance)
       return false
     }
@@ -41,7 +41,7 @@ export class ConfigReports {
     return this.#takeStatus(instance, status, status.status, report.attributes !== null)
   }
 
-  /** Nothing was ever said, and nothing will be: the instance counts as one without a config. */
+  /** Stop waiting for the instance to say what it runs: from now on it counts as one without a remote config. */
   becomeNone(instance: Instance): void {
     this.#parts.state.unknownReported.delete(instance)
     instance.reported = {
@@ -61,7 +61,7 @@ export class ConfigReports {
     const before = instance.reported
     const isSame = before.isKnown && before.hash === hash && before.status === status
     const nowMs = this.#parts.deps.clock.monotonicMs()
-    // Read once and only where it is news: some agents say the same long text with every beat.
+    // The error text is classified once and only where it is news: some agents send the same long text each time.
     let read: AgentError | null = null
     const error = () => {
       if (status === 'failed') read ??= this.#parts.deps.classifyError(errorMessage)
@@ -87,7 +87,7 @@ export class ConfigReports {
   ): void {
     const target = followed.targets.get(instance.uid)
     const offer = instance.offer?.generation === followed.push.generation ? instance.offer : null
-    // Without an offer of ours it is an old word, which the offer decision judges.
+    // Without a row in this push the status is from before it: what it means is up to the offer decision.
     if (target === undefined || target.state === 'superseded') return
     if (status === 'failed' && !isNews(instance, followed, target, isFullReport)) return
     if (offer !== null) {
@@ -99,7 +99,7 @@ export class ConfigReports {
     }
     if (status !== 'applying') settleEarlierOffers(instance)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
-    // A word of applying after the end is late, not a new beginning, unless a new offer went out since.
+    // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
     if (target.state === state && !isLostOut(target)) return
     if (!moveTarget(followed, target, state, this.#parts.deps.clock.now(), error())) return
@@ -112,13 +112,13 @@ export class ConfigReports {
     const { workload } = instance
     if (workload === null) return
     const { hash, pushId } = followed.push
-    // A later push of the same config by an operator has lifted it already, and storage keeps none for the former.
+    // A later push of the same config has lifted the quarantine already, and storage keeps none for the earlier push.
     if (followed.isPushedAgain) return
     quarantineInstance(workload, hash, instance.uid)
     this.#parts.writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
   }
 
-  /** The connection ended without a goodbye, and not by us: an offer under way was lost with it. */
+  /** An instance's connection ended without a goodbye, and not by muster: note a loss if an offer was under way. */
   lost(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
@@ -128,7 +128,7 @@ export class ConfigReports {
     const now = this.#parts.deps.clock.now()
     noteLoss(followed, target, now)
     if (target.losses >= LOSSES_MIN && moveTarget(followed, target, 'failed', now, LOST_OUT)) {
-      // It would die of the next offer, too.
+      // The next offer would most likely end it again.
       endOffer(instance, 'failed')
       this.#parts.state.outstanding.delete(instance)
       this.#quarantineInstance(instance, followed)
@@ -138,8 +138,8 @@ export class ConfigReports {
   }
 
   /**
-   * One that cannot say what became of a config was lost. Soon after its offer, time and again, it died of the config
-   * and would of the next offer; one that stayed for a while lives with it.
+   * Note the loss of an instance that cannot report what became of a config. Lost `LOSSES_MIN` times in a row, each
+   * time soon after the offer, it is taken to crash on the config; one that stayed for a while can run it.
    */
   #lostUnheard(instance: Instance, followed: FollowedPush, target: PushTarget): void {
     const sentAtMs = instance.offer?.lastSentAtMs ?? null
@@ -151,7 +151,7 @@ export class ConfigReports {
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
-  /** A lost instance is here again. */
+  /** An instance came back after it was lost while it applied a config. */
   returned(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
@@ -160,14 +160,14 @@ export class ConfigReports {
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 
-  /** It said goodbye, its grace is over, or it belongs elsewhere: who is left decides anew. */
+  /** An instance said goodbye, its grace is over, or it moved away: the other targets decide about the push. */
   gone(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined) return
     const end = instance.hasDeparted ? 'left' : instance.connection === null ? 'disconnected' : 'moved_away'
     this.#endAsGone(followed, target, end)
-    // Also when it had failed or applied.
+    // Also when its target had failed or applied before.
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 
@@ -179,7 +179,7 @@ export class ConfigReports {
     this.#releaseJoiner(followed, target)
   }
 
-  /** A grace after our start is over: who has not come back by the end of its own will not. */
+  /** A grace after this process started is over: drop the joiners that have not come back within their own. */
   releaseAbsent(followed: FollowedPush): void {
     const { deps, state } = this.#parts
     const nowMs = deps.clock.monotonicMs()
@@ -189,10 +189,10 @@ export class ConfigReports {
   }
 
   /**
-   * One that joined after the push had ended and is here no more says nothing that is still of use, where it runs the
-   * config, cannot tell, or left without an answer: its row goes with it, or a push that stays active would keep one of
-   * every instance that ever was. One that failed the config, or was lost with it, is remembered for as long as its
-   * home.
+   * Remove the row of an instance that joined after the push had ended and is not here any more, where it ran the
+   * config, could not report, or left without an answer: else a push that stays active would keep a row of every
+   * instance that ever was. The row of one that failed the config, or was lost with it, stays until its agent is
+   * forgotten.
    */
   #releaseJoiner(followed: FollowedPush, { instanceUid: uid, state, losses }: PushTarget): void {
     if (this.#parts.state.instances.has(uid) || losses > 0) return
@@ -205,19 +205,19 @@ export class ConfigReports {
     })
   }
 
-  /** An instance that could not report before the change of its capabilities, or no longer can. */
+  /** An instance's capabilities changed: end its target if it takes or reports no remote config any more. */
   capabilitiesChanged(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined || !isOpen(target)) return
     if (isCapable(instance) && canReport(instance)) return
-    // Nothing will come from it: it is gone as far as this push is concerned.
+    // No answer will come from it any more.
     this.#endAsGone(followed, target, 'capability_lost')
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 }
 
-/** Was the config offered on the connection that the instance is on, or does it say that it applies it? */
+/** Was the push's config sent on the instance's present connection, or does the instance report to be applying it? */
 function isUnderWay(instance: Instance, { push }: FollowedPush): boolean {
   if (standsTo(instance, push.hash) === 'applying') return true
   const { offer, connection } = instance
@@ -226,8 +226,8 @@ function isUnderWay(instance: Instance, { push }: FollowedPush): boolean {
 }
 
 /**
- * Is a FAILED of the assigned hash about this push? Not when the instance had said the same before the offer:
- * then only a fresh word counts, one after APPLYING or apart from a full report on the offer's connection.
+ * Is a FAILED of the assigned hash about this push? An instance that had reported FAILED for it before the offer may
+ * only be repeating that: then FAILED counts after APPLYING, or on the offer's connection outside a full report.
  */
 function isNews(
   instance: Instance,

@@ -22,7 +22,7 @@ export class Descriptions {
     this.#homes = homes
   }
 
-  /** It says what it is. */
+  /** Take an instance's description: its attributes, and the workload that they name. */
   take(instance: Instance, attributes: ReadonlyMap<string, string>, wasLive: boolean): void {
     const { state } = this.#parts
     const version = attributes.get('service.version') ?? ''
@@ -48,14 +48,14 @@ export class Descriptions {
     if (!instance.reported.isKnown && canReport(instance)) state.unknownReported.add(instance)
   }
 
-  /** It speaks without a description: it is where it was. */
+  /** A known instance is live again but has not described itself: it stays in the workload that it was in. */
   arriveAgain(instance: Instance, workload: Workload): void {
     if (!instance.isDescribed) this.#presence.awaitDescription(instance)
     this.#arrive(instance, workload, workload)
     if (instance.isDescribed) this.#presence.announce(instance, workload)
   }
 
-  /** What it was built with, or what it runs, is known anew. */
+  /** Work out the instance's type again: its attributes, its components or what it runs in effect have changed. */
   reclassify(instance: Instance): void {
     if (instance.attributes !== null) {
       instance.isExcluded = isExcludedFromConfigs(instance.attributes)
@@ -65,7 +65,7 @@ export class Descriptions {
         runsPipelines: instance.runsPipelines,
       })
     }
-    // Also one that has not said what it is counts with it.
+    // Also an instance that has not described itself counts in its workload.
     if (instance.workload !== null) this.#presence.touch(instance, instance.workload)
   }
 
@@ -87,7 +87,7 @@ export class Descriptions {
       lastSeenAt: now,
       labels: {},
       handLabels: {},
-      // Before anybody looks at it: no config and no policy ever sees it without.
+      // Set from the beginning: no config and no policy may ever see the workload without its rule labels.
       ruleLabels: this.#parts.deps.ruleLabels(identity.keys),
       acceptsRemoteConfig: false,
       remoteConfigStatus: null,
@@ -112,7 +112,7 @@ export class Descriptions {
     this.#parts.writer.workload(workload)
   }
 
-  /** Its description names another workload now: it leaves the one and joins the other. */
+  /** The instance's description names another workload now: take it out of the former one. */
   #moveAway(instance: Instance, former: Workload, wasLive: boolean): void {
     this.#reports.gone(instance)
     former.instances.delete(instance)
@@ -124,7 +124,7 @@ export class Descriptions {
 
   /** An instance is live in a workload from now on. */
   #arrive(instance: Instance, workload: Workload, former: Workload | null): void {
-    // A reconnect within the grace after our own start is no news: it was this process that had been away.
+    // A reconnect within the grace after the start of muster is no event: muster had been away, not the agent.
     instance.isAnnounced = former === workload && this.#parts.state.knownAtStart.delete(instance.uid)
     this.#presence.arrive(instance, workload)
   }

@@ -7,19 +7,19 @@ import type { WriteBehind } from '../state/write-behind.ts'
 
 /** Normal forms kept by raw hash: a fleet of one config has as many raw texts as it has instances. */
 export const FORMS_MAX = 20_000
-/** Texts that are being read or wait to be, and their bytes; whoever comes past this is asked again later. */
+/** How many texts wait or are being read, and their length in UTF-16 units; past this they are asked for later. */
 export const UNDER_WAY_MAX = 1_000
 export const UNDER_WAY_BYTES_MAX = 67_108_864
-/** Bytes of one effective config; no longer one is read. */
+/** Bytes of one effective config; a longer one is not read and counts as no config. */
 export const EFFECTIVE_BYTES_MAX = 2_097_152
-/** Texts that are read at once; those that wait do so here, where what they hold is counted. */
+/** Texts that are read at the same time; the others wait in the queue here, where their size is counted. */
 const READ_AT_ONCE = 4
-/** When a text is tried again for which there was no room. */
+/** How long to wait where the reader is busy. */
 const RETRY_MS = 1_000
 /** Instances that are asked again each second, once there is room. */
 const ASKED_AT_ONCE = 50
 
-/** What is kept with an agent of the config that it runs in effect. */
+/** The fields of an agent that this module reads and writes. */
 export type RunsConfig = Pick<
   Instance,
   | 'uid'
@@ -31,14 +31,14 @@ export type RunsConfig = Pick<
   | 'runsProfiles'
 >
 
-/** What effective configs are read and stored with. */
+/** What this module works with; a front, too, reads effective configs, of agents that are no `Instance`. */
 export interface EffectiveParts<Agent extends RunsConfig> {
   deps: Pick<FleetDeps, 'normalise' | 'timers'>
   writer: Pick<WriteBehind, 'reportedConfig' | 'hasRoomForConfigs'>
   tell(outcome: { kind: 'effective-config-read'; instance: Agent }): void
 }
 
-/** A normal form that is stored, with the hash of the raw text that it was read from. An empty hash: it is no config. */
+/** A normal form that is stored elsewhere, and the hash of its raw text. With an empty `hash` the text is no config. */
 export interface EffectiveForm extends Omit<NormalForm, 'text'> {
   rawHash: string
 }
@@ -50,8 +50,8 @@ interface Text<Agent> {
 }
 
 /**
- * Turns reported effective configs into normal forms, each distinct raw text once. What finds no room is not read and
- * not taken for unreadable: its instance is asked for it again.
+ * Turns reported effective configs into normal forms, each distinct raw text once. A text for which there is no room is
+ * not read, and its instance is asked for it again later.
  */
 export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
   readonly #parts: EffectiveParts<Agent>
@@ -62,7 +62,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
   #underWayBytes = 0
   #reading = 0
   #isPaused = false
-  /** Live instances whose effective config found no room. */
+  /** Live instances that are to be asked again, because there was no room for their effective config. */
   readonly #owed = new Set<Agent>()
 
   constructor(parts: EffectiveParts<Agent>) {
@@ -79,7 +79,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     }
   }
 
-  /** Take the effective config of a report. An empty one is no report: the former stays. */
+  /** Take the effective config of a report. An empty one is ignored: the former stays. */
   take(instance: Agent, reported: ReportedEffectiveConfig): void {
     let bytes = 0
     for (const { body } of reported.files.values()) bytes += body.byteLength
@@ -108,7 +108,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     else this.#askLater(instance)
   }
 
-  /** Its effective config was read and stored elsewhere. */
+  /** Take what a front has read and stored: the normal form of this agent's effective config. */
   takeForm(instance: Agent, { rawHash, ...form }: EffectiveForm): void {
     if (rawHash === instance.rawEffectiveHash) return
     this.#owed.delete(instance)
@@ -116,11 +116,11 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     this.#settle(instance, { ...form, text: '' })
   }
 
-  /** Each second: ask a few of those that found no room, once there is some. */
+  /** Each second: ask some of the instances again for whose effective config there was no room, once there is. */
   tick(): void {
     let asked = 0
     for (const instance of this.#owed) {
-      // Whoever comes back is asked for everything.
+      // An instance that comes back is asked for its full state anyhow.
       if (instance.connection === null) this.#owed.delete(instance)
       else if (instance.connection.transport === 'ws' && asked < ASKED_AT_ONCE && this.takeOwed(instance)) {
         asked++
@@ -130,7 +130,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     }
   }
 
-  /** True when this instance is to be asked for its full state, because its effective config is owed; asked once. */
+  /** True, once, when there is room now for an effective config that had none: ask the instance for its full state. */
   takeOwed(instance: Agent): boolean {
     if (this.#owed.size === 0 || !this.#owed.has(instance)) return false
     const isCrowded =
@@ -140,14 +140,14 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     return !isCrowded && this.#owed.delete(instance)
   }
 
-  /** The stored texts of these normal forms are gone: whoever reports one again has it stored again. */
+  /** The stored texts of these normal forms were removed: when one is reported again, it is stored again. */
   forget(hashes: readonly string[]): void {
     const gone = new Set(hashes)
     for (const [rawHash, form] of this.#known)
       if (form !== null && gone.has(form.hash)) this.#known.delete(rawHash)
   }
 
-  /** Read, and so store, every text anew that is reported from now on. */
+  /** Forget every normal form: each text that is reported from now on is read and stored anew. */
   forgetAll(): void {
     this.#known.clear()
   }
@@ -202,7 +202,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     for (const instance of instances) {
       if (instance.rawEffectiveHash !== rawHash) continue
       this.#settle(instance, form)
-      // Its text could not be kept for the database: it is asked for it again.
+      // There was no room to keep the text for the database: the instance is asked for it again.
       if (!isKept) this.#askLater(instance)
     }
     this.#readNext()
@@ -230,8 +230,8 @@ const PARENT_PROCESS = /(\bppid: )\d+/g
 const NO_UID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Take out what a supervisor writes into each instance's copy (its uid, its process, its own port), so that
- * a fleet of one config is parsed once and not once an instance.
+ * Replace what a supervisor writes into each instance's copy (uid, process id, its own port), so that a config that
+ * many instances run is parsed once and not once for each of them.
  */
 function blotOut(text: string, uid: string): string {
   const dashed = `${uid.slice(0, 8)}-${uid.slice(8, 12)}-${uid.slice(12, 16)}-${uid.slice(16, 20)}-${uid.slice(20)}`

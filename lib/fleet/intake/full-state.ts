@@ -5,9 +5,9 @@ import type { FleetParts } from '../state/parts.ts'
 import { FULL_STATE_BURST, FULL_STATE_REFILL_MS } from './new-instance.ts'
 
 /**
- * May there be more to say than a report with a description says? No connection tells a poller that we were away: it
- * goes on with what has changed since its last words, which may have been to a process that is gone, or lost. Asked of
- * one that was heard of before, when it lacks something that it announces.
+ * May a report with a description still be less than the full state? A poller does not notice that muster restarted or
+ * that a message was lost: it goes on sending only what has changed. So a report that lacks something that the agent's
+ * capabilities announce counts as a part. Ask this only of an agent that was known before.
  */
 export function isPart(report: AgentReport, capabilities: number): boolean {
   const announces = (capability: number) => (capabilities & capability) !== 0
@@ -19,19 +19,19 @@ export function isPart(report: AgentReport, capabilities: number): boolean {
   )
 }
 
-/** Is this instance to be asked for its full state now? Notes that it is. */
+/** Is this instance to be asked for its full state now? If so, this counts as one request to it. */
 export function askFullState(
   { deps, state }: Pick<FleetParts, 'deps' | 'state'>,
   instance: Instance,
   { hasGap, isRetransmission }: { hasGap: boolean; isRetransmission: boolean },
 ): boolean {
   const isMissing = !instance.isDescribed || (!instance.reported.isKnown && canReport(instance))
-  // A poller that was asked and goes on as if it was not may never have got the answer.
+  // A poller that was asked and sends no full state may never have got the answer that asked it.
   const mayBeLost = isRetransmission || (isMissing && instance.connection?.transport === 'http')
   const isDue = hasGap || (instance.hasAskedFullState ? mayBeLost : isMissing)
   const nowMs = deps.clock.monotonicMs()
   if (!isDue || !takeToken(instance, nowMs)) return false
-  // What is waited for is waited for since it was asked first.
+  // The wait counts from the first request, not from the newest.
   if (!instance.hasAskedFullState) instance.fullStateAskedMs = nowMs
   if (instance.workload !== null && !instance.reported.isKnown) state.unknownReported.add(instance)
   return true

@@ -8,7 +8,7 @@ export const OUR_CAPABILITIES =
   SERVER_CAPABILITIES.offersRemoteConfig |
   SERVER_CAPABILITIES.acceptsEffectiveConfig
 
-/** How many full-state requests an instance may be sent at once, and how long one takes to come back. */
+/** How many full-state requests an instance may be sent in a row, and after how long it may be sent one more. */
 export const FULL_STATE_BURST = 5
 export const FULL_STATE_REFILL_MS = 10_000
 

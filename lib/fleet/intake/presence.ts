@@ -10,13 +10,13 @@ import type { FleetParts } from '../state/parts.ts'
 import type { ConfigReports } from './config-reports.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
 
-/** How long a live connection may leave the question open what it runs. */
+/** How long to wait for a live instance to say what it is and what it runs. */
 const UNKNOWN_MS = 60_000
 
-/** No number goes on from this one: whoever speaks next is asked about what is missing in between. */
+/** A sequence number that no message continues: whatever comes next is a gap, and the full state is asked for. */
 const NO_ONES_NUMBER = -2
 
-/** Who is here: connections, graces, and the status of workloads that follows from them. */
+/** Keeps which instances are connected, away within the grace, or gone, and when a workload becomes disconnected. */
 export class Presence {
   readonly #parts: FleetParts
   readonly #reports: ConfigReports
@@ -41,7 +41,7 @@ export class Presence {
     if (before !== null) this.#forgetOn(before, instance)
     instance.rival = before
     instance.connection = connection
-    // What was sent on the old connection and not answered there is settled by what it says on this one.
+    // What the instance says on this connection is newer than any offer that was sent on the old one.
     settleEarlierOffers(instance)
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false
@@ -59,20 +59,20 @@ export class Presence {
     if (before === null) {
       instance.connectedAt = this.#parts.deps.clock.now()
       instance.connectedAtMs = this.#parts.deps.clock.monotonicMs()
-      // A poller has one connection for all its polls: what was sent or ended on it before it went is not of this one.
+      // A poller keeps one connection object for all its polls: after an absence it counts as a new connection.
       forgetOfferConnection(instance)
     }
     if (isBack) this.#reports.returned(instance)
   }
 
-  /** It starts from the beginning on a connection that did not end: what it was applying was lost with its process. */
+  /** The agent restarted while its connection stayed open: what it was applying was lost with its process. */
   startedAnew(instance: Instance): void {
     this.#reports.lost(instance)
     forgetOfferConnection(instance)
     this.#reports.returned(instance)
   }
 
-  /** Two polled under this uid: what was said may be of the other one, and is asked again of the one that keeps it. */
+  /** Two agents polled under one uid: what is known may be the other's, so whichever keeps the uid is asked. */
   toldApart(instance: Instance): void {
     instance.sequenceNum = NO_ONES_NUMBER
     instance.fullStateTokens = Math.max(1, instance.fullStateTokens)
@@ -85,19 +85,19 @@ export class Presence {
     if (bound?.size === 0) this.#parts.state.byConnection.delete(connection.id)
   }
 
-  /** It has a workload since before, and has not said what it is in this process: that is waited for. */
+  /** Wait for the description of an instance whose workload is known from before but that has not described itself. */
   awaitDescription(instance: Instance): void {
     instance.undescribedSinceMs = this.#parts.deps.clock.monotonicMs()
     this.#parts.state.awaitingDescription.add(instance)
   }
 
-  /** It has said what it is, or left. */
+  /** The instance has described itself, or left. */
   endDescriptionWait(instance: Instance): void {
     instance.undescribedSinceMs = null
     this.#parts.state.awaitingDescription.delete(instance)
   }
 
-  /** It was asked, and does not say: from now on it is taken as what its workload is. */
+  /** Stop waiting for descriptions that do not come: such an instance counts as what its workload is. */
   #giveUpDescriptions(nowMs: number): void {
     for (const instance of this.#parts.state.awaitingDescription) {
       const { undescribedSinceMs: sinceMs, workload } = instance
@@ -111,14 +111,14 @@ export class Presence {
     }
   }
 
-  /** Write into the workload's history that it is connected, once. */
+  /** Write into the workload's history that the instance is connected, once. */
   announce(instance: Instance, workload: Workload): void {
     if (instance.isAnnounced) return
     instance.isAnnounced = true
     this.event(instance, workload, 'connected')
   }
 
-  /** Write into the workload's history. */
+  /** Write an event of the instance into the workload's history. */
   event(
     instance: Instance,
     workload: Workload,
@@ -148,13 +148,13 @@ export class Presence {
       workload.archivedAt = null
       this.#parts.writer.workload(workload)
     }
-    // Whoever lists a new workload is to see at once what it is; with more instances it can wait its turn.
+    // The first instance decides what a list shows of a workload, so its record follows at once; later ones can wait.
     if (workload.live.count === 1 && deriveWorkload(workload, this.#parts.deps.clock.monotonicMs()))
       this.#parts.writer.workload(workload)
     this.#parts.writer.deriveSoon(workload)
   }
 
-  /** Take an instance out of the count of its workload; the grace begins when nobody is left. */
+  /** Take an instance out of the count of its workload; with the last one the workload's grace begins. */
   uncount(instance: Instance, workload: Workload): void {
     workload.live.remove(instance)
     if (workload.live.count === 0) this.startGrace(workload)
@@ -177,7 +177,7 @@ export class Presence {
     instance.hasDeparted = how === 'goodbye'
     this.#parts.state.away.add(instance)
     this.endDescriptionWait(instance)
-    // Of one that never said what it is there is nothing to remember.
+    // There is nothing to remember of an instance that never described itself.
     if (workload === null && !instance.isDescribed) this.forget(instance)
     if (workload === null) return
     if (instance.isAnnounced) this.event(instance, workload, 'disconnected')
@@ -186,7 +186,7 @@ export class Presence {
     this.uncount(instance, workload)
   }
 
-  /** At our start everybody may still be on its way: who polls slowly, for longer than others. */
+  /** After the start of this process every workload has a grace; one with a slow poller has a longer one. */
   startGraces(): void {
     const { graceMs } = this.#parts.deps
     const longest = new Map<string, number>()
@@ -204,7 +204,7 @@ export class Presence {
     this.#parts.state.inGrace.add(workload)
   }
 
-  /** Each second: what only time changes. */
+  /** Each second: end the graces and waits whose time is over. */
   tick(): void {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     this.#endGraces(nowMs)
@@ -244,7 +244,7 @@ export class Presence {
     }
   }
 
-  /** Nothing is remembered of this instance any more. */
+  /** Drop everything that is held of this instance but its poll rhythm, which is kept for when it comes back. */
   forget(instance: Instance): void {
     this.#parts.state.away.delete(instance)
     this.#parts.state.outstanding.delete(instance)
@@ -257,7 +257,7 @@ export class Presence {
     instance.workload?.instances.delete(instance)
   }
 
-  /** Its workload was deleted: it is asked for its full state, and registers as new. */
+  /** The instance's workload was deleted: ask it for its full state, with which it registers as new. */
   startOver(instance: Instance): void {
     const { deps, state } = this.#parts
     state.outstanding.delete(instance)
@@ -277,7 +277,7 @@ export class Presence {
       fullStateAskedMs: deps.clock.monotonicMs(),
     } satisfies Partial<Instance>)
     const ask = { capabilities: OUR_CAPABILITIES, reportFullState: true }
-    // A poller, and one whose socket had no room, is asked by the answer to its next message.
+    // A poller, or an instance whose socket had no room, is asked by the answer to its next message.
     const outcome = tellAgent(instance.connection, instance.uidOnWire, ask)
     if (outcome === 'dropped') instance.hasAskedFullState = false
   }
@@ -288,7 +288,7 @@ export class Presence {
     }
   }
 
-  /** Note the health of a report; an unhealthy turn is timed from its beginning. */
+  /** Note since when the instance has not been healthy; a start or stop counts as not healthy here. */
   noteHealth(instance: Instance): void {
     const isBad = judgeHealth(instance.health) !== 'healthy'
     if (!isBad) instance.unhealthySinceMs = null

@@ -15,17 +15,17 @@ import { askFullState, isPart } from './full-state.ts'
 import { createInstance, OUR_CAPABILITIES } from './new-instance.ts'
 import type { Presence } from './presence.ts'
 
-/** How long after a goodbye something that was sent beside it may come. */
+/** How long after a goodbye a message that was sent before it may still arrive. */
 const ECHO_MS = 10_000
 
-/** What a message was answered, and who is to be looked at for an offer now. */
+/** The answer to a message, and the instance that may be due an offer now. */
 export interface Taken {
   message: ServerMessage
-  /** Null where the message was not taken in: then nothing is offered. */
+  /** Null where nothing is to be offered, as after a refusal or a goodbye. */
   heard: { instance: Instance; isRepeated: boolean } | null
 }
 
-/** Takes reports in: one synchronous step a message, without waiting for anything. */
+/** Takes reports in: each message in one synchronous step, so that two are never mixed. */
 export class Receiver {
   readonly #parts: FleetParts
   readonly #presence: Presence
@@ -36,7 +36,7 @@ export class Receiver {
   readonly #descriptions: Descriptions
   readonly #room: AgentRoom
   messageCount = 0
-  /** Set on a stop or a loss of the lock: what ends from then on was ended by us. */
+  /** Set when this process stops: a connection that ends from then on was ended by muster and is no loss. */
   isDropping = false
 
   constructor(
@@ -63,7 +63,7 @@ export class Receiver {
     return this.#room.refusedCount
   }
 
-  /** What an instance runs in effect was read: it says more of what the instance is. */
+  /** An instance's effective config was read: it may change what type of agent the instance is. */
   effectiveConfigRead(instance: Instance): void {
     this.#descriptions.reclassify(instance)
   }
@@ -97,7 +97,7 @@ export class Receiver {
     const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
     const isWhole =
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
-    // Words were lost together with the old connection or process: what it runs is not known until it says so.
+    // Messages were lost with the old connection or agent process: what it runs is not known until it says so again.
     if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection)
     this.#merge(instance, report, wasLive, isWhole)
@@ -117,7 +117,7 @@ export class Receiver {
     if (instance?.connection != null) {
       if (instance.connection !== connection) return plain({ capabilities: OUR_CAPABILITIES })
       instance.sequenceNum = report.sequenceNum
-      // What it says with its goodbye about a config still counts; its last health does not.
+      // What an agent says about a config with its goodbye still counts; the health in it does not.
       if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
       this.#presence.leave(instance, 'goodbye')
       instance.departedOn = connection.id
@@ -126,8 +126,8 @@ export class Receiver {
   }
 
   /**
-   * A beat that was sent beside the goodbye and came after it. An agent that starts again also begins with a bare
-   * message and a small number: on another socket, with a number far from the goodbye's, or later.
+   * Is this a heartbeat that was sent before the goodbye and arrived after it? An agent that starts again may begin
+   * with a bare message, too, but on another socket, with a number far from the goodbye's, or later.
    */
   #isEcho(instance: Instance, { id, transport }: AgentConnection, report: AgentReport): boolean {
     const { hasDeparted, departedOn, awaySinceMs, sequenceNum } = instance
@@ -148,7 +148,7 @@ export class Receiver {
     if (home !== undefined) {
       instance.workload = home
       home.instances.add(instance)
-      // Until it says what it is, it is what its workload is.
+      // Until the instance describes itself, it is taken for what its workload is.
       instance.type = home.type
       instance.isExcluded = !home.acceptsRemoteConfig
     }
@@ -156,8 +156,8 @@ export class Receiver {
   }
 
   /**
-   * Two sockets that both talk under one uid are two agents: the newcomer gets a new uid. One that continues
-   * the numbers of the other is the same agent that moved.
+   * Two sockets on which messages with one uid alternate are two agents: the later one gets a new uid. A message that
+   * continues the sequence of the other socket comes from the same agent, which moved.
    */
   #checkRival(instance: Instance, connection: AgentConnection, report: AgentReport): ServerMessage | null {
     if (instance.evictedConnectionId === connection.id) return this.#newUid()
@@ -170,7 +170,7 @@ export class Receiver {
     return null
   }
 
-  /** Keep the sequence; true when messages were lost. The same number again is a retransmission. */
+  /** Keep the sequence number; true when messages were lost. The same number again is a retransmission. */
   #noteSequence(instance: Instance, connection: AgentConnection, report: AgentReport): boolean {
     const before = instance.sequenceNum
     instance.sequenceNum = report.sequenceNum
@@ -187,7 +187,7 @@ export class Receiver {
     if (instance.connection?.transport === 'http') instance.rhythm = notePoll(instance.rhythm, nowMs)
     instance.lastMessageAt = now
     instance.lastMessageMs = nowMs
-    // The 16 bytes of a known agent are the same again; keeping these would keep every agent's last frame.
+    // The uid's bytes are a view into the frame: replacing equal ones would keep each agent's last frame in memory.
     if (report.uidOnWire.length !== 16 || instance.uidOnWire.length !== 16)
       instance.uidOnWire = report.uidOnWire
     const hasNewCapabilities = report.hasCapabilities && report.capabilities !== instance.capabilities
@@ -240,9 +240,10 @@ export class Receiver {
 }
 
 /**
- * It describes itself and counts from the beginning again on the connection that it was on: a poller has one for all its
- * polls, and a gateway's socket stays open for the others that it carries. A socket that is new to it says so by itself.
- * One that died after its first message begins with the same number: over HTTP that is a message sent twice.
+ * Did the agent restart on a connection that stayed open? It then describes itself and counts from the beginning
+ * again. A poller has one connection for all its polls, and a gateway's socket stays open for the other agents on it; a
+ * restart on a new socket shows by the socket. An agent that died after its first message begins with the same
+ * number again; over HTTP that cannot be told from a message sent twice.
  */
 function isNewStart(
   instance: Instance,

@@ -25,7 +25,7 @@ export class WorkloadLeaving {
     this.#turns = turns
   }
 
-  /** Put a disconnected workload out of the default inventory; again changes nothing. */
+  /** Archive a disconnected workload, which takes it out of the default inventory; twice changes nothing. */
   archive(
     id: string,
     actor: AuditActor | null,
@@ -46,8 +46,8 @@ export class WorkloadLeaving {
         return isAbsent(workload) ? { ok: true, resolved } : { ok: false, code: 'workload-not-disconnected' }
       })
       if (!outcome.ok) return outcome
-      // Whoever came between the last look and the commit's answer came to an archived workload, and its next write
-      // takes it out of the archive.
+      // An instance that came between the last look and the commit's answer came to a workload that is archived in the
+      // database; the workload's next write takes it out of the archive there.
       if (isAbsent(workload)) workload.archivedAt = now
       deps.notices.workloadChanged(workload)
       deps.notices.alertsResolved(outcome.resolved)
@@ -55,7 +55,7 @@ export class WorkloadLeaving {
     })
   }
 
-  /** Remove a workload whose time is over, where `isRemoved` did so and nobody came meanwhile; whether it is gone. */
+  /** Remove a workload by `isRemoved`, unless an instance comes meanwhile. Returns whether it is gone. */
   async discard(id: string, isRemoved: (tx: Db) => Promise<boolean>): Promise<boolean> {
     const { ok } = await this.#turns.act('workload.discard', null, id, async (act) => {
       const workload = this.#parts.state.workloads.get(id)
@@ -92,7 +92,7 @@ export class WorkloadLeaving {
     })
   }
 
-  /** It is gone from the database: from memory as well. Its alerts went with it. */
+  /** A workload was deleted from the database: drop it from memory, and tell that its alerts are over. */
   #gone(workload: Workload, open: readonly Alert[]): void {
     const { deps, tell } = this.#parts
     const resolvedAt = deps.clock.now()
@@ -100,7 +100,7 @@ export class WorkloadLeaving {
     deps.notices.alertsResolved(open.map((alert) => ({ ...alert, resolvedAt })))
   }
 
-  /** Nothing is remembered of these agents any more: where they belonged, and what they alone had failed. */
+  /** Forget these agents where they are away: their workloads, poll rhythms and quarantines of their own. */
   forgetAgents(agents: readonly { instanceUid: string; workloadId: string }[]): void {
     const { state, writer } = this.#parts
     for (const { instanceUid: uid, workloadId } of agents) {
@@ -119,5 +119,5 @@ export class WorkloadLeaving {
   }
 }
 
-/** Nobody lives in it: also looked at when something is about to be committed that must not find anybody. */
+/** Has the workload no live instance? Asked again just before a commit that must not hit a live one. */
 const isAbsent = (workload: Workload): boolean => workload.live.count === 0

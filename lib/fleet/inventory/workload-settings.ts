@@ -14,11 +14,11 @@ import type { FleetParts } from '../state/parts.ts'
 import { wearLabels } from '../state/state.ts'
 
 type TrustedLabels = Readonly<Record<string, string>>
-/** Workloads that are looked at before others get their turn. */
+/** Workloads that are looked at in one turn of the event loop. */
 const CHUNK = 200
 type WorkloadUnknown = { ok: false; code: 'workload-not-found' }
 
-/** What operators set on workloads: labels and the known-good, and the archive as far as the database knows better. */
+/** What operators set on workloads: trusted labels and known-good; also the archive, where memory missed a change. */
 export class WorkloadSettings {
   readonly #parts: FleetParts
   readonly #turns: CommitTurns
@@ -38,7 +38,7 @@ export class WorkloadSettings {
     return this.changeTrustedLabels<never>(id, () => ({ ok: true, labels }), actor, alongside)
   }
 
-  /** Make the labels that operators set on a workload from those that it has, or refuse to. */
+  /** Replace the labels that operators set on a workload by what `change` makes of them, unless it refuses. */
   changeTrustedLabels<Refused extends { ok: false }>(
     id: string,
     change: (before: TrustedLabels) => { ok: true; labels: TrustedLabels } | Refused,
@@ -52,7 +52,7 @@ export class WorkloadSettings {
       const workload = state.workloads.get(id)
       if (workload === undefined) return unknown
       const outcome = await act.commit<Outcome>(async (tx) => {
-        // Locked, so that nothing that is being set now is lost.
+        // The row is locked, so that no other change of the labels is lost.
         const stored = await lockWorkload(tx, id)
         if (stored === null) return unknown
         const changed = change(stored.handLabels)
@@ -68,7 +68,7 @@ export class WorkloadSettings {
     })
   }
 
-  /** The label rules have changed: every workload has what they give now. */
+  /** The label rules have changed: give every workload the labels that they give now. */
   async relabel(): Promise<void> {
     const { deps, state, writer } = this.#parts
     for await (const piece of inTurns([...state.workloads.values()], CHUNK)) {
@@ -82,7 +82,7 @@ export class WorkloadSettings {
     }
   }
 
-  /** Pin the config that failed pushes go back to, or unpin it with null, where `work` says that it is done. */
+  /** Pin the config that failed pushes go back to, or unpin it with null, when `work` has stored that. */
   pinKnownGood<Outcome extends { ok: boolean }>(
     id: string,
     hash: string | null,
@@ -102,8 +102,8 @@ export class WorkloadSettings {
   }
 
   /**
-   * Take over what operators have set, and what they have deleted, where the database holds it and memory does not.
-   * Which workloads that were, and which have to be looked at again because the database may not know them yet.
+   * Take over what operators have set or deleted where memory differs from the database. Returns the ids of the
+   * workloads that were changed, and of those to be looked at again because the database may not know them yet.
    */
   async adopt(): Promise<{ adopted: string[]; passedOver: string[] }> {
     const { deps, state, writer } = this.#parts
@@ -123,11 +123,11 @@ export class WorkloadSettings {
   #adoptOne(workload: Workload): Promise<boolean | null> {
     return this.#turns.exclusively(workload.id, async () => {
       const { deps, state, writer, tell } = this.#parts
-      // Under the lock of the workload nothing of this is being committed: what is read now is how it stands.
+      // In the workload's turn none of these settings is being committed, so what is read now is final.
       const stored = (await listOperatorSettings(await deps.db.upToDate(), workload.id)).get(workload.id)
       if (workload.isDeleted || isAsStored(workload, stored)) return false
       if (writer.owes(workload)) return null
-      // One without the push that it was assigned was deleted, and written anew by a report that came after.
+      // A row with another active push than memory knows: the workload was deleted, and made anew by a later report.
       if (stored === undefined || stored.activePushId !== workload.activePushId) {
         tell({ kind: 'workload-gone', workload })
         for (const [uid, home] of state.homes) if (home === workload.id) state.homes.delete(uid)
@@ -154,7 +154,7 @@ function isAsStored(workload: Workload, stored: OperatorSettings | undefined): b
     workload.activePushId === stored.activePushId &&
     workload.knownGoodHash === stored.knownGoodHash &&
     isSame(workload.handLabels, stored.handLabels) &&
-    // One that lives leaves the archive with its next write.
+    // A workload with a live instance leaves the archive with its next write.
     (workload.live.count > 0 || (workload.archivedAt === null) === (stored.archivedAt === null))
   )
 }

@@ -3,7 +3,7 @@ import type { Timers } from '../state/timers.ts'
 /** Instances looked at in one turn of the event loop. */
 const CHUNK = 200
 
-/** Do something to many, a few in each turn of the event loop, the first of them at once. */
+/** Do something to many things, some in each turn of the event loop, the first ones at once; `done` is called last. */
 export function inChunks<T>(
   timers: Timers,
   all: readonly T[],
@@ -16,7 +16,7 @@ export function inChunks<T>(
     try {
       while (next < end) work(all[next++]!)
     } finally {
-      // One that breaks is passed over: the others are owed their look all the same.
+      // When `work` throws for one of them, the others still get their turn.
       if (next < all.length) timers.after(0, workOnSome)
       else done()
     }

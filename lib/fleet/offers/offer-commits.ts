@@ -14,7 +14,7 @@ interface Waiting {
   instance: Instance
 }
 
-/** Stores the offers that are to be made, those of a moment together: only what is stored may go out. */
+/** Stores offers before they are sent, those of a few milliseconds in one transaction. */
 export class OfferCommits {
   readonly #parts: FleetParts
   readonly #polls: PollAnswers
@@ -69,7 +69,7 @@ export class OfferCommits {
     } catch (error) {
       deps.log.warn({ err: error, offers: batch.length }, 'offers could not be stored yet')
       for (const { instance, followed } of batch) {
-        // A push that was committed meanwhile has made an offer of its own.
+        // A push that was committed meanwhile has begun another offer to this instance, which stays.
         if (instance.offer?.pushId !== followed.push.pushId || instance.offer.isCommitted) continue
         withdrawOffer(instance)
         this.#polls.giveUp(instance)
@@ -92,7 +92,7 @@ export class OfferCommits {
       if (isOfThis) withdrawOffer(instance)
       this.#polls.giveUp(instance)
     }
-    // Its row is there, also where it belongs elsewhere by now: then that is how it ends.
+    // The row is stored, so the target counts, also where the instance moved away meanwhile: then it ends as moved.
     if (isStored && !followed.targets.has(instance.uid)) {
       addTarget(followed, target)
       if (followed.lossCount > 0) followed.hasReturned = true
@@ -101,11 +101,11 @@ export class OfferCommits {
     tell({ kind: 'offer-due', instance })
   }
 
-  /** Whether its row was stored is not known: it is tried again, or, where it is not due any more, counts as stored. */
+  /** It is not known whether the row was stored: offer again where that is still due, else count the row as stored. */
   #afterDoubt({ followed, target, instance }: Waiting): void {
     const { writer, tell } = this.#parts
     tell({ kind: 'offer-due', instance })
-    // It may wait to be stored again, or be just being stored: then what comes of that says where it stands.
+    // Where the offer is being stored once more, the outcome of that decides.
     const isTriedAgain = instance.offer?.pushId === followed.push.pushId
     const isFollowed = instance.workload !== null && !followed.isSuperseded
     if (isTriedAgain || !isFollowed || followed.targets.has(instance.uid)) return

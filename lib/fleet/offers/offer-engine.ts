@@ -16,7 +16,7 @@ import { inChunks } from './in-chunks.ts'
 import { OfferCommits } from './offer-commits.ts'
 import { PollAnswers } from './poll-answers.ts'
 
-/** Makes the decisions of `decideOffer` happen: stores each offer first, sends it after, and repeats it when due. */
+/** Carries out what `decideOffer` decides: stores each offer, then sends it, and repeats it when due. */
 export class OfferEngine {
   readonly #parts: FleetParts
   readonly #polls: PollAnswers
@@ -75,20 +75,20 @@ export class OfferEngine {
     else if (decision.kind === 'straggler') this.#markStraggler(instance, followed)
   }
 
-  /** An answer that did not arrive is given again, within bounds: some agents send each request again. */
+  /** May the answer to a repeated poll carry the offer again? Within bounds, as some agents send each request twice. */
   #mayRepeatAnswer(instance: Instance): boolean {
     const { offer } = instance
     if (offer === null || offer.ended !== null || !offer.isCommitted || offer.hasStatus) return false
     return offer.lastSentOn === connectionIdOf(instance) && offer.repeats < REPEATS_MAX
   }
 
-  /** The instance runs what it should: settle its row without a frame. */
+  /** The instance runs what it is assigned: its target has applied, without a frame. */
   #satisfy(instance: Instance, followed: FollowedPush): void {
     this.#parts.state.outstanding.delete(instance)
     const target = followed.targets.get(instance.uid)
     const now = this.#parts.deps.clock.now()
     if (target === undefined) {
-      // A rollback of some is not about those that never left.
+      // A push that takes members of a rollout back is not about the other instances.
       if (followed.scope === null || followed.scope.has(instance.uid))
         this.#join(instance, followed, 'applied')
     } else if (target.state !== 'applied' && target.state !== 'superseded') {
@@ -110,7 +110,7 @@ export class OfferEngine {
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 
-  /** An instance that was not there at the commit. While the push is pending it becomes one of its targets. */
+  /** Add an instance that was not planned for. It counts as a target while the push is still open to joiners. */
   #join(instance: Instance, followed: FollowedPush, state: 'offered' | 'applied'): PushTarget {
     const target = this.#newJoiner(instance, followed, state)
     addTarget(followed, target)
@@ -128,7 +128,7 @@ export class OfferEngine {
       return
     }
     const target = followed.targets.get(instance.uid)
-    // It counts once its row is written.
+    // A joiner is counted once its row is stored.
     const entry = target ?? this.#newJoiner(instance, followed, 'offered')
     startOffer(instance, followed.push, {
       isCommitted: false,
@@ -151,8 +151,8 @@ export class OfferEngine {
   }
 
   /**
-   * Look at an instance that has just been heard, before it is answered: a poller is decided about now that it polls,
-   * and nothing is laid up for it before it comes.
+   * Look at an instance whose message is about to be answered. What a poller is offered is decided only now, when it
+   * polls: nothing is prepared for it between polls.
    */
   answer(
     message: ServerMessage,
@@ -177,9 +177,9 @@ export class OfferEngine {
   #send(instance: Instance, followed: FollowedPush, cause: OfferCause): void {
     const { connection, offer, workload } = instance
     if (connection === null || offer === null || workload === null) return
-    // What may not go out now is due later.
+    // Where the frame may not go out now, it is due later.
     this.#parts.state.outstanding.add(instance)
-    // After a rollback committed, nobody gets the failed config: what is assigned now is asked last of all.
+    // Asked again right before the frame: after a rollback is committed, no instance may get the failed config.
     if (workload.isFrozen || assignmentOf(instance) !== followed || !this.#parts.deps.mayOffer()) return
     const outcome = this.#deliver(instance, connection, toMessage(followed))
     if (outcome === 'waits') return
@@ -196,7 +196,7 @@ export class OfferEngine {
     this.#parts.deps.notices.offerSent(instance, offer, cause)
   }
 
-  /** A poller takes it with the answer to a poll of its own; between polls it waits, and is decided anew. */
+  /** Send an offer. A poller gets it with the answer to an open poll; 'waits' when none is open: decide at the next. */
   #deliver(
     instance: Instance,
     connection: AgentConnection,
@@ -218,14 +218,14 @@ export class OfferEngine {
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 
-  /** Look at many instances, a few at a time: each gets what it is assigned by then. */
+  /** Look at many instances, some in each turn of the event loop; each is offered what it is assigned by then. */
   fanOut(instances: readonly Instance[]): void {
     inChunks(this.#parts.deps.timers, instances, (instance) => this.consider(instance))
   }
 
   /** Each second: repeat what is overdue. */
   tick(): void {
-    // A look that is not over yet goes on instead.
+    // Not while the last look is still going on.
     if (this.#isLooking) return
     this.#isLooking = true
     inChunks(
@@ -244,14 +244,17 @@ export class OfferEngine {
   }
 }
 
-/** May a joiner still become one of the push's targets? */
+/** Does an instance that joins now still count as a target of the push? */
 function isOpenTo(followed: FollowedPush, uid: string): boolean {
   const { push, isSuperseded, isStaged, scope } = followed
   if (push.status !== 'pending' || isSuperseded || scope?.has(uid) === false) return false
   return isStaged || !isDecidedWithoutJoiners(followed)
 }
 
-/** Somebody applied it, and all whom it was pushed to have answered: else it would stay open while others keep coming. */
+/**
+ * Has a target applied the push, and has each that was planned for ended? Then joiners do not count: else the push
+ * would stay open for as long as instances keep coming.
+ */
 function isDecidedWithoutJoiners({ awaiting, push }: FollowedPush): boolean {
   if (push.counts.applied === 0) return false
   for (const { isTarget, isJoiner } of awaiting.keys()) if (isTarget && !isJoiner) return false

@@ -9,11 +9,11 @@ const WAIT_MS = 250
 /** One poll whose answer can still carry an offer. */
 interface OpenPoll {
   connection: AgentConnection
-  /** Let the answer carry this; null ends the wait for nothing. */
+  /** Let the answer carry this message; null lets it go out without one. */
   carry(message: ServerMessage | null): void
 }
 
-/** The polls that are being answered, or wait a moment for an offer that is being stored. */
+/** Open polls: those that are being answered, and those whose answer waits a moment for an offer to be stored. */
 export class PollAnswers {
   readonly #timers: Timers
   readonly #open = new Map<Instance, OpenPoll>()
@@ -24,7 +24,7 @@ export class PollAnswers {
 
   /** What `consider` wants the answer of this instance's poll to carry; null for nothing. */
   answer(instance: Instance, connection: AgentConnection, consider: () => void): ServerMessage | null {
-    // A poll that still waits is one that the agent has given up.
+    // The agent polls again, so it has given up a poll whose answer still waits.
     this.giveUp(instance)
     let due: ServerMessage | null = null
     this.#open.set(instance, {
@@ -41,7 +41,7 @@ export class PollAnswers {
     return due
   }
 
-  /** Hold the answer back until its offer is stored, for a moment. */
+  /** Hold the answer back until its offer is stored, `WAIT_MS` at most; null when it was not stored in time. */
   wait(instance: Instance, connection: AgentConnection): Promise<ServerMessage | null> {
     return new Promise((resolve) => {
       const cancel = this.#timers.after(WAIT_MS, () => poll.carry(null))
@@ -65,7 +65,7 @@ export class PollAnswers {
     return true
   }
 
-  /** There will be no offer for the answer that waits. */
+  /** Let the answer that waits go out without an offer. */
   giveUp(instance: Instance): void {
     this.#open.get(instance)?.carry(null)
   }

@@ -3,7 +3,7 @@ import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 
-/** Says where each push that is followed stands, from what its targets did. */
+/** Keeps the status and phase of each followed push as its targets make them. */
 export class PushProgress {
   readonly #parts: FleetParts
 
@@ -11,7 +11,7 @@ export class PushProgress {
     this.#parts = parts
   }
 
-  /** Where a followed push stands after something about its targets changed. */
+  /** Judge a followed push again, because something about its targets changed. */
   reconsider(followed: FollowedPush): void {
     const { deps, state, writer, tell } = this.#parts
     const { push } = followed
@@ -27,7 +27,7 @@ export class PushProgress {
       tell({ kind: 'push-failed', workload, followed })
       return
     }
-    // Another push is being committed: whether this one may still become applied is decided by that.
+    // Offers are held back, as another push is being committed: whether that supersedes this one is not decided yet.
     if (workload.isFrozen && push.status === 'pending' && verdict.status === 'applied') return
     if (verdict.status !== push.status || verdict.phase !== push.phase) {
       push.updatedAt = deps.clock.now()

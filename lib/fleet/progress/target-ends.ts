@@ -8,14 +8,14 @@ import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
 import { assignmentOfUid, followedPushes, isQuarantined } from '../state/state.ts'
 
-/** How often all who have not answered are looked at. */
+/** How often all targets that have not answered are looked at. */
 const LOOK_MS = 5_000
 /** Targets looked at in one turn of the event loop. */
 const CHUNK = 2_000
-/** Those looked at as soon as what is assigned has changed: all that a push has but for the biggest. */
+/** Targets looked at in one turn after an assignment has changed; few pushes have more. */
 const CHUNK_AT_ONCE = 10_000
 
-/** Gives each target of a followed push its end when no word of its own does. */
+/** Ends the targets of followed pushes that do not report an end themselves. */
 export class TargetEnds {
   readonly #parts: FleetParts
   #lookedAtMs = Number.NEGATIVE_INFINITY
@@ -25,7 +25,7 @@ export class TargetEnds {
     this.#parts = parts
   }
 
-  /** Each second; looks only now and then, a few in each turn. */
+  /** Called each second: every `LOOK_MS` look at all targets that have not answered, some in each turn. */
   tick(): void {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     if (this.#isLooking || nowMs - this.#lookedAtMs < LOOK_MS) return
@@ -52,8 +52,8 @@ export class TargetEnds {
   }
 
   /**
-   * Look at all of a push's targets that have not answered: who they are, or what is assigned, has changed. Of very
-   * many the first are looked at now and the others in turns.
+   * Look at all targets of a push that have not answered, because what is assigned has changed: the first
+   * `CHUNK_AT_ONCE` now, the others in later turns of the event loop.
    */
   look(followed: FollowedPush): void {
     const targets = [...followed.awaiting.keys()]
@@ -69,7 +69,7 @@ export class TargetEnds {
     const workload = this.#parts.state.workloads.get(followed.push.workloadId)
     if (workload === undefined || !followedPushes(workload).includes(followed)) return
     const nowMs = this.#parts.deps.clock.monotonicMs()
-    // While we cannot offer it is not theirs to answer: their time begins anew.
+    // While no offer may be sent, a target cannot answer: its time begins anew.
     const isHeldUp = workload.isFrozen || !this.#parts.deps.mayOffer()
     let hasEnded = false
     for (const target of targets) {
@@ -106,7 +106,7 @@ export class TargetEnds {
     }
   }
 
-  /** One that has not been heard of since our start is waited for as long as its own rhythm wants. */
+  /** An instance that has not been heard of since this process started may poll slowly: its grace is its rhythm's. */
   #graceMsOf(uid: string): number {
     const { deps, state } = this.#parts
     return state.instances.has(uid) ? deps.graceMs : state.startGraceMs(uid, deps.graceMs)
@@ -118,7 +118,7 @@ export class TargetEnds {
   }
 }
 
-/** A poller takes an offer, and answers it, with the polls of its rhythm. */
+/** The time to add for a poller, which gets an offer and answers it only when it polls. */
 function pollSlackMs(instance: Instance | null): number {
   if (instance?.connection?.transport !== 'http') return 0
   return goneAfterMs(instance.rhythm)

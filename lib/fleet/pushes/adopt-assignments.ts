@@ -5,15 +5,15 @@ import { followedPushes } from '../state/state.ts'
 import { assignActive } from './assignments.ts'
 
 /**
- * Take over a workload's assignments as the database holds them. A push that is followed already stays the one in
- * memory, which knows what agents have said since; it learns only which targets it was given.
+ * Take over a workload's assignments as the database holds them. A push that memory follows already is kept, as it
+ * knows what agents have said since; it takes over targets it lacks, a failure and a later push of the same config.
  */
 export function adoptAssignments(workload: Workload, loaded: LoadedAssignments): void {
   const known = new Map(followedPushes(workload).map((followed) => [followed.push.pushId, followed]))
   const keep = (stored: FollowedPush): FollowedPush => {
     const followed = known.get(stored.push.pushId)
     if (followed === undefined) return stored
-    // That it has failed is never taken back, whatever its instances have said since.
+    // A failure that is stored stays, whatever instances have said since.
     if (stored.push.status === 'failed') followed.push = { ...stored.push, counts: followed.push.counts }
     followed.isPushedAgain ||= stored.isPushedAgain
     for (const target of stored.targets.values())

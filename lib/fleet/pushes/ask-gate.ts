@@ -11,7 +11,7 @@ import {
 import type { Workload } from '../state/model.ts'
 import { followedPushes, hasFailedSomewhere } from '../state/state.ts'
 
-/** A push that wants to begin. */
+/** A push that is to begin, as its gate is asked. */
 export interface PushWish extends PushExemptions {
   path: PushPath
   workload: Workload
@@ -19,7 +19,7 @@ export interface PushWish extends PushExemptions {
 }
 
 /**
- * Whether something that was pushed to a workload has not come to its end. An aborted rollout has, although its push
+ * Is a push to this workload, other than `ownPushId`, still open? One of an aborted rollout is not, although its status
  * stays pending: its members keep the config until the next push.
  */
 export const hasOpenPush = (workload: Workload, ownPushId: string | null = null): boolean =>
@@ -28,7 +28,7 @@ export const hasOpenPush = (workload: Workload, ownPushId: string | null = null)
       status === 'pending' && phase !== 'aborted' && pushId !== ownPushId,
   )
 
-/** What the fleet itself knows of the gates; who else has a say is asked where it is stored. */
+/** The facts of the gates that the fleet has in memory. Freezes, holds and owners in Git are read from the database. */
 export const ownFacts = (
   workload: Workload,
   hash: string,
@@ -40,8 +40,8 @@ export const ownFacts = (
 })
 
 /**
- * Ask whether these pushes may begin now: the first gate that holds one of them back, null when none does. The rows
- * of the workloads are locked by this transaction, so that neither a hold nor Git comes in between.
+ * The first gate that is closed for one of these pushes; null when all may begin. The transaction must have locked the
+ * rows of the workloads, so that no hold and no owner is set before the push is committed.
  */
 export async function askGate(tx: Db, now: Date, wishes: readonly PushWish[]): Promise<ClosedGate | null> {
   const { freeze, of } = await readReservations(

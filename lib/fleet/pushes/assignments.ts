@@ -8,7 +8,7 @@ import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, followedPushes } from '../state/state.ts'
 import type { NewPush } from './push-rows.ts'
 
-/** Make a push what a workload should run. */
+/** Make a push the active assignment of a workload. */
 export function assignActive(workload: Workload, followed: FollowedPush): void {
   followed.isStaged = false
   workload.active = followed
@@ -16,7 +16,7 @@ export function assignActive(workload: Workload, followed: FollowedPush): void {
   workload.activePushId = followed.push.pushId
 }
 
-/** What workloads are assigned, in memory: settled after what the database has taken. */
+/** Changes what workloads are assigned in memory, after the database has committed it. */
 export class Assignments {
   readonly #parts: FleetParts
 
@@ -24,10 +24,10 @@ export class Assignments {
     this.#parts = parts
   }
 
-  /** The transaction is committed: the same in memory, then the frames. No await in here. */
+  /** A push is committed: assign it in memory, then let offers go out. No await in here: nothing may come between. */
   apply(workload: Workload, made: NewPush, body: Uint8Array, used: readonly UsedComponent[]): void {
     const { push, plan } = made
-    // The counts of the row hold the targets already.
+    // The counts of the push hold its targets already.
     const followed = { ...followPush(push, body, used, false), ...made.followed }
     followed.isStaged = made.rollout !== null
     followed.scope = made.scope
@@ -50,8 +50,8 @@ export class Assignments {
   startOffers(followed: FollowedPush, targets: NewPush['plan']['targets']): void {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     for (const { instance, target } of targets) {
-      // One that moved to another workload since it was planned is not offered anything of this one, and one that
-      // nothing is remembered of any more is offered nothing: it comes anew.
+      // An instance that moved to another workload since the plan is offered nothing of this one; one that was
+      // forgotten meanwhile comes back as a new instance.
       if (assignmentOf(instance) !== followed) continue
       if (this.#parts.state.instances.get(instance.uid) !== instance) continue
       if (target.state === 'applied') withdrawOffer(instance)
@@ -62,13 +62,13 @@ export class Assignments {
     }
   }
 
-  /** What a workload's record says about its active config follows from another one now, whoever reports. */
+  /** The active assignment has changed: derive the workload's record again without waiting for a report. */
   moved(workload: Workload): void {
     const { deps, writer } = this.#parts
     if (deriveWorkload(workload, deps.clock.monotonicMs())) writer.workload(workload)
   }
 
-  /** Nobody is assigned this push any more: it is over as it stands, and so are those that had not answered. */
+  /** No instance is assigned this push any more: supersede it, and its targets that have not answered. */
   close(workload: Workload, former: FollowedPush): void {
     const { deps, writer } = this.#parts
     const now = deps.clock.now()
@@ -82,7 +82,7 @@ export class Assignments {
     deps.notices.pushChanged(workload, former.push)
   }
 
-  /** What is assigned is settled: go on. */
+  /** What is assigned is certain again: let offers go on. */
   settle(workload: Workload): void {
     unfreezeOffers(workload)
     this.#parts.tell({ kind: 'assignments-settled', workload })

@@ -17,14 +17,14 @@ import { tellRolledBack } from './rollback-notice.ts'
 const RESYNC_MS = 1_000
 
 /**
- * One change of what a workload is assigned at a time. Where a commit got no answer, what is done next waits until the
- * database has said what it holds: whatever is decided is decided on that.
+ * Lets only one change of a workload be committed at a time. Where it is not known whether a commit went through, the
+ * next change waits until the database has been read, so that it is decided on what the database holds.
  */
 export class CommitTurns {
   readonly #parts: FleetParts
   readonly #assignments: Assignments
   readonly #mutex = new KeyedMutex()
-  /** Workloads of which a commit got no answer, until the database has said what it holds. */
+  /** Workloads with a commit that may or may not have gone through, until the database has been read. */
   readonly #inDoubt = new WeakSet<Workload>()
 
   constructor(parts: FleetParts, assignments: Assignments) {
@@ -41,8 +41,8 @@ export class CommitTurns {
   }
 
   /**
-   * Do something in somebody's name to a workload, apart from its pushes, rollbacks and rollouts. The outside hears of
-   * it when the next may have its turn.
+   * Do something in an actor's name to a workload, apart from its pushes, rollbacks and rollouts. The outside audit
+   * sink is told after the workload's turn has ended, so that a slow sink does not hold up the next change.
    */
   act<const T extends { ok: boolean }>(
     name: string,
@@ -53,7 +53,7 @@ export class CommitTurns {
     return this.#parts.deps.db.act(name, actor, (act) => this.exclusively(workloadId, () => work(act)))
   }
 
-  /** The same for several workloads at once. Everybody takes them in the order of their ids. */
+  /** The same for several workloads. Turns are taken in the order of their ids, so that two acts never deadlock. */
   actOnAll<const T extends { ok: boolean }>(
     name: string,
     actor: AuditActor | null,
@@ -68,12 +68,12 @@ export class CommitTurns {
     )
   }
 
-  /** Resolves when no push or rollback is under way. */
+  /** Resolves when no change is under way or waits for its turn. */
   idle(): Promise<void> {
     return this.#mutex.idle()
   }
 
-  /** The fate of a transaction is unknown: ask the database until it answers, then go on from what it holds. */
+  /** It is not known whether a transaction was committed: read the database until it answers, and go on from that. */
   async resync(workload: Workload): Promise<void> {
     freezeOffers(workload)
     this.#inDoubt.add(workload)
@@ -89,7 +89,7 @@ export class CommitTurns {
     const { deps, state } = this.#parts
     const workload = state.workloads.get(workloadId)
     if (workload === undefined || !this.#inDoubt.has(workload)) return
-    // What is read holds what agents said meanwhile.
+    // Written first, so that what is read includes what agents have said meanwhile.
     const db = await deps.db.upToDate()
     const { loaded, formers } = await db.snapshot('push.settle', async (db) => {
       const loaded = await loadAssignments(db, workloadId)
@@ -106,7 +106,7 @@ export class CommitTurns {
     tellRolledBack(deps.notices, newest, failed?.push.error ?? null)
   }
 
-  /** Go on from the assignments as the database holds them, where they are not those in memory. */
+  /** Take over a workload's assignments as the database holds them; `formers` are the pushes that ended by that. */
   #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
     const { deps, state, writer } = this.#parts
     adoptAssignments(workload, loaded)
@@ -132,13 +132,13 @@ export class CommitTurns {
 /** States in which a stored target has an offer that may go out. */
 const OFFERED_BY_COMMIT: readonly TargetState[] = ['offered', 'applying', 'cannot_report']
 
-/** What is assigned to nobody any more by what the database holds, as it stands there. */
+/** The pushes that memory follows and that by the database are assigned no more, with their status from there. */
 async function readFormers(db: Db, workload: Workload, loaded: LoadedAssignments): Promise<FollowedPush[]> {
   const assigned = new Set(followedPushes(loaded).map(({ push }) => push.pushId))
   const formers = followedPushes(workload).filter(({ push }) => !assigned.has(push.pushId))
   for (const former of formers) {
     const push = await findPush(db, former.push.pushId)
-    // Who failed it counts as the database says; how many stand where is known better here.
+    // Status and error come from the database; the counts in memory are newer.
     if (push !== null) former.push = { ...push, counts: former.push.counts }
   }
   return formers

@@ -24,7 +24,7 @@ export interface PushRequest extends PushExemptions {
   hash: string
   body: string
   used: readonly UsedComponent[]
-  /** The way by which it begins, which says what it is held to. */
+  /** The way by which it begins, which says which gates apply to it. */
   path: Exclude<PushPath, 'auto-rollback' | 'rollout-rollback'>
   actor: AuditActor
   approvalId: string | null
@@ -33,6 +33,7 @@ export interface PushRequest extends PushExemptions {
   stages?: readonly StagePlan[] | null
 }
 
+/** What became of a push request. */
 export type PushOutcome<Refused extends { ok: false; code: string } = never> =
   | { ok: true; push: Push }
   | { ok: false; code: 'workload-not-found' | 'workload-not-connected' }
@@ -40,7 +41,7 @@ export type PushOutcome<Refused extends { ok: false; code: string } = never> =
   | Refused
   | AuditFailure
 
-/** Pushes a config in an operator's name: commits it, and makes it what a workload is assigned. */
+/** Pushes a config in an actor's name: commits the push and makes it what the workload is assigned. */
 export class PushEngine {
   readonly #parts: FleetParts
   readonly #assignments: Assignments
@@ -53,9 +54,9 @@ export class PushEngine {
   }
 
   /**
-   * Make a config the workload's assignment and offer it, unless a gate of its path is closed; with stages of which the first has nobody, the code is
-   * `stage-empty`. `alongside` runs in the same transaction, last: it
-   * may write its own rows and the audit entry, or take everything back by answering what is not ok.
+   * Make a config the workload's assignment and offer it, unless a gate of its path is closed. Where no instance can be
+   * in the first stage, the code is `stage-empty`, which the type does not name. `alongside` runs last in the same
+   * transaction: it may write its own rows and the audit record, or take everything back by answering what is not ok.
    */
   push<Refused extends { ok: false; code: string } = never>(
     request: PushRequest,
@@ -68,7 +69,7 @@ export class PushEngine {
       if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
       try {
         const outcome = await act.commit(async (tx) => {
-          // What agents had reported is written now: a push that was applied just now is not superseded as pending.
+          // The commit has first written what agents reported: a push that they had just applied is stored as applied.
           freezeOffers(workload)
           const [row] = await this.#lock(tx, [workload])
           const closed = await this.#ask(tx, [{ workload, request }])
@@ -90,8 +91,8 @@ export class PushEngine {
   }
 
   /**
-   * Push to several workloads in one transaction: all of it stands, or nothing does. `not-together` where one of them
-   * cannot be pushed to; who wants to know which pushes to each alone.
+   * Push to several workloads in one transaction: all of it stands, or nothing does. `not-together` where one of
+   * them is gone or has no capable instance; a caller that wants to know which one pushes to each alone.
    */
   pushTogether<Refused extends { ok: false; code: string } = never>(
     name: string,
@@ -152,7 +153,7 @@ export class PushEngine {
     })
   }
 
-  /** Their rows, locked in this order until the transaction ends. */
+  /** The rows of these workloads, locked in this order until the transaction ends. */
   async #lock(tx: Db, workloads: readonly Workload[]): Promise<StoredWorkload[]> {
     const rows: StoredWorkload[] = []
     for (const { id } of workloads) {
@@ -163,7 +164,7 @@ export class PushEngine {
     return rows
   }
 
-  /** What keeps these pushes from beginning, now that nothing else can begin there. */
+  /** The gate that keeps these pushes from beginning; asked with the rows locked, so that no other push begins. */
   #ask(tx: Db, each: readonly { workload: Workload; request: PushRequest }[]): Promise<ClosedGate | null> {
     const wishes = each.map(({ workload, request }) => ({ ...request, workload }))
     return askGate(tx, this.#parts.deps.clock.now(), wishes)
@@ -195,7 +196,7 @@ export class PushEngine {
 
   #takeBack<Refused extends { ok: false; code: string }>(workload: Workload, error: unknown): Refused {
     if (error instanceof DatabaseUnavailable) {
-      // The commit may have gone through: nothing is offered until the database says.
+      // The commit may have gone through: nothing is offered until the database has been read.
       void this.#turns.resync(workload)
       throw error
     }
@@ -206,8 +207,8 @@ export class PushEngine {
 }
 
 /**
- * The push that an operator's rollback to a hash takes back; null where it only repeats the newest one. Asked of
- * the database: after a commit of unknown fate, memory may not know the newest push yet.
+ * The push that a rollback to a hash takes back: the workload's newest; null where that pushed the same hash. Read from
+ * the database: after a commit that got no answer, memory may not know the newest push yet.
  */
 async function findTakenBack(tx: Db, workloadId: string, hash: string): Promise<string | null> {
   const [newest] = await listPushes(tx, workloadId, { beforeSeq: null, limit: 1 })

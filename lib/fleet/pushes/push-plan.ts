@@ -8,10 +8,10 @@ import { newTarget } from '../state/followed-push.ts'
 import { connectionIdOf, type Instance, type Workload } from '../state/model.ts'
 import { isQuarantined } from '../state/state.ts'
 
-/** Why an instance of the workload gets no offer of a push. */
+/** Why a live instance of the workload is left out of a push. */
 export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missing' | 'failed_before'
 
-/** Whom a push is for, as the instances stand now. */
+/** The targets of a push as the instances are now, and how many are left out, by reason. */
 export interface PushPlan {
   targets: readonly { instance: Instance; target: PushTarget }[]
   excluded: Readonly<Record<string, number>>
@@ -28,7 +28,7 @@ export function exclusionOf(
   return isCompatible(used, instance.components?.components ?? null) ? null : 'component_missing'
 }
 
-/** Nothing offers it this config by itself. */
+/** Is the config in quarantine for this instance? */
 const hasFailedBefore = ({ workload, uid }: Instance, hash: string) =>
   workload !== null && isQuarantined(workload, hash, uid)
 
@@ -45,7 +45,7 @@ const needsNoOffer = (instance: Instance, hash: string) =>
 
 /**
  * The targets of a push over the live instances of a workload. `lifted` names those whose quarantine an operator's
- * push has lifted; with null it lifts none, and who has failed the config is left out.
+ * push has lifted; with null it lifts none, and instances for which the config is in quarantine are left out.
  */
 export function planPush(
   live: readonly Instance[],
@@ -57,7 +57,7 @@ export function planPush(
   const targets: { instance: Instance; target: PushTarget }[] = []
   const excluded: Record<string, number> = {}
   for (const instance of live) {
-    // It joins when it is known what it is and can run.
+    // An instance that has not said what it is, or what it can run, joins the push once it has.
     if (instance.undescribedSinceMs !== null) continue
     if (awaitsComponents(instance) && !needsNoOffer(instance, push.hash)) continue
     const reason =
@@ -81,7 +81,7 @@ export function planPush(
   return { targets, excluded }
 }
 
-/** Is there anyone who could take a config now? */
+/** Is a live instance of the workload able to take a config? */
 export function hasCapableInstance(workload: Workload): boolean {
   for (const instance of workload.instances) {
     if (instance.connection !== null && isCapable(instance)) return true

@@ -37,7 +37,7 @@ export class Veto extends Error {
 export interface PushContent {
   hash: string
   used: readonly UsedComponent[]
-  /** The way by which it began; it was asked about at the gate. */
+  /** The way by which it began; its gates were asked before. */
   path: PushPath
   pushedBy: string
   approvalId: string | null
@@ -54,15 +54,16 @@ export interface PushContent {
 export interface NewPush {
   push: Push
   plan: PushPlan
+  /** The instances that it takes back; null for a push to everyone or in stages. */
   scope: ReadonlySet<string> | null
-  /** Whose quarantines it lifted; null when it lifts none. */
+  /** The instances whose quarantines it lifted; null for a push that lifts none. */
   lifted: readonly string[] | null
   rollout: { stored: StoredRollout; members: ReadonlyMap<string, number> } | null
   /** Its targets as they are followed once it is committed. */
   followed: Pick<FollowedPush, 'targets' | 'awaiting'>
 }
 
-/** What takes long of following a push is done before its commit: between that and its memory nothing may happen. */
+/** Gather a push's targets before its commit, as many take long: memory must follow the commit without an await. */
 async function gatherTargets(plan: PushPlan): Promise<NewPush['followed']> {
   const gathered: NewPush['followed'] = { targets: new Map(), awaiting: new Map() }
   for await (const some of inTurns(plan.targets, PLAN_CHUNK))
@@ -70,7 +71,10 @@ async function gatherTargets(plan: PushPlan): Promise<NewPush['followed']> {
   return gathered
 }
 
-/** The instances of the first stage: by pod, connection and uid, of those that can take the config and report. */
+/**
+ * The instances of the first stage: those that a canary names, else the first by pod, connection time and uid. All of
+ * them can take the config and report. Null when everyone is in the first stage.
+ */
 function chooseFirstStage(plan: PushPlan, stages: readonly StagePlan[]): Set<string> | null {
   // A single stage is everyone from the start.
   if (stages.length < 2) return null
@@ -99,7 +103,7 @@ function countStates(plan: PushPlan): Push['counts'] {
 /** Instances planned for in one turn of the event loop. */
 const PLAN_CHUNK = 10_000
 
-/** The plan over all live instances. Those that leave meanwhile are as those that leave during the transaction. */
+/** The plan over all live instances. One that leaves while it is made ends later, like any target that leaves. */
 async function planEveryone(
   deps: FleetDeps,
   row: StoredWorkload,
@@ -120,7 +124,7 @@ async function planEveryone(
   return { targets, excluded }
 }
 
-/** Whom a push is for, and the scope that it keeps to; everyone where that is null. */
+/** The plan of a push, and the instances that it is restricted to: its scope or first stage; null for everyone. */
 async function planContent(
   deps: FleetDeps,
   row: StoredWorkload,
@@ -139,7 +143,7 @@ async function planContent(
   return { plan, scope }
 }
 
-/** What the history calls a push that came by this path. */
+/** The kind that the history shows for a push of this path. */
 export function kindOf(path: PushPath): Push['kind'] {
   if (path === 'auto-rollback') return path
   return path === 'rollback' || path === 'campaign-rollback' || path === 'rollout-rollback'
@@ -147,7 +151,7 @@ export function kindOf(path: PushPath): Push['kind'] {
     : 'approval'
 }
 
-/** A push as it is when it is made: the next of its workload. */
+/** A new push, the next in the history of its workload. */
 function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, plan: PushPlan): Push {
   const now = deps.clock.now()
   return {
@@ -176,10 +180,10 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
 }
 
 /**
- * Insert a push with its targets and make it the assignment of its workload (or, staged, of its first
- * stage's members; or, scoped, of the members that it takes back). Nothing is inserted for stages of which the first
- * has nobody. The workload's row must be locked by this transaction. `lifted` names the instances whose quarantines
- * an operator's push has lifted; null for what lifts none.
+ * Insert a push with its targets and make it the assignment of its workload; one in stages that of the first stage's
+ * members, one with a scope that of the members that it takes back. Throws the Veto `stage-empty` where the first stage
+ * has no target. The workload's row must be locked by this transaction. `lifted` names the instances whose quarantines
+ * the push has lifted; null for a push that lifts none.
  */
 export async function insertPushRows(
   tx: Db,
@@ -193,10 +197,10 @@ export async function insertPushRows(
   const { plan, scope } = await planContent(deps, row, live, content, lifted)
   const push = newPush(deps, row, content, plan)
   const { pushId, seq, generation, submittedAt: now } = push
-  // One that has applied a moment ago is not closed as pending: it is what a later failure goes back to.
+  // A push that was applied a moment ago is stored as such before it is closed: a later rollback may go back to it.
   const followed = followedPushes(workload).map(({ push }) => push)
   if (followed.length > 0) await updatePushProgress(tx, followed)
-  // Only what is for everyone takes the place of the active push; stages and what ends them leave it as it is.
+  // Only a push for everyone supersedes the active push; one in stages, or that takes members back, leaves it.
   const isForEveryone = content.stages === null && scope === null
   const former = [row.rolloutPushId, isForEveryone ? row.activePushId : null]
   await closePushes(

@@ -44,7 +44,7 @@ export class PushUndoing {
   /** Undo a push that is judged to have failed; again, while it is being undone, changes nothing. */
   start(workload: Workload, followed: FollowedPush): void {
     if (followed.isSuperseded) return
-    // From the moment it is known to have failed, nobody else is offered it, whatever else was settled meanwhile.
+    // Once a push is known to have failed, no instance may be offered it; another change may have unfrozen offers.
     if (isAssigned(workload, followed)) freezeOffers(workload)
     if (this.#failing.has(followed)) return
     this.#failing.add(followed)
@@ -52,7 +52,7 @@ export class PushUndoing {
       .act('rollback.automatic', null, workload.id, async (act) => {
         await this.#fail(act, workload, followed)
         this.#failing.delete(followed)
-        // It may have failed again since it was found not to have.
+        // Where it was judged not to have failed, it may have failed since.
         if (isAssigned(workload, followed)) this.#parts.tell({ kind: 'target-moved', followed })
         return { ok: true }
       })
@@ -70,7 +70,7 @@ export class PushUndoing {
     const isOver = followed.isSuperseded || followed.push.status === 'failed'
     const verdict = judgeNow(this.#parts.deps, this.#parts.state, followed)
     if (isOver || verdict.status !== 'failed') {
-      // Whoever came meanwhile was offered nothing, whatever became of this push.
+      // Offers were frozen by `start`, so instances that came meanwhile have been offered nothing.
       this.#assignments.settle(workload)
       return
     }
@@ -83,7 +83,7 @@ export class PushUndoing {
     })
   }
 
-  /** Undo an open rollout in an operator's name: what a failure of it would do. Call it exclusively. */
+  /** Undo an open rollout in an operator's name, as if its push had failed. Call it in the workload's turn. */
   async undoRollout(act: Act, workload: Workload, actor: AuditActor): Promise<void> {
     const { rollout } = workload
     if (rollout === null) return
@@ -96,11 +96,11 @@ export class PushUndoing {
     })
   }
 
-  /** The failed status, the quarantine and the rollback: one transaction, then the frames, then the notice. */
+  /** Store the failure, the quarantine and the rollback in one transaction; then assign in memory, offer and notify. */
   async #undo(act: Act, workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
     freezeOffers(workload)
     const { error } = undoing
-    // Who could not be taken back to what others run is kept from it, each alone; the others run it on.
+    // A push that takes members back fails on those members alone: the others run its config and go on with it.
     const isAboutConfig = followed.scope === null
     const now = this.#parts.deps.clock.now()
     try {
@@ -108,7 +108,7 @@ export class PushUndoing {
         const row = await lockWorkload(tx, workload.id)
         if (row === null) return { ok: true, rollback: null }
         const { pushId, hash } = followed.push
-        // Who failed it is stored with the failure, not a little later.
+        // The states of its targets are stored with the failure, and not by the next write-behind.
         await updatePushProgress(tx, [followed.push])
         const waiting = this.#parts.writer.waitingTargets(pushId)
         if (waiting.length > 0) await updateTargets(tx, waiting)
@@ -146,7 +146,7 @@ export class PushUndoing {
     }
   }
 
-  /** A rollout that is undone is over, and its members are assigned the active config again, pushed to them or not. */
+  /** End a rollout that is undone: its members are assigned the active config again, whether or not a push follows. */
   async #endRollout(
     tx: ActTransaction,
     workload: Workload,
@@ -169,7 +169,8 @@ export class PushUndoing {
     const { push } = failed
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
     if (rollout !== null) await this.#endRollout(tx, workload, rollout, undoing)
-    // What nobody is assigned any more is not undone, nor is what undid something: that would go round.
+    // Nothing is pushed for a push that no instance is assigned any more, nor for an automatic rollback or a push that
+    // takes members back: that could go on for ever.
     const isAssigned = push.pushId === row.activePushId || push.pushId === row.rolloutPushId
     if (!isAssigned || push.kind === 'auto-rollback' || failed.scope !== null) return null
     const live = this.#parts.state.liveInstances(workload)

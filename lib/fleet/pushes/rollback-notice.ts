@@ -1,7 +1,7 @@
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { FleetNotices } from '../state/deps.ts'
 
-/** Tell that a failed config was taken back by itself: `push` is the one that takes it back, `error` how it failed. */
+/** Tell of an automatic rollback: `push` is the rollback (others are ignored), `error` how the former push failed. */
 export function tellRolledBack(notices: FleetNotices, push: Push, error: AgentError | null): void {
   if (push.kind !== 'auto-rollback' || push.failedHash === null) return
   notices.autoRolledBack({

@@ -9,14 +9,14 @@ import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import type { Instance, Workload } from '../state/model.ts'
 
-/** What a workload goes back to, with its text. */
+/** The config that a workload goes back to, with its text and the components that it uses. */
 export interface FoundRollback {
   target: RollbackTarget
   body: string
   used: readonly UsedComponent[]
 }
 
-/** Can at least one live instance run a config that uses these components? */
+/** Can a live instance run a config that uses these components? True when none is live, false when it is null. */
 export function isRunnable(
   used: readonly UsedComponent[] | null,
   live: readonly Instance[],
@@ -30,13 +30,13 @@ export function isRunnable(
   )
 }
 
-/** Which configs a search for a way back may find. */
+/** Which configs a search for a rollback may find. */
 export type Findable = 'applied' | 'applied-and-approved'
 
 /**
- * Find the config that a workload goes back to when `failedHash` failed; null when nothing fits. A person finds only what
- * was approved here as well; what is done by itself takes whatever worked. What a campaign brought goes back to what it
- * was made of, where that was applied here, before anything else.
+ * Find the config that a workload goes back to from `failedHash`; null when nothing fits. An automatic rollback may go
+ * back to any config that was applied here; an operator's (`applied-and-approved`) only to one that was approved here
+ * as well. A push of a campaign goes back to its base before anything else, where that was applied here.
  */
 export async function findRollback(
   tx: Db,
@@ -75,8 +75,8 @@ export async function findRollback(
 }
 
 /**
- * What the members of a rollout go back to: the active config; what a rollback would, where none is active or it has
- * failed itself since.
+ * What the members of a rollout go back to: the active config, or, where none is active or it has failed here since,
+ * what `findRollback` finds.
  */
 export async function findRolloutRollback(
   tx: Db,

@@ -36,11 +36,12 @@ export type CanaryFault = Refusal<
   | 'unsupported-selection-strategy'
 >
 
+/** What a selection comes to. */
 export interface CanaryChoice {
-  /** The named instances, also when the selection is refused. */
+  /** The chosen instances; where the selection is refused, those that it named or matched. */
   chosen: readonly CanaryCandidate[]
   eligibleCount: number
-  /** Empty when the selection holds. */
+  /** Empty when the selection is accepted. */
   faults: readonly CanaryFault[]
 }
 
@@ -66,7 +67,7 @@ function obstacleOf(
 ): CanaryObstacle | null {
   const excluded = exclusionOf(instance, used, isCompatible)
   if (excluded === 'component_missing') return excluded
-  // One that cannot say what became of a config proves nothing.
+  // An instance that cannot report what became of a config proves nothing about it.
   if (excluded !== null || !canReport(instance)) return 'remote_config_unsupported'
   const { unhealthySinceMs } = instance
   const health = { verdict: judgeHealth(instance.health), unhealthySinceMs }
@@ -82,7 +83,7 @@ const FAULT_OF: Readonly<Record<CanaryObstacle, CanaryFault['code']>> = {
 
 type Picked = { chosen: readonly CanaryCandidate[]; faults: readonly CanaryFault[] }
 
-/** The instances that are named one by one; `isElsewhere` says that a uid is one of another workload. */
+/** The instances that are named one by one; `isElsewhere` tells whether a uid belongs to another workload. */
 function pickNamed(
   uids: readonly string[],
   candidates: readonly CanaryCandidate[],
@@ -141,8 +142,8 @@ function pick(
 }
 
 /**
- * The instances that run a config first. They must be fewer than those that could: with everybody among them there
- * would be nobody left to be spared. `candidates` are the workload's live instances, in the order of choice.
+ * The instances that run a config first. They must be fewer than those that could: with all of them a bad config would
+ * reach the whole workload at once. `candidates` are the workload's live instances, in the order of choice.
  */
 export function chooseCanary(
   selection: CanarySelection,

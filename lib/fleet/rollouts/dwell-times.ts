@@ -5,10 +5,10 @@ import type { FleetParts } from '../state/parts.ts'
 
 const keyOf = ({ id, stageIndex }: StoredRollout) => `${id}/${stageIndex}`
 
-/** Since when the stages that run have held. */
+/** Keeps since when each running stage has been converged. */
 export class DwellTimes {
   readonly #parts: FleetParts
-  /** Monotonic, by rollout and stage. */
+  /** Monotonic time in ms, by rollout and stage; time in a halt is taken out. */
   readonly #convergedSince = new Map<string, number>()
 
   constructor(parts: FleetParts) {
@@ -20,7 +20,7 @@ export class DwellTimes {
     return this.#convergedSince.size
   }
 
-  /** For how long the stage of a rollout has held; null while it has not converged. */
+  /** For how long the running stage of a rollout has been converged, halts apart; null while it has not converged. */
   convergedForMs({ stored }: Rollout): number | null {
     const { clock } = this.#parts.deps
     const { stageIndex, stages, progress } = stored
@@ -30,7 +30,7 @@ export class DwellTimes {
     const nowMs = clock.monotonicMs()
     let sinceMs = this.#convergedSince.get(keyOf(stored))
     if (sinceMs === undefined) {
-      // After a restart the wall clock is all there is.
+      // After a restart or a halt only wall-clock times are stored to count from.
       const leftMs = ends.getTime() - clock.now().getTime()
       sinceMs = nowMs - Math.max(0, stages[stageIndex]!.dwellMs - leftMs)
       this.#note(keyOf(stored), sinceMs)
@@ -38,17 +38,17 @@ export class DwellTimes {
     return nowMs - sinceMs
   }
 
-  /** The stage that a rollout is in has converged now. */
+  /** The running stage of a rollout has converged now. */
   begin(stored: StoredRollout): void {
     this.#note(keyOf(stored), this.#parts.deps.clock.monotonicMs())
   }
 
-  /** How long the stage has held is worked out anew from what is stored. */
+  /** Forget the running stage's time: it is worked out again from what is stored. */
   forget(stored: StoredRollout): void {
     this.#convergedSince.delete(keyOf(stored))
   }
 
-  /** One moment for each rollout that is open: those of stages and rollouts that are over go. */
+  /** Keep the time of a stage, and drop those of stages and rollouts that are over. */
   #note(key: string, sinceMs: number): void {
     this.#convergedSince.set(key, sinceMs)
     const open = new Set<string>([key])

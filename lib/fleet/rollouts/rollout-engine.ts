@@ -15,14 +15,15 @@ import { DwellTimes } from './dwell-times.ts'
 import { RolloutSteps } from './rollout-steps.ts'
 import { chooseMembers, startStage, withStage } from './stage-members.ts'
 
-/** Writes the record of an operator's decision, last. */
+/** Writes the audit record of an operator's decision, last in its transaction. */
 type Audit = (tx: ActTransaction) => Promise<void>
 
+/** What became of an operator's decision about a rollout. */
 export type RolloutOutcome =
   | { ok: true; rollout: StoredRollout }
   | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' | 'rollout-no-way-back' }
 
-/** What the steps that a rollout takes by itself are called. */
+/** The names of the transactions of the steps that a rollout takes by itself. */
 const STEPS = {
   converged: 'rollout.converge',
   advance: 'rollout.advance',
@@ -47,7 +48,7 @@ export class RolloutEngine {
     this.#steps = new RolloutSteps(parts, assignments, turns, this.#dwells)
   }
 
-  /** What the gates of a workload's open rollout come to now; null when none runs or is halted. */
+  /** What the gates of a workload's rollout measure now; null without a rollout that is running or halted. */
   measure(workload: Workload): GateMeasures | null {
     return this.#steps.measure(workload)
   }
@@ -110,8 +111,8 @@ export class RolloutEngine {
   }
 
   /**
-   * Go on after a halt: the instances that were named do not count for this stage any more. One that waits to be
-   * promoted goes on to the others.
+   * Go on after a halt: the instances that the halt named are waived, and do not count for the gates of this stage any
+   * more. A canary that waits for it is promoted instead.
    */
   continue(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollout.continue', actor, workloadId, id, async (act, workload, rollout) => {
@@ -127,14 +128,14 @@ export class RolloutEngine {
     })
   }
 
-  /** The chosen instances have shown that they can run it: the others follow. */
+  /** Note that the canary is promoted: once its dwell is over, the next look starts the stage of the others. */
   #promote(act: Act, workload: Workload, rollout: Rollout, audit: Audit): Promise<boolean> {
     const now = this.#parts.deps.clock.now()
     const promoted = withStage(rollout.stored, now, { promotedAt: now.toISOString() })
     return this.#steps.addMembers(act, workload, rollout, [], promoted, audit)
   }
 
-  /** A stage that nobody was left in, or that nobody answered in, goes on with others in their place. */
+  /** Go on after a halt. A stage that halted because no member was left, or none answered, gets other members. */
   async #resume(act: Act, workload: Workload, rollout: Rollout, audit: Audit): Promise<boolean> {
     const { stored } = rollout
     const now = this.#parts.deps.clock.now()
@@ -143,7 +144,7 @@ export class RolloutEngine {
     const isStalled = halt?.gate === 'no_member' || halt?.gate === 'no_answer'
     await this.#parts.deps.db.upToDate()
     const standing = { ...rollout, stored: { ...stored, waived } }
-    // Whom an operator chose one by one, nobody else stands in for.
+    // The instances of a canary were chosen by an operator: no others stand in for them.
     const hasStandIns = isStalled && stored.stages[stage]!.canary === undefined
     const added = hasStandIns ? chooseMembers(this.#parts, workload, standing, stage, now) : []
     const { startedAt } = stored.progress[stage] ?? { startedAt: now.toISOString() }
@@ -178,8 +179,8 @@ export class RolloutEngine {
   }
 
   /**
-   * Take the members back to the active config, in the operator's name. Where there is nothing to go back to they
-   * would keep what they run under a rollout called rolled back: that is refused.
+   * Take the members back to the active config, in the operator's name. Refused where there is nothing to go back to:
+   * the members would keep the config of a rollout that is shown as rolled back.
    */
   rollBack(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollback.rollout', actor, workloadId, id, async (act, workload, rollout) => {

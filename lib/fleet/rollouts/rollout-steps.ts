@@ -19,7 +19,7 @@ import type { DwellTimes } from './dwell-times.ts'
 import { stageFactsOf } from './stage-facts.ts'
 import { chooseMembers, type NewMembers, startStage, withStage } from './stage-members.ts'
 
-/** Does what a rollout's stages come to: each step is stored first and settled in memory after. Call them exclusively. */
+/** The steps of a rollout: each is stored first and then done in memory. Call them in the workload's turn. */
 export class RolloutSteps {
   readonly #parts: FleetParts
   readonly #assignments: Assignments
@@ -38,7 +38,7 @@ export class RolloutSteps {
     return stageFactsOf(this.#parts, workload, rollout, this.#dwells.convergedForMs(rollout))
   }
 
-  /** What the gates of a workload's open rollout come to now; null when none runs or is halted. */
+  /** What the gates of a workload's rollout measure now; null without a rollout that is running or halted. */
   measure(workload: Workload): GateMeasures | null {
     const { rollout } = workload
     if (rollout === null || (rollout.stored.status !== 'running' && rollout.stored.status !== 'halted'))
@@ -46,13 +46,13 @@ export class RolloutSteps {
     return this.factsOf(workload, rollout).measured
   }
 
-  /** The same for the progress of its stage, where that ends. */
+  /** The same as a field to store in the progress of a stage that ends or halts. */
   measured(workload: Workload): { measured?: GateMeasures } {
     const measured = this.measure(workload)
     return measured === null ? {} : { measured }
   }
 
-  /** Write a rollout's next state; `more` joins the transaction. False when it had ended meanwhile. */
+  /** Store a rollout's next state; `more` runs in the same transaction. False when the rollout had ended meanwhile. */
   async write(
     act: Act,
     workload: Workload,
@@ -77,13 +77,13 @@ export class RolloutSteps {
   settle(workload: Workload, rollout: Rollout, next: StoredRollout): void {
     rollout.stored = next
     this.#parts.deps.notices.pushChanged(workload, rollout.followed.push)
-    // That it was halted, or goes on, is told of the workload as well.
+    // Whether its rollout is halted is shown in the workload's record, too.
     this.#parts.deps.notices.workloadChanged(workload)
   }
 
   async noteConverged(act: Act, workload: Workload, rollout: Rollout): Promise<void> {
     const now = this.#parts.deps.clock.now()
-    // A halt before this took nothing from the dwell, which begins now.
+    // The dwell begins now, so the time of an earlier halt must not count into it.
     const fresh = { dwelledMs: undefined, resumedAt: undefined }
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
     if (!(await this.write(act, workload, next))) return
@@ -111,12 +111,12 @@ export class RolloutSteps {
     if (await this.write(act, workload, next)) this.settle(workload, rollout, next)
   }
 
-  /** Start the next stage: more members, of those that can take the config now. */
+  /** Start the next stage with more members, chosen from the instances that can take the config now. */
   async advance(act: Act, workload: Workload, rollout: Rollout): Promise<void> {
     const { stored } = rollout
     const now = this.#parts.deps.clock.now()
     const stage = stored.stageIndex + 1
-    // Whom to choose follows from what agents have reported, and so does what the database holds of them.
+    // Members are chosen by what agents have reported: the database is to hold that before the step is stored.
     await this.#parts.deps.db.upToDate()
     const added = chooseMembers(this.#parts, workload, rollout, stage, now)
     const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.measured(workload) })
@@ -128,7 +128,7 @@ export class RolloutSteps {
     })
   }
 
-  /** Write a rollout's next state and give its new members the config; false when it had ended meanwhile. */
+  /** Store a rollout's next state and offer its new members the config; false when the rollout had ended meanwhile. */
   async addMembers(
     act: Act,
     workload: Workload,
@@ -160,7 +160,7 @@ export class RolloutSteps {
     return true
   }
 
-  /** The last stage is done: what the members run becomes what the workload should run. */
+  /** The last stage is done: the rollout's push becomes the active push of the workload. */
   async complete(act: Act, workload: Workload, rollout: Rollout): Promise<void> {
     const { followed, stored } = rollout
     const { push } = followed

@@ -26,7 +26,7 @@ export function stageFactsOf(
     if (!target.isTarget) continue
     const { instanceUid: uid, state } = target
     const instance = parts.state.instances.get(uid) ?? null
-    // Who joins the last stage is counted once it has answered: others may keep coming.
+    // A joiner of the last stage counts only once it has answered: else the stage would wait as long as others come.
     if (target.isJoiner && followed.awaiting.has(target)) joining++
     else memberUids.push(uid)
     if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
@@ -58,13 +58,13 @@ export function stageFactsOf(
   }
 }
 
-/** Connected in this workload, or away for less than the grace. */
+/** Is the instance connected in this workload, or away for less than the grace? */
 function isThere({ deps, state }: FleetParts, workload: Workload, uid: string, nowMs: number): boolean {
   const instance = state.instances.get(uid)
   return instance === undefined ? state.isRecent(uid, nowMs, deps.graceMs) : instance.workload === workload
 }
 
-/** It was asked in vain, or it had the config and reports another. */
+/** Is the target a straggler, or did it apply the config and reports another one now? */
 function failsDriftGate(target: PushTarget, instance: Instance | null, hash: string): boolean {
   if (target.state === 'straggler') return true
   if (target.state !== 'applied' || instance === null || instance.connection === null) return false

@@ -8,7 +8,7 @@ import { compareInstances } from '../state/state.ts'
 /** Instances that take part in a stage from now on, with their targets. */
 export type NewMembers = PushPlan['targets']
 
-/** Whom a stage takes in besides those that take part already, of the instances as they are now. */
+/** The instances that become members with this stage, besides those that are members already. */
 export function chooseMembers(
   { deps, state }: FleetParts,
   workload: Workload,
@@ -29,7 +29,7 @@ export function chooseMembers(
     .sort((a, b) => compareInstances(a.instance, b.instance))
   if (stage >= stored.stages.length - 1) return fresh
   const eligible = plan.targets.filter(({ target }) => target.isTarget)
-  // Members that are no longer there, or that nothing is expected of, are made up for.
+  // Members that are not there any more, or that an operator has waived, are replaced by others.
   const present = eligible.filter(
     ({ instance: { uid } }) => followed.targets.has(uid) && !stored.waived.includes(uid),
   )
@@ -37,7 +37,7 @@ export function chooseMembers(
   return fresh.filter(({ target }) => target.isTarget).slice(0, Math.max(0, wanted))
 }
 
-/** A stage's progress as it begins, with who takes part from now on. */
+/** The progress of a stage as it begins with these new members. */
 export function startStage(
   { followed }: Rollout,
   added: NewMembers,
@@ -52,7 +52,7 @@ export function startStage(
   }
 }
 
-/** A rollout of which the running stage has changed. */
+/** A copy of the rollout in which the progress of the running stage is changed. */
 export function withStage(
   stored: StoredRollout,
   now: Date,

@@ -1,8 +1,8 @@
-/** How much agents may make up: each uid costs an instance while it is there, each identity a workload that stays. */
+/** Bounds on what agents can make up: a uid costs an instance while it is here, an identity a workload that stays. */
 export interface AgentLimits {
-  /** On one WebSocket. Extensions that speak for a whole gateway carry many, one that invents uids even more. */
+  /** Agents on one WebSocket. A gateway carries many on one; a faulty or hostile client may invent uids without end. */
   perConnection: number
-  /** In the process, those that are away for less than the grace included. */
+  /** Agents in the process, those that are away for less than the grace included. */
   inAll: number
   /** Workloads, disconnected and archived ones included. Deleting one makes room. */
   workloads: number

@@ -8,20 +8,21 @@ import type { FleetState } from './state.ts'
 const COMPONENT_LISTS_MAX = 5_000
 /** How long an announced list is waited for. */
 const WAIT_MS = 60_000
-/** How often it is waited for again on a new connection, because the former one ended before the wait did. */
+/** How often the wait begins again on a new connection, because the former connection ended before the wait did. */
 const WAITS_AGAIN = 2
-/** So many answers to the polls of one agent ask for its list. */
+/** How many answers to the polls of one agent ask for its list. */
 const HTTP_ASKS_MAX = 3
 
-/** A list that an instance announced and that is not known. */
+/** The wait for a component list of which only the hash is known. */
 export interface ComponentWait {
   readonly hash: string
-  /** Monotonic; null when it is waited for no longer. */
+  /** Monotonic; null while nothing is waited for: the wait was interrupted, or is over. */
   sinceMs: number | null
+  /** How often the wait may begin again on a new connection. */
   waitsLeft: number
 }
 
-/** True while it is open what an instance can run: nothing is offered to it meanwhile. */
+/** True while an instance's component list is waited for: no config is offered to it meanwhile. */
 export function awaitsComponents({ componentWait }: Instance): boolean {
   return componentWait !== null && componentWait.sinceMs !== null
 }
@@ -45,7 +46,7 @@ export class ComponentLists {
   #intern(hash: string, components: NonNullable<ReportedComponents['components']>): ComponentList {
     const lists = this.#state.componentLists
     const known = lists.get(hash)
-    // The hash is the agent's word: the list itself decides whether it is the same.
+    // An agent may send a wrong hash: lists are the same only when their contents are.
     if (known !== undefined && isSameList(known.components, components)) return known
     const list: ComponentList = { hash, components }
     if (lists.size >= COMPONENT_LISTS_MAX) lists.delete(lists.keys().next().value!)
@@ -54,8 +55,8 @@ export class ComponentLists {
   }
 
   /**
-   * Whether the answer to this instance asks for its list: once a connection and hash, a few times where an answer may
-   * be lost. The wait begins with the first.
+   * Should the answer to this instance ask for its list? Once for each connection and hash, and for a poller up to
+   * `HTTP_ASKS_MAX` times, as an answer may be lost. The wait begins with the first request.
    */
   ask(instance: Instance): boolean {
     if (!isListMissing(instance)) {
@@ -86,7 +87,7 @@ export class ComponentLists {
     this.#state.awaitingComponents.delete(instance)
   }
 
-  /** The instances that were waited for long enough: they count as such that never reported a list. */
+  /** End the waits that took too long, and return their instances: each counts as one that never reported a list. */
   giveUp(): Instance[] {
     const nowMs = this.#deps.clock.monotonicMs()
     const overdue: Instance[] = []
@@ -96,7 +97,7 @@ export class ComponentLists {
       this.#state.awaitingComponents.delete(instance)
       if (wait === null) continue
       Object.assign(wait, { sinceMs: null, waitsLeft: 0 })
-      // What it was built with before says nothing of what it is now.
+      // A former list says nothing of the build that runs now.
       instance.components = null
       overdue.push(instance)
     }
@@ -104,7 +105,7 @@ export class ComponentLists {
   }
 }
 
-/** Its connection ended: where it comes back, the rest of the wait begins anew. */
+/** An instance's connection ended: stop its wait. A new one begins when it comes back, at most `WAITS_AGAIN` times. */
 export function interruptComponentWait(state: FleetState, instance: Instance): void {
   state.awaitingComponents.delete(instance)
   if (instance.componentWait !== null) instance.componentWait.sinceMs = null
@@ -113,7 +114,7 @@ export function interruptComponentWait(state: FleetState, instance: Instance): v
 function isListMissing(instance: Instance): boolean {
   if ((instance.capabilities & AGENT_CAPABILITIES.reportsAvailableComponents) === 0) return false
   const { components, componentsHash: hash, isDescribed } = instance
-  // One that has said nothing yet is asked for everything first.
+  // An instance that has not described itself yet is asked for its full state first.
   if (!isDescribed && hash === '') return false
   return components === null || (hash !== '' && components.hash !== hash)
 }

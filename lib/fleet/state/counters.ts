@@ -1,11 +1,11 @@
 import type { Db } from '../../store/db.ts'
 import { listLabels, listOpenAlertIds, listPendingApprovalIds } from '../../store/workload-counts.ts'
 
-/** What is kept of one workload. Ids and not numbers: saying twice that something came or went changes nothing. */
+/** What is kept of one workload: ids and not numbers, so that the same alert or request noted twice counts once. */
 interface Kept {
   openAlerts: ReadonlySet<string>
   waitingApprovals: ReadonlySet<string>
-  /** By hash. */
+  /** Hash → label of the revision. */
   labels: ReadonlyMap<string, string>
 }
 
@@ -17,7 +17,7 @@ const NOTHING: Kept = { openAlerts: new Set(), waitingApprovals: new Set(), labe
  */
 export class FleetCounters {
   readonly #kept = new Map<string, Kept>()
-  /** Of whom something changed since the database began to be read; null while it is not. */
+  /** Ids of workloads that have changed since a reading of the database began; null while none is under way. */
   #changedSince: Set<string> | null = null
   readonly #changed: (workloadId: string) => void
 
@@ -26,14 +26,14 @@ export class FleetCounters {
     this.#changed = changed
   }
 
-  /** Something beside what is kept here changed how this workload is shown. */
+  /** Tell that this workload is shown differently now, though nothing that is kept here has changed. */
   shownAnew(workloadId: string): void {
     this.#changed(workloadId)
   }
 
   /**
-   * Read everything from the database and take over what is not as it was known. Which workloads that were, and
-   * which of them have to be read again because something of them changed meanwhile.
+   * Read everything from the database and take over what differs. Returns the ids of the workloads that were changed,
+   * and of those to be read again because something of them changed while the database was read.
    */
   async load(db: Db): Promise<{ adopted: string[]; passedOver: string[] }> {
     const changedSince = new Set<string>()
@@ -59,7 +59,7 @@ export class FleetCounters {
     return this.#of(workloadId).openAlerts.size
   }
 
-  /** Of all workloads. */
+  /** How many alerts are open about all workloads together. */
   openAlertsInAll(): number {
     let sum = 0
     for (const { openAlerts } of this.#kept.values()) sum += openAlerts.size
@@ -90,7 +90,7 @@ export class FleetCounters {
     this.#keep(workloadId, { ...kept, waitingApprovals: withId(kept.waitingApprovals, approvalId) })
   }
 
-  /** It was approved, pushed, or another took its place. */
+  /** A request waits no longer: it was approved or pushed, or another took its place. */
   removeWaitingApproval(workloadId: string, approvalId: string): void {
     const kept = this.#of(workloadId)
     this.#keep(workloadId, { ...kept, waitingApprovals: withoutId(kept.waitingApprovals, approvalId) })

@@ -11,7 +11,7 @@ import type { AgentLimits } from './agent-limits.ts'
 import type { Instance, Workload } from './model.ts'
 import type { Timers } from './timers.ts'
 
-/** What the fleet tells others as it happens. Calls are cheap and never throw. */
+/** What the fleet tells the rest of the process as it happens. Calls are cheap and never throw. */
 export interface FleetNotices {
   workloadChanged(workload: Workload): void
   workloadRemoved(workloadId: string): void
@@ -20,9 +20,9 @@ export interface FleetNotices {
   pushChanged(workload: Workload, push: Push): void
   /** A frame with an offer went out to an instance. */
   offerSent(instance: Instance, offer: Offer, cause: OfferCause): void
-  /** Their workload has left the inventory. */
+  /** These alerts are over because their workload was archived or deleted. */
   alertsResolved(alerts: readonly Alert[]): void
-  /** After the rollback's frames went out. */
+  /** An automatic rollback is committed and assigned; its frames may still be going out. */
   autoRolledBack(rollback: {
     workloadId: string
     fromHash: string
@@ -50,19 +50,20 @@ export interface FleetDeps {
   timers: Timers
   log: Log
   notices: FleetNotices
-  /** False while this process is cut off from its lock: then it sends no offer. */
+  /** False while this process may not be the owner any more, as when it has lost its lock: then it sends no offer. */
   mayOffer(): boolean
   /** Says in safe words what an agent's raw error text means. */
   classifyError(raw: string): AgentError
-  /** Does this component list lack nothing that is used? A list that was never reported lacks nothing. */
+  /** Does this component list have everything that is used? True for null, a list that was never reported. */
   isCompatible(
     used: readonly UsedComponent[],
     available: ReadonlyMap<string, readonly string[]> | null,
   ): boolean
-  /** Parsed apart from the event loop; null when the text is no config, `busy` when there is no room to parse it now. */
+  /** Read a text off the event loop: null when it is no config, `busy` when there is no room to read it now. */
   normalise(text: string): Promise<NormalForm | null | 'busy'>
-  /** The labels that rules give to what is made of this. */
+  /** The labels that the label rules give to a workload with this fingerprint. */
   ruleLabels(fingerprintKeys: Readonly<Record<string, string>>): Readonly<Record<string, string>>
+  /** The grace: how long an instance, or a workload with no live one, may be away before it counts as gone. */
   graceMs: number
   agentLimits: AgentLimits
 }

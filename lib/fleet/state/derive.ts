@@ -5,7 +5,7 @@ import type { FleetDeps } from './deps.ts'
 import type { Instance, Workload } from './model.ts'
 import type { FleetState } from './state.ts'
 
-/** Whether this instance alone would make its workload degraded now. */
+/** Does this instance make its workload degraded now? */
 export function isDegradingNow(instance: Instance, nowMs: number): boolean {
   const { health, unhealthySinceMs } = instance
   const hasOffer = hasOutstandingOffer(instance)
@@ -17,7 +17,7 @@ function deriveStatus({ live }: Workload, nowMs: number): WorkloadStatus {
   return 'connected'
 }
 
-/** The worst for the active config; the newest report when nothing is active. */
+/** The worst report for the active config; the newest of any config when none is active. */
 function deriveConfigStatus({ live, activeHash }: Workload): Workload['remoteConfigStatus'] {
   const report = activeHash === null ? live.newestReport() : live.worstReport(activeHash)
   if (report === null) return null
@@ -32,8 +32,8 @@ function deriveConfigStatus({ live, activeHash }: Workload): Workload['remoteCon
 const isSame = (a: unknown, b: unknown) => a === b || JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * Bring everything of a workload that follows from its live instances up to date; true when a stored field
- * changed. What nobody live says any more keeps its last known value, the status until the grace ends.
+ * Bring everything of a workload that follows from its live instances up to date; true when a stored field changed.
+ * What no live instance reports keeps its last value. Without live instances nothing changes until the grace ends.
  */
 export function deriveWorkload(workload: Workload, nowMs: number): boolean {
   const { live } = workload
@@ -43,7 +43,7 @@ export function deriveWorkload(workload: Workload, nowMs: number): boolean {
     version: live.lowestVersion() || workload.version,
     type: live.hasCollector ? 'collector' : 'sdk',
     acceptsRemoteConfig: live.hasCapable,
-    // What only descriptions say stays as it was while there is none.
+    // Labels come from descriptions: they stay as they were while no live instance has described itself.
     labels: live.describedCount > 0 ? live.commonLabels() : workload.labels,
     availableComponents: live.commonComponents() ?? workload.availableComponents,
     remoteConfigStatus: deriveConfigStatus(workload),
@@ -52,13 +52,13 @@ export function deriveWorkload(workload: Workload, nowMs: number): boolean {
   for (const key of Object.keys(next) as (keyof typeof next)[]) {
     if (workload[key] === next[key]) continue
     hasChanged ||= !isSame(workload[key], next[key])
-    // Also where only the object is another one: the next comparison is a quick one then.
+    // Assigned also where an equal object replaces another: the next comparison is then by identity, which is quick.
     Object.assign(workload, { [key]: next[key] })
   }
   return hasChanged
 }
 
-/** Workloads of which an instance has changed in something that their record follows from. */
+/** The workloads whose record is to be derived again, because one of their instances has changed. */
 export class TouchedWorkloads {
   readonly #deps: Pick<FleetDeps, 'clock' | 'notices'>
   readonly #state: Pick<FleetState, 'healthWatch'>
@@ -73,7 +73,7 @@ export class TouchedWorkloads {
     this.#touched.add(workload)
   }
 
-  /** Bring all of them up to date, and tell of them; those of whom a stored field changed. */
+  /** Bring these workloads up to date and tell of each; returns those of which a stored field changed. */
   derive(): Workload[] {
     const nowMs = this.#deps.clock.monotonicMs()
     const changed: Workload[] = []

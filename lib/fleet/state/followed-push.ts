@@ -8,7 +8,7 @@ const OPEN_STATES: readonly TargetState[] = ['offered', 'applying', 'straggler',
 /** True while an instance may still say what became of the push. */
 export const isOpen = (target: PushTarget): boolean => OPEN_STATES.includes(target.state)
 
-/** States that are not an end: each target leaves them in bounded time. */
+/** Is this a state in which the target's end is waited for? Each target leaves it in bounded time. */
 const isAwaited = (state: TargetState): boolean => state === 'offered' || state === 'applying'
 
 const COUNTED = ['applying', 'applied', 'failed', 'straggler', 'gone'] as const
@@ -41,7 +41,7 @@ export function moveTarget(
   now: Date,
   error: AgentError | null = null,
 ): boolean {
-  // What it says itself stands above what was concluded from its losses.
+  // A FAILED that the instance reports replaces one that was concluded from its losses.
   const isSaidNow = state === 'failed' && isLostOut(target) && error?.cause !== LOST
   if (target.state === state && !isSaidNow) return false
   if (target.isTarget && isLostOut(target)) followed.lostOutCount--
@@ -64,7 +64,7 @@ export function moveTarget(
   return true
 }
 
-/** Forget an instance that joined after the push had ended: nothing is decided by it. False when it is none such. */
+/** Forget an instance that joined after the push had ended, as it decides nothing; false where it is no such joiner. */
 export function removeJoiner(followed: FollowedPush, uid: string): boolean {
   const target = followed.targets.get(uid)
   if (target === undefined || target.isTarget || !target.isJoiner) return false
@@ -105,7 +105,7 @@ export function newTarget(
   }
 }
 
-/** Note that a target was lost after its offer, without a goodbye and not by us. */
+/** Note that a target's connection ended after its offer, without a goodbye and not by muster. */
 export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date): void {
   target.losses++
   target.updatedAt = now
@@ -114,7 +114,7 @@ export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date):
   followed.lossCount++
 }
 
-/** It runs the config after all. */
+/** A lost target runs the config after all: its losses count no more. */
 function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
   if (target.isTarget && target.losses > 0) {
     followed.lostCount--
@@ -125,11 +125,11 @@ function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
 
 const LOST = 'lost_while_applying'
 
-/** Did it fail only because it was lost as often as it may be? */
+/** Did this target fail only because it was lost too often, without reporting FAILED? */
 export const isLostOut = (target: PushTarget): boolean =>
   target.state === 'failed' && target.error?.cause === LOST
 
-/** How a target failed that was lost as often as it may be. */
+/** The error of a target that was lost too often. */
 export const LOST_OUT: AgentError = {
   cause: LOST,
   title: 'Lost each time it applied the config',
@@ -140,8 +140,8 @@ export const LOST_OUT: AgentError = {
 const NO_COUNTS = { target: 0, applying: 0, applied: 0, failed: 0, straggler: 0, gone: 0, joined: 0 }
 
 /**
- * A push that is followed from now on, without targets yet. One from before is counted anew as its targets are
- * restored: counts are written a little after the rows that they count.
+ * A push that is followed from now on, without targets yet. `isFromBefore`: it was loaded from the database; its counts
+ * are then made anew as its targets are restored, because they are stored a little later than the targets.
  */
 export function followPush(
   push: FollowedPush['push'],
@@ -181,7 +181,7 @@ export function restoreTarget(followed: FollowedPush, target: PushTarget): void 
   followed.lossCount += target.losses
 }
 
-/** Everyone that was assigned this applied push and is live, or away for less than the grace, failed it. */
+/** Has every instance that is assigned this push, and is live or away for less than the grace, failed it? */
 function hasEveryoneFailed(followed: FollowedPush, isRecent: (uid: string) => boolean): boolean {
   let failed = 0
   for (const target of followed.targets.values()) {
@@ -194,7 +194,8 @@ function hasEveryoneFailed(followed: FollowedPush, isRecent: (uid: string) => bo
 }
 
 /**
- * Where a followed push stands now. `isRecent` tells who is assigned it and live, or away for less than the grace.
+ * The verdict on a followed push. `isRecent` tells of a uid whether it is assigned the push and live, or away for less
+ * than the grace.
  */
 export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boolean): PushVerdict {
   const { push } = followed

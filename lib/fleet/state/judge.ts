@@ -4,7 +4,7 @@ import { judgePush } from './followed-push.ts'
 import type { FollowedPush, Workload } from './model.ts'
 import { assignmentOfUid, type FleetState } from './state.ts'
 
-/** What its targets make of a push, as they are now. */
+/** The verdict on a followed push by its targets as they are now. */
 export function judgeNow(
   deps: Pick<FleetDeps, 'clock' | 'graceMs'>,
   state: FleetState,
@@ -21,7 +21,7 @@ export function judgeNow(
   )
 }
 
-/** One that takes part in a rollout now, and ran this config before, has not failed it. */
+/** Also an instance that is in a rollout now counts for the push that it applied before: it has not failed it. */
 function speaksFor(state: FleetState, workload: Workload, { targets }: FollowedPush, uid: string): boolean {
   const instance = state.instances.get(uid)
   return targets.get(uid)?.state === 'applied' && (instance === undefined || instance.workload === workload)

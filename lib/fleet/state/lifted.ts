@@ -7,13 +7,13 @@ import type { FollowedPush } from './model.ts'
 const liftedIds = (all: readonly PushOfSameConfig[]): Set<string> =>
   new Set(all.flatMap(({ own, other }) => (liftsFailuresOf(other, own) ? [own.pushId] : [])))
 
-/** Which of these quarantines are still to be kept. Hold the locks of the workloads: a push that lifts one is seen. */
+/** The quarantines that no later push has lifted. The workloads' rows must be locked, so that no push is missed. */
 export async function withoutLifted(tx: Db, quarantines: readonly Quarantine[]): Promise<Quarantine[]> {
   const lifted = liftedIds(await listPushesOfSameConfig(tx, [...new Set(quarantines.map((q) => q.pushId))]))
   return quarantines.filter(({ pushId }) => !lifted.has(pushId))
 }
 
-/** Read for pushes that are followed from now on what they lifted, and whether a later one lifts what they fail. */
+/** Load for newly followed pushes which quarantines they lifted, and whether a later push lifts those made by them. */
 export async function loadLifted(db: Db, followed: ReadonlyMap<string, FollowedPush>): Promise<void> {
   const pushIds = [...followed.keys()]
   for (const pushId of liftedIds(await listPushesOfSameConfig(db, pushIds)))

@@ -5,22 +5,22 @@ import { canReport, isCapable } from '../decide/abilities.ts'
 import { isWorkloadLabel } from '../decide/workload-identity.ts'
 import type { Instance, RemoteConfigReport } from './model.ts'
 
-/** What one live instance adds to its workload, as it was when it was counted last. */
+/** What one live instance adds to the tally, as it was when it was last counted. */
 interface Share {
   version: string
   isCollector: boolean
   isCapable: boolean
-  /** It can be given a config, and says what became of it. */
+  /** It can be given a config and reports what became of it, and its description is not waited for. */
   isExpected: boolean
   isUnhealthy: boolean
   attributes: ReadonlyMap<string, string> | null
   components: ComponentList | null
   report: RemoteConfigReport | null
-  /** The config that it reports; '' when none. */
+  /** Hash of the normal form of its effective config; '' when none. */
   reportedHash: string
 }
 
-/** The values of one label. Nearly always there is one for all, or a different one for each. */
+/** How many instances have which value of one label. Nearly always all have the same value, or each its own. */
 interface LabelValues {
   value: string
   count: number
@@ -31,8 +31,8 @@ interface LabelValues {
 type Reporters = Record<RemoteConfigReport['status'], Set<Instance>>
 
 /**
- * The live instances of a workload and what they have in common, kept as they come, change and go: thousands of them
- * may be one workload, and a part of them leaves and returns all the time.
+ * The live instances of a workload and what they have in common, updated as they come, change and go: a workload may
+ * have thousands, of which some leave and return all the time, and counting all anew each time would take too long.
  */
 export class LiveTally {
   readonly #shares = new Map<Instance, Share>()
@@ -40,7 +40,7 @@ export class LiveTally {
   readonly #labels = new Map<string, LabelValues>()
   readonly #reportedHashes = new Map<string, number>()
   readonly #components = new Map<ComponentList, number>()
-  /** By the hash that they report. */
+  /** By the hash of the remote config that they report on. */
   readonly #reporters = new Map<string, Reporters>()
   readonly #unhealthy = new Set<Instance>()
   #described = 0
@@ -48,12 +48,12 @@ export class LiveTally {
   #capable = 0
   #expected = 0
   #applying = 0
-  /** The newest report of all; undefined when it is to be looked for. */
+  /** The newest report of all; undefined when it has to be looked for again. */
   #newest: RemoteConfigReport | null | undefined = null
-  /** What all lists hold; undefined when the lists are others now. */
+  /** The components that all lists have in common; undefined when it has to be worked out again. */
   #common: AvailableComponents | null | undefined = null
 
-  /** How many there are. */
+  /** How many live instances there are. */
   get count(): number {
     return this.#shares.size
   }
@@ -62,12 +62,12 @@ export class LiveTally {
     return this.#shares.has(instance)
   }
 
-  /** How many of them have said what they are. */
+  /** How many of them have described themselves. */
   get describedCount(): number {
     return this.#described
   }
 
-  /** Those that do not call themselves healthy. */
+  /** The instances that do not report healthy; those that start or stop are among them. */
   get unhealthy(): ReadonlySet<Instance> {
     return this.#unhealthy
   }
@@ -80,7 +80,7 @@ export class LiveTally {
     return this.#capable > 0
   }
 
-  /** Those that say that they apply a config. */
+  /** How many instances report that they are applying a config. */
   get applyingCount(): number {
     return this.#applying
   }
@@ -108,7 +108,7 @@ export class LiveTally {
     this.#move(instance, before, after)
   }
 
-  /** An instance is live here no longer; one that was not counted changes nothing. */
+  /** Stop counting an instance that is not live here any more; one that was not counted changes nothing. */
   remove(instance: Instance): void {
     const before = this.#shares.get(instance)
     if (before === undefined) return
@@ -150,7 +150,7 @@ export class LiveTally {
     }
   }
 
-  /** The value that stood first is gone: another one takes its place. */
+  /** No instance has the label's main value any more: make another one the main value. */
   #promote(key: string, values: LabelValues): void {
     const [next] = values.others ?? []
     if (next === undefined) {
@@ -193,7 +193,7 @@ export class LiveTally {
     else this.#reporters.set(hash, reporters)
   }
 
-  /** The lowest comparable version, else the first in byte order; '' when none reports one. */
+  /** The lowest comparable version, else the first in the order of strings; '' when none reports one. */
   lowestVersion(): string {
     let lowest = ''
     for (const version of this.#versions.keys()) {
@@ -205,7 +205,7 @@ export class LiveTally {
     return lowest
   }
 
-  /** The config that all who report one agree on; '' when they do not. */
+  /** The hash of the effective config's normal form, where all that report one agree; else ''. */
   commonReportedHash(): string {
     const [common = ''] = this.#reportedHashes.size === 1 ? this.#reportedHashes.keys() : []
     return common
@@ -216,22 +216,22 @@ export class LiveTally {
     return null
   }
 
-  /** The labels that all who described themselves agree on, by key in byte order. */
+  /** The labels on which all instances with a description agree, sorted by key. */
   commonLabels(): Record<string, string> {
     const keys: string[] = []
-    // What all have, anyone has.
+    // A label that all have is in any one description.
     for (const key of this.#anyDescription()?.keys() ?? [])
       if (this.#labels.get(key)?.count === this.#described) keys.push(key)
     return Object.fromEntries(keys.sort().map((key) => [key, this.#labels.get(key)!.value]))
   }
 
-  /** What every reported list holds, with a hash of its own where the lists differ; null when none is reported. */
+  /** The components in every reported list, with a new hash where the lists differ; null when no list is reported. */
   commonComponents(): AvailableComponents | null {
     if (this.#common === undefined) this.#common = intersect([...this.#components.keys()])
     return this.#common
   }
 
-  /** The worst that expected instances say of a config; null when one of them says nothing of it yet. */
+  /** The worst report of expected instances on a config: failed, applying, or applied by all of them; else null. */
   worstReport(hash: string): RemoteConfigReport | null {
     const reporters = this.#reporters.get(hash)
     if (reporters === undefined) return null
@@ -241,7 +241,7 @@ export class LiveTally {
     return worst === undefined ? null : this.#shares.get(worst)!.report
   }
 
-  /** How many of the expected instances report to run a config. */
+  /** How many of the expected instances report that they have applied a config. */
   appliedCount(hash: string): number {
     return this.#reporters.get(hash)?.applied.size ?? 0
   }
@@ -260,7 +260,7 @@ export class LiveTally {
 const isDescribed = (share: Share | null): number => Number(share !== null && share.attributes !== null)
 const isApplying = (share: Share | null): number => Number(share?.report?.status === 'applying')
 
-/** One instance says another text than before; '' is none and not counted. */
+/** One instance reports another text than before; '' means none and is not counted. */
 function moveText(counts: Map<string, number>, before: string, after: string): void {
   if (before === after) return
   if (before !== '') addTo(counts, before, -1)
@@ -273,7 +273,7 @@ function addTo<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
   else counts.set(key, count)
 }
 
-/** Nearly all instances of a fleet report one of a few lists: workloads share what is made of it. */
+/** Nearly all instances of a fleet report one of a few lists: workloads share the object that is made of each. */
 const made = new WeakMap<ComponentList, AvailableComponents>()
 
 function allOf(list: ComponentList): AvailableComponents {

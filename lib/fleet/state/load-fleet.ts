@@ -15,7 +15,7 @@ import { loadScope } from './load-push.ts'
 import type { FollowedPush } from './model.ts'
 import { type FleetState, quarantineInstance, toWorkload } from './state.ts'
 
-/** Fill an empty state with what the database holds. Agents themselves come back by talking. */
+/** Fill an empty state with what the database holds. Instances are not stored: they come with messages of agents. */
 export async function loadFleet(db: Database, state: FleetState): Promise<void> {
   for (const stored of await listWorkloads(db)) state.add(toWorkload(stored))
   for (const home of await listAgentHomes(db, HOMES_MAX)) {
@@ -70,7 +70,7 @@ async function loadPushes(db: Database, state: FleetState): Promise<void> {
   for (const entry of followed.values()) {
     const workload = state.workloads.get(entry.push.workloadId)!
     if (entry === workload.active || entry.isStaged) continue
-    // The members' push without a rollout of its own: it takes them back from one.
+    // A push for members that has no rollout of its own: it takes the members of another one back.
     entry.scope = await loadScope(db, entry.push)
     workload.takenBack = entry
   }

@@ -32,7 +32,7 @@ async function loadFollowed(db: Db, pushId: string | null): Promise<FollowedPush
   return followed
 }
 
-/** The push of a workload's members, in stages or taking them back from some. */
+/** The push that a workload's members are assigned: a rollout's, or one that takes its members back. */
 async function loadOfMembers(
   db: Db,
   pushId: string | null,
@@ -49,13 +49,13 @@ async function loadOfMembers(
   return { rollout: { stored, followed, members: await listRolloutMembers(db, stored.id) }, takenBack: null }
 }
 
-/** Whom a push takes back: the targets of the rollout's push that it undoes. */
+/** The instances that a push takes back: the targets of the rollout's push that it undoes. */
 export async function loadScope(db: Db, { rollbackOfPushId }: Push): Promise<Set<string>> {
   if (rollbackOfPushId === null) return new Set()
   return new Set((await listTargets(db, [rollbackOfPushId])).map(({ target }) => target.instanceUid))
 }
 
-/** Read what a workload's instances are assigned; null when there is no such workload. */
+/** Load what a workload's instances are assigned; null when there is no such workload. */
 export async function loadAssignments(db: Db, workloadId: string): Promise<LoadedAssignments | null> {
   const workload = await findWorkload(db, workloadId)
   if (workload === null) return null

@@ -10,7 +10,7 @@ import type { PollRhythm } from '../decide/poll-rhythm.ts'
 import type { ComponentWait } from './component-lists.ts'
 import type { LiveTally } from './live-tally.ts'
 
-/** The newest remote config status of an instance, in the form it is shown in. */
+/** The newest remote config status of an instance, as it is shown. */
 export interface RemoteConfigReport {
   status: 'applying' | 'applied' | 'failed'
   hash: string
@@ -18,36 +18,40 @@ export interface RemoteConfigReport {
   at: Date
 }
 
-/** A push whose instances are followed: the one that is active, or still open. */
+/** A push that instances of a workload are assigned: the active one, a rollout's, or one that takes members back. */
 export interface FollowedPush {
   push: Push
   /** The config's bytes, as they go out. */
   body: Uint8Array
+  /** The components that the config uses. */
   required: readonly UsedComponent[]
+  /** By uid. */
   targets: Map<string, PushTarget>
-  /** Those that are offered it or apply it, with the monotonic time from which on their end is waited for. */
+  /** Targets offered or applying → monotonic time since which their end is awaited; null: from the next look on. */
   awaiting: Map<PushTarget, number | null>
-  /** Which component lists it can run on, as far as that was asked; forgotten with the list. */
+  /** For component lists that were asked about: can an instance with this list run the config? */
   compatibility: WeakMap<ComponentList, boolean>
+  /** It is judged no more, as another push took its place or its rollout was aborted (whose members keep it). */
   isSuperseded: boolean
-  /** Held open until its last stage ends. */
+  /** A push in stages: it stays pending until its last stage ends. */
   isStaged: boolean
-  /** The instances it is about, where it is not about all: a rollout's members that go back. */
+  /** The members of a rollout that it takes back; null for a push that is not restricted so. */
   scope: ReadonlySet<string> | null
   /** Instances that had failed the same hash before, and whose quarantine this push lifted. */
   liftedUids: ReadonlySet<string>
-  /** An operator has pushed the same config again since: what is failed of this push is lifted already. */
+  /** The same config was pushed again since, not by an automatic rollback: quarantines from this push are lifted. */
   isPushedAgain: boolean
-  /** After a loss, a lost target came back or an instance joined. */
+  /** After a loss, at least one lost target came back or an instance joined. */
   hasReturned: boolean
-  /** Targets lost at least once, and all their losses together. */
+  /** Targets lost at least once. */
   lostCount: number
+  /** All losses of targets together. */
   lossCount: number
-  /** Targets that failed by being lost too often, without a word. */
+  /** Targets that failed by being lost too often, without reporting FAILED. */
   lostOutCount: number
   /** Instances in state failed, joiners included. */
   failedCount: number
-  /** Loaded at start: whether a frame went out before is not known. */
+  /** Loaded from the database: it is not known to which instances a frame went out before. */
   isFromBefore: boolean
 }
 
@@ -59,41 +63,43 @@ export interface Rollout {
   members: Map<string, number>
 }
 
-/** One agent. Known for as long as it is connected, and through the grace after. */
+/** One agent; known while it is connected and for the grace after. */
 export interface Instance {
   readonly uid: string
   uidOnWire: Uint8Array
   workload: Workload | null
   /** Null while it is away. */
   connection: AgentConnection | null
-  /** The connection before a takeover that may still talk: two at once are duplicates. */
+  /** The connection that this uid was on before; if it still talks, too, two agents use one uid. */
   rival: AgentConnection | null
-  /** A duplicate that was given a new uid and may still use this one. */
+  /** Id of the connection of a second agent with this uid, which was given a new uid and may still use the old one. */
   evictedConnectionId: number | null
   sequenceNum: number | null
-  /** It described itself to this process. One that did not may still be known to belong to a workload. */
+  /** It described itself to this process. Without that, its workload may still be known from before. */
   isDescribed: boolean
-  /** Set for a while after it came without a description; monotonic. Nothing is offered to it meanwhile. */
+  /** Monotonic; set while its description is waited for, and nothing is offered to it meanwhile. */
   undescribedSinceMs: number | null
-  /** The workload's history knows that it is connected. */
+  /** The workload's history has a `connected` event for its present connection. */
   isAnnounced: boolean
   podName: string
   version: string
   type: 'collector' | 'sdk'
+  /** An SDK or a bridge: no config is ever pushed to it. */
   isExcluded: boolean
   attributes: ReadonlyMap<string, string> | null
   capabilities: number
   hasCapabilities: boolean
   connectedAt: Date
-  /** The same on the monotonic clock. */
+  /** The same on the monotonic clock, in ms. */
   connectedAtMs: number
   lastMessageAt: Date
   lastMessageMs: number
-  /** Of an HTTP agent's polls. */
+  /** How often it polls, for an HTTP agent. */
   rhythm: PollRhythm
-  /** Its interval as it is stored; 0 when none is. */
+  /** Its poll interval as it is stored; 0 when none is. */
   storedIntervalMs: number
   health: HealthNode | null
+  /** Monotonic; null while it is healthy. A start or stop counts as not healthy. */
   unhealthySinceMs: number | null
   reported: Reported
   report: RemoteConfigReport | null
@@ -102,48 +108,53 @@ export interface Instance {
   components: ComponentList | null
   /** The hash of its list, whether or not the list itself is known. */
   componentsHash: string
-  /** Set while, and since, the list of an announced hash is not known. */
+  /** The wait for its component list, while only the list's hash is known. */
   componentWait: ComponentWait | null
-  /** Of the effective config as sent; '' when none came. */
+  /** Hash of its effective config as sent, without what differs by instance; '' when none was read. */
   rawEffectiveHash: string
-  /** Of its normal form; '' while unknown. */
+  /** Hash of the normal form of its effective config; '' while unknown. */
   reportedConfigHash: string
+  /** Its effective config has pipelines. */
   runsPipelines: boolean
-  /** Whether one of them carries profiles. */
+  /** One of these pipelines carries profiles. */
   runsProfiles: boolean
   /** What it was offered; written by `offer-state.ts` alone. */
   readonly offer: Offer | null
-  /** An earlier offer of another config that was sent and never answered; written by `offer-state.ts` alone. */
+  /** Hash of an earlier offer of another config that was never answered; written by `offer-state.ts` alone. */
   readonly unansweredOtherHash: string | null
-  /** Whether this connection has had its first answer, and what it was asked for. */
+  /** The first answer on this connection, which names muster's capabilities, was given. */
   hasBeenAnswered: boolean
+  /** It was asked for its full state on this connection, and has not sent it yet. */
   hasAskedFullState: boolean
-  /** Since when its full state is waited for; 0 when it never was. */
+  /** Monotonic time since which its full state is waited for; 0 when it never was. */
   fullStateAskedMs: number
-  /** How often it may be asked as of when it was asked last. */
+  /** How many more full-state requests it might have been sent right after the last one. */
   fullStateTokens: number
+  /** Monotonic time of that last request. */
   fullStateTokenMs: number
+  /** Hash of the component list that it was asked for on this connection. */
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */
   componentAsks: number
-  /** Set while it is away. */
+  /** Monotonic time since which it is away; null while it is connected. */
   awaySinceMs: number | null
-  /** It said goodbye, and on which connection. */
+  /** It left with a goodbye. */
   hasDeparted: boolean
+  /** Id of the connection of its last goodbye. */
   departedOn: number | null
 }
 
-/** A logical unit with zero or more instances: the stored record and what only this process knows. */
+/** A workload: its stored record, and what only this process knows of it. */
 export interface Workload extends StoredWorkload {
-  /** What rules give and operators set, together; written by `wearLabels` alone. */
+  /** The labels of rules and of operators together; written by `wearLabels` alone. */
   readonly trustedLabels: Readonly<Record<string, string>>
   instances: Set<Instance>
-  /** Those of them that are connected. */
+  /** Its connected instances, with what they have in common. */
   live: LiveTally
   /** The push that made the active assignment. */
   active: FollowedPush | null
   rollout: Rollout | null
-  /** What the members of an ended rollout were taken back to, until something newer is assigned to them. */
+  /** The push that took the members of an ended rollout back, until a newer push is assigned to them. */
   takenBack: FollowedPush | null
   /** The newest push, for lists. */
   newestPush: Push | null
@@ -151,8 +162,12 @@ export interface Workload extends StoredWorkload {
   /** hash → uids. */
   quarantinedInstances: Map<string, Set<string>>
   knownGoodHash: string | null
-  /** The assignment is being changed: nothing is offered meanwhile. Written by `offer-state.ts` alone. */
+  /**
+   * Nothing is offered now, because the assignment is being changed or its push may have failed. Not an operator's
+   * freeze. Written by `offer-state.ts` alone.
+   */
   readonly isFrozen: boolean
+  /** Monotonic end of its grace; null while an instance is live, and once it is disconnected. */
   graceUntilMs: number | null
   isDeleted: boolean
 }

@@ -4,7 +4,7 @@ import { connectionIdOf, type Instance, type Workload } from './model.ts'
 
 /*
  * The one place that writes what an instance was offered (`offer`, `unansweredOtherHash`) and whether anything may be
- * offered in a workload (`isFrozen`). To everybody else these are read only.
+ * offered in a workload (`isFrozen`). To all other modules these are read only.
  */
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -13,19 +13,19 @@ type OfferHolder = Writable<Pick<Instance, 'offer' | 'unansweredOtherHash'>>
 /** The offer as this module changes it; null where there is none. */
 const own = ({ offer }: Pick<Instance, 'offer'>): Writable<Offer> | null => offer
 
-/** Its assignment is being changed, or may have failed: nothing is offered in this workload until that is settled. */
+/** Hold back all offers in this workload: its assignment is being changed, or its push may have failed. */
 export function freezeOffers(workload: Workload): void {
   const writable: Writable<Pick<Workload, 'isFrozen'>> = workload
   writable.isFrozen = true
 }
 
-/** What is assigned in this workload is settled: what is due may be offered. */
+/** Let offers in this workload go on: what is assigned is certain again. */
 export function unfreezeOffers(workload: Workload): void {
   const writable: Writable<Pick<Workload, 'isFrozen'>> = workload
   writable.isFrozen = false
 }
 
-/** Begin a new offer to an instance; an earlier one of another config that was never answered stays in mind. */
+/** Begin a new offer to an instance; the hash of an earlier, unanswered one is kept in `unansweredOtherHash`. */
 export function startOffer(
   instance: Instance,
   { pushId, hash, generation }: Pick<Offer, 'pushId' | 'hash' | 'generation'>,
@@ -42,7 +42,7 @@ export function startOffer(
     generation,
     isCommitted,
     startedAtMs: nowMs,
-    // An outstanding offer of the same hash carries over as this push's.
+    // What was sent of an open offer of the same hash counts for this push as well.
     lastSentAtMs: carries ? before.lastSentAtMs : null,
     lastSentOn: carries ? before.lastSentOn : null,
     sendsOnConnection: carries ? before.sendsOnConnection : 0,
@@ -54,7 +54,7 @@ export function startOffer(
   }
 }
 
-/** Nothing is offered to this instance any more. */
+/** Drop the offer to this instance; whether it gets another is decided anew. */
 export function withdrawOffer(instance: Instance): void {
   const holder: OfferHolder = instance
   holder.offer = null
@@ -74,7 +74,7 @@ export function reopenOffer(instance: Instance): void {
   offer.endedOn = null
 }
 
-/** A frame with the offer went out on this connection. One that a repeated poll asked for makes up for the last. */
+/** A frame with the offer went out on this connection. `isRepeat`: to a repeated poll, which is no further send. */
 export function noteOfferSent(
   instance: Instance,
   connectionId: number,
@@ -102,7 +102,7 @@ export function noteOfferAnswered(instance: Instance): void {
   if (offer !== null) offer.hasStatus = true
 }
 
-/** What was offered has had its end, on the connection that the instance is on. */
+/** The instance has applied or failed the offer, on its present connection. */
 export function endOffer(instance: Instance, ended: NonNullable<Offer['ended']>): void {
   const offer = own(instance)
   if (offer === null) return
@@ -110,7 +110,7 @@ export function endOffer(instance: Instance, ended: NonNullable<Offer['ended']>)
   offer.endedOn = instance.connection?.id ?? null
 }
 
-/** What was sent or ended on the instance's connection before does not count for the one that it has now. */
+/** Treat the instance's present connection as a new one: nothing was sent or ended on it yet. */
 export function forgetOfferConnection(instance: Instance): void {
   const offer = own(instance)
   if (offer === null) return
@@ -118,7 +118,7 @@ export function forgetOfferConnection(instance: Instance): void {
   offer.endedOn = null
 }
 
-/** No earlier offer of another config can overtake what the instance says any more. */
+/** The instance has answered since: an earlier offer of another config is not open any more. */
 export function settleEarlierOffers(instance: Instance): void {
   const holder: OfferHolder = instance
   holder.unansweredOtherHash = null

@@ -1,27 +1,27 @@
 import type { FollowedPush, Instance, Workload } from './model.ts'
 
 /**
- * What a part of the fleet has done that others have to act on. The part that did it knows none of them: `Fleet` takes
- * each outcome at once and says in one switch what follows from it.
+ * What a part of the fleet has done that other parts have to act on. The part that did it does not know them: `Fleet`
+ * takes each outcome at once and calls them in one switch.
  */
 export type Outcome =
-  /** What an instance is offered may be another thing now, although it has said nothing. */
+  /** The offer decision for an instance may have changed, though it has said nothing. */
   | { kind: 'offer-due'; instance: Instance }
-  /** What an instance runs in effect was read and is known now. */
+  /** The effective config of an instance was read. */
   | { kind: 'effective-config-read'; instance: Instance }
-  /** A target of a push, or who counts for it, is not where it was. */
+  /** A target of a push changed its state, or another set of instances counts for the push. */
   | { kind: 'target-moved'; followed: FollowedPush }
-  /** A push is judged to have failed; said each time that it is. */
+  /** A push is judged to have failed; told each time that it is judged so. */
   | { kind: 'push-failed'; workload: Workload; followed: FollowedPush }
-  /** A push was committed and is what its workload, or some of its instances, should run; `first` are offered it first. */
+  /** A push was committed and assigned to a workload or some of its instances; `first` are offered it first. */
   | { kind: 'assigned'; workload: Workload; followed: FollowedPush; first: ReadonlySet<Instance> }
-  /** What was in the balance is decided, or was taken back: offers go on. */
+  /** A change of what is assigned was decided or taken back: offers go on. */
   | { kind: 'assignments-settled'; workload: Workload }
-  /** More instances take part in a rollout. */
+  /** A stage of a rollout was started, promoted or resumed; `joined` are its new members, perhaps none. */
   | { kind: 'members-joined'; workload: Workload; followed: FollowedPush; joined: readonly Instance[] }
   /** A rollout's config became what the whole workload should run. */
   | { kind: 'rollout-completed'; workload: Workload; followed: FollowedPush }
-  /** A workload is in the database no more. */
+  /** A workload was deleted from the database. */
   | { kind: 'workload-gone'; workload: Workload }
 
 /** Where the parts of the fleet say what they have done. */

@@ -4,7 +4,7 @@ import type { Tell } from './outcomes.ts'
 import type { FleetState } from './state.ts'
 import type { WriteBehind } from './write-behind.ts'
 
-/** What every part of the fleet works on, and where it says what it has done. */
+/** What every part of the fleet works with. */
 export interface FleetParts {
   deps: FleetDeps
   state: FleetState

@@ -14,15 +14,15 @@ export class FleetState {
   /** By id. */
   readonly workloads: ReadonlyMap<string, Workload> = this.#workloads
   readonly #names = new NameOrder<Workload>()
-  /** uid → workload of the last stored description. */
+  /** uid → id of the workload that the agent's last description named. */
   readonly homes = new Map<string, string>()
   readonly #rhythms = new Map<string, PollRhythm>()
   readonly byConnection = new Map<number, Set<Instance>>()
   /** Component lists by hash, shared by all instances that report the same one. */
   readonly componentLists = new Map<string, ComponentList>()
-  /** Instances whose offer may have to be repeated or awaited. */
+  /** Instances with an offer that may have to be sent, or sent again. */
   readonly outstanding = new Set<Instance>()
-  /** Live instances that were asked what they run and have not said yet. */
+  /** Live instances whose remote config status is not known and is waited for. */
   readonly unknownReported = new Set<Instance>()
   /** Live instances of a known workload whose description is waited for. */
   readonly awaitingDescription = new Set<Instance>()
@@ -31,13 +31,13 @@ export class FleetState {
   readonly httpInstances = new Set<Instance>()
   /** Workloads without a live instance whose grace runs. */
   readonly inGrace = new Set<Workload>()
-  /** Workloads with an instance that may turn them degraded by waiting. */
+  /** Workloads with an instance that will make them degraded if it stays unhealthy for long enough. */
   readonly healthWatch = new Set<Workload>()
   /** Away instances, to be forgotten when the grace has passed. */
   readonly away = new Set<Instance>()
   /** Workloads with a rollout that is open, halted or aborted. */
   readonly rollingOut = new Set<Workload>()
-  /** Agents that were remembered at the start and have not been heard of since. */
+  /** Uids of agents that were remembered at the start and have not come back since. */
   readonly knownAtStart = new Set<string>()
   /** What became of pushes since the start, for the metrics. */
   readonly pushStats = { applied: 0, failed: 0, convergenceMs: 0 }
@@ -63,23 +63,23 @@ export class FleetState {
     this.#names.add(workload)
   }
 
-  /** All workloads by name, then id, as they are now. */
+  /** All workloads, in the order of name and id. */
   workloadsByName(): readonly Workload[] {
     return this.#names.list()
   }
 
-  /** Is this agent live, or away for less than the grace? Whoever was there before our start is so until its end. */
+  /** Is this agent live, or away for less than the grace? In the grace after the start any agent may be on its way. */
   isRecent(uid: string, nowMs: number, graceMs: number): boolean {
     return this.instances.has(uid) || nowMs - this.startedAtMs < this.startGraceMs(uid, graceMs)
   }
 
-  /** How long after our start an agent may still be on its way: one that polls slowly has the time to. */
+  /** For how many ms after the start an agent may still be on its way: the grace, longer for a slow poller. */
   startGraceMs(uid: string, graceMs: number): number {
     const rhythm = this.#rhythms.get(uid)
     return rhythm === undefined ? graceMs : Math.max(graceMs, goneAfterMs(rhythm))
   }
 
-  /** The rhythms of pollers that are not here, the one that left longest ago first. */
+  /** The rhythms of pollers that are away, by uid; the one that left longest ago first. */
   get rhythms(): ReadonlyMap<string, PollRhythm> {
     return this.#rhythms
   }
@@ -90,7 +90,7 @@ export class FleetState {
     if (this.#rhythms.size > RHYTHMS_MAX) this.#rhythms.delete(this.#rhythms.keys().next().value!)
   }
 
-  /** The rhythm of a poller that is here again. */
+  /** The rhythm of a poller that is back; it is not kept for it any longer. */
   takeRhythm(uid: string): PollRhythm {
     const rhythm = this.#rhythms.get(uid) ?? NO_RHYTHM
     this.#rhythms.delete(uid)
@@ -116,7 +116,7 @@ const trustedOf = ({ handLabels, ruleLabels }: OwnLabels): Workload['trustedLabe
   ...handLabels,
 })
 
-/** Give a workload other labels of operators, of rules, or of both; all of them follow. */
+/** Change a workload's labels of operators, of rules, or of both; its trusted labels are made anew from them. */
 export function wearLabels(workload: Workload, change: Partial<OwnLabels>): void {
   Object.assign(workload, change)
   Object.assign(workload, { trustedLabels: trustedOf(workload) })
@@ -142,7 +142,7 @@ export function toWorkload(stored: StoredWorkload): Workload {
   }
 }
 
-/** Keep a hash from an instance that failed it. */
+/** Note in memory that a hash is in quarantine for an instance that failed it. */
 export function quarantineInstance(workload: Workload, hash: string, instanceUid: string): void {
   const uids = workload.quarantinedInstances.get(hash) ?? new Set<string>()
   uids.add(instanceUid)
@@ -169,15 +169,15 @@ export function assignmentOf({ workload, uid }: Instance): FollowedPush | null {
 }
 
 /**
- * The config of a rollout stage that an instance belongs to, or what it was taken back to from one, else the
- * workload's active one.
+ * The push that an instance is assigned: a rollout's for its members, one that took members back for those, else the
+ * workload's active push.
  */
 export function assignmentOfUid({ rollout, takenBack, active }: Workload, uid: string): FollowedPush | null {
   if (rollout !== null && isMember(rollout, uid)) return rollout.followed
   return takenBack?.scope?.has(uid) ? takenBack : active
 }
 
-/** The pushes of a workload that somebody is assigned: the active one, and the one for members of a rollout. */
+/** The pushes that a workload's instances are assigned: the active one, and a rollout's or one that takes some back. */
 export function followedPushes({
   active,
   rollout,

@@ -5,9 +5,9 @@ import type { ReportedConfig } from '../../store/reported-configs.ts'
 import type { WorkloadEvent } from '../../store/workload-events.ts'
 import type { FollowedPush, Workload } from './model.ts'
 
-/** Past this many waiting events the oldest are lost, and counted. */
+/** Past this many waiting events the oldest is dropped for each new one, and counted as lost. */
 export const EVENTS_MAX = 100_000
-/** Bytes of reported configs that wait; past this none is taken until some are stored. */
+/** The length of all reported configs that wait, in UTF-16 units; past this none is taken until some are stored. */
 export const CONFIG_BYTES_MAX = 67_108_864
 
 /** Rows that are written together. */
@@ -39,7 +39,7 @@ const keyOfTarget = (pushId: string, instanceUid: string) => `${pushId}/${instan
 const keyOfQuarantine = ({ workloadId, hash, instanceUid }: Quarantine) =>
   `${workloadId}/${hash}/${instanceUid}`
 
-/** What waits to be written. All but events and texts is state and overwrites itself: the fleet's size bounds it. */
+/** What waits to be written. All but events and texts is one entry for each row: the fleet's size bounds it. */
 export class WaitingRows {
   readonly workloads = new Set<Workload>()
   readonly seen = new Set<Workload>()
@@ -50,13 +50,14 @@ export class WaitingRows {
   readonly pushes = new Set<FollowedPush>()
   readonly #quarantines = new Map<string, Quarantine>()
   readonly #configs = new Map<string, ReportedConfig>()
-  /** Of the configs that wait, and of those that are being written. */
+  /** Length of the configs that wait. */
   #configBytes = 0
+  /** Length of the configs that are being written. */
   #configBytesBeingWritten = 0
-  /** Events that found no room. */
+  /** Events that were dropped because too many waited. */
   lostEvents = 0
 
-  /** Rows that wait, events apart. */
+  /** How many rows wait, events and times at which workloads were seen apart. */
   get count(): number {
     const { workloads, homes, pushes } = this
     const parts = [workloads, homes, this.#targets, this.#forgotten, pushes, this.#quarantines, this.#configs]
@@ -88,7 +89,7 @@ export class WaitingRows {
     this.#forgotten.set(key, gone)
   }
 
-  /** What waits of one push's targets. */
+  /** The waiting rows of one push's targets. */
   targetsOf(pushId: string): TargetOfPush[] {
     return [...this.#targets.values()].filter((entry) => entry.pushId === pushId)
   }
@@ -97,17 +98,17 @@ export class WaitingRows {
     this.#quarantines.set(keyOfQuarantine(quarantine), quarantine)
   }
 
-  /** What waits of one workload's instances. */
+  /** The waiting quarantines of one workload's instances. */
   quarantinesOf(workloadId: string): Quarantine[] {
     return [...this.#quarantines.values()].filter((quarantine) => quarantine.workloadId === workloadId)
   }
 
-  /** False while as many bytes of reported configs wait as may. */
+  /** False while too much text of reported configs waits. */
   get hasRoomForConfigs(): boolean {
     return this.#configBytes + this.#configBytesBeingWritten < CONFIG_BYTES_MAX
   }
 
-  /** False when there is no room for the text of a reported config. */
+  /** Add the text of a reported config; false when there is no room for it. */
   addConfig(config: ReportedConfig): boolean {
     if (this.#configs.has(config.hash)) return true
     if (!this.hasRoomForConfigs) return false
@@ -116,12 +117,12 @@ export class WaitingRows {
     return true
   }
 
-  /** The texts that were taken are written, or wait again. */
+  /** The texts that were taken out are written, or were put back. */
   configsWritten(): void {
     this.#configBytesBeingWritten = 0
   }
 
-  /** Drop what waits of a workload that is deleted. */
+  /** Drop the waiting record, events and homes of a deleted workload; the statements for the rest skip what is gone. */
   forget(workload: Workload): void {
     this.workloads.delete(workload)
     this.seen.delete(workload)
@@ -129,7 +130,7 @@ export class WaitingRows {
     for (const [uid, home] of this.homes) if (home.workloadId === workload.id) this.homes.delete(uid)
   }
 
-  /** Take everything out to be written, who was seen only `withSeen`; null when there is nothing. */
+  /** Take everything out to be written, but only `withSeen` the workloads that were just seen; null for nothing. */
   take(withSeen: boolean): Batch | null {
     const batch: Batch = {
       workloads: [...this.workloads],
@@ -157,7 +158,7 @@ export class WaitingRows {
     return batch
   }
 
-  /** Put a batch back in front of what came since; newer entries win. */
+  /** Put a batch back that was not stored: events before newer ones; homes and removals yield to what came since. */
   putBack(batch: Batch): void {
     for (const workload of batch.workloads) if (!workload.isDeleted) this.workloads.add(workload)
     for (const workload of batch.seen) if (!workload.isDeleted) this.seen.add(workload)
@@ -173,7 +174,7 @@ export class WaitingRows {
       this.#targets.set(keyOfTarget(entry.pushId, entry.target.instanceUid), entry)
     for (const gone of batch.forgotten) {
       const key = keyOfTarget(gone.pushId, gone.instanceUid)
-      // It may have come back since.
+      // The joiner may have come back since.
       if (!this.#targets.has(key)) this.#forgotten.set(key, gone)
     }
     for (const followed of batch.pushes) this.pushes.add(followed)
@@ -185,7 +186,7 @@ export class WaitingRows {
   }
 }
 
-/** Two batches that together are this one; null when it holds a single row. Workloads keep coming first. */
+/** Split a batch in two; null when it holds a single row. Workloads come first, as other rows refer to them. */
 export function splitBatch(batch: Batch): [Batch, Batch] | null {
   const keys = (Object.keys(batch) as (keyof Batch)[]).filter((key) => batch[key].length > 0)
   if (keys.length > 1) {

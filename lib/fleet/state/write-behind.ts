@@ -20,12 +20,12 @@ import { type Batch, splitBatch, WaitingRows } from './waiting-rows.ts'
 
 const FLUSH_MS = 200
 const RETRY_MS = 1_000
-/** Events in one statement: what it takes to write and read back thousands would hold up agents. */
+/** Events in one statement: to write and read back thousands at once would hold up the event loop. */
 const EVENTS_AT_ONCE = 1_000
-/** How often being alive is written down when nothing else changes. */
+/** How often the times at which workloads were last seen are stored. */
 export const PRESENCE_MS = 30_000
 
-/** How much waits, and what was lost, for the metrics. */
+/** How much waits to be written, and how much was lost, for the metrics. */
 export interface WriteBehindStats {
   waitingEvents: number
   lostEvents: number
@@ -34,9 +34,9 @@ export interface WriteBehindStats {
 }
 
 /**
- * What agents report reaches the database a little later and together: one transaction for many changes,
- * never a statement a message. While the database is away everything waits here: events and the texts of configs within
- * bounds of their own, all else within the size of the fleet, because it is state and overwrites itself.
+ * Stores what agents report a little later and together: one transaction for many changes, never a statement for each
+ * message. While the database is away everything waits here: events and the texts of configs within bounds of their
+ * own, all else bounded by the size of the fleet, because a newer state of a row replaces the former.
  */
 export class WriteBehind {
   readonly #deps: FleetDeps
@@ -46,7 +46,7 @@ export class WriteBehind {
   #running: Promise<void> | null = null
   #seenFlushedAtMs: number
   #isStopped = false
-  /** The database takes nothing now; said once, not at each attempt. */
+  /** The last attempt failed, and the log has said so once. */
   #isHeldUp = false
   #droppedRows = 0
   #flushes = 0
@@ -67,12 +67,12 @@ export class WriteBehind {
     }
   }
 
-  /** Rows that wait, events apart. All are state: each overwrites itself, so that the fleet's size bounds them. */
+  /** How many rows wait, events and times at which workloads were seen apart. */
   get waitingRows(): number {
     return this.#waiting.count
   }
 
-  /** An instance changed in something that its workload's record follows from: it is derived before the next write. */
+  /** Something changed of an instance that its workload's record shows: derive the record before the next write. */
   deriveSoon(workload: Workload): void {
     this.#touched.add(workload)
     this.schedule()
@@ -114,7 +114,7 @@ export class WriteBehind {
     this.schedule()
   }
 
-  /** What waits of one push's targets: for a transaction that must not leave them behind. */
+  /** The waiting rows of one push's targets, for a transaction that has to write them as well. */
   waitingTargets(pushId: string): TargetOfPush[] {
     return this.#waiting.targetsOf(pushId)
   }
@@ -129,12 +129,12 @@ export class WriteBehind {
     this.schedule()
   }
 
-  /** What waits of one workload's instances. */
+  /** The waiting quarantines of one workload's instances. */
   waitingQuarantines(workloadId: string): Quarantine[] {
     return this.#waiting.quarantinesOf(workloadId)
   }
 
-  /** False while as many bytes of reported configs wait as may. */
+  /** False while too much text of reported configs waits. */
   get hasRoomForConfigs(): boolean {
     return this.#waiting.hasRoomForConfigs
   }
@@ -153,20 +153,20 @@ export class WriteBehind {
       this.#cancelTimer = null
       if (this.#running === null) void this.flush()
       else {
-        // A database that takes its time does not keep browsers from the truth.
+        // While a slow write is under way, records are derived all the same, so that browsers see what is new.
         this.derive()
         this.schedule()
       }
     })
   }
 
-  /** Called each second: presence alone must not wait for another change. */
+  /** Called each second: the times at which workloads were seen are stored also when nothing else changes. */
   tick(): void {
     const isDue = this.#deps.clock.monotonicMs() - this.#seenFlushedAtMs >= PRESENCE_MS
     if (this.#waiting.seen.size > 0 && isDue) this.schedule(0)
   }
 
-  /** Write everything that waits now. Resolves when it is stored, or when the database is away. */
+  /** Write everything that waits now. Resolves when it is stored, or waits again because the database is away. */
   async flush(): Promise<void> {
     while (this.#running !== null) await this.#running
     if (this.#isStopped) return
@@ -189,21 +189,21 @@ export class WriteBehind {
     this.#seenFlushedAtMs = Number.NEGATIVE_INFINITY
     await this.flush()
     this.#isStopped = true
-    // A push that flushes at the same time may have taken what this flush put back.
+    // Another flush, as before a push, may be writing what this flush has put back.
     while (this.#running !== null) await this.#running
     const lost = this.#waiting.eventCount
     if (lost === 0) return
-    // The database is away, or another process has become the active one.
+    // The database is away, or another process has become the owner.
     this.#waiting.lostEvents += lost
     this.#deps.log.error({ events: lost }, 'stopped before these events could be stored: they are lost')
   }
 
-  /** Whether something of the workload itself waits to be written: the database may not know it yet. */
+  /** Does the workload's own record wait to be written? Then the database may not know the workload yet. */
   owes(workload: Workload): boolean {
     return this.#waiting.workloads.has(workload)
   }
 
-  /** Drop what waits of a workload that is deleted. */
+  /** Drop what waits of a deleted workload. */
   forget(workload: Workload): void {
     this.#waiting.forget(workload)
   }
@@ -279,5 +279,5 @@ export class WriteBehind {
   }
 }
 
-/** What agents say of pushes goes under a name of its own. */
+/** The transaction's name: one with targets of pushes has a name of its own. */
 const nameOf = ({ targets }: Batch): string => (targets.length > 0 ? 'outcomes.store' : 'reports.store')

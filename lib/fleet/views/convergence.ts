@@ -11,14 +11,14 @@ const JOINERS_MAX = 200
 const SHARED_MAX = 5
 const SHARES = { p50: 0.5, p90: 0.9, p99: 0.99, p100: 1 } as const
 
-/** What is known of live instances beside their targets: labels by uid. */
+/** The attributes of a live instance by its uid; null for one that is not live. */
 export type Traits = (uid: string) => ReadonlyMap<string, string> | null
 
-/** A target that was asked and has not answered in time. */
+/** Is this a target that was offered the config and has not answered in time? */
 const isStraggler = (target: PushTarget, now: Date): boolean =>
   target.isTarget && toInstanceState(target, now).isTimedOut
 
-/** One instance of a push, with the times of our receipt. */
+/** One instance of a push; its times are those at which muster received the reports. */
 export function toConvergenceTarget(
   target: PushTarget,
   push: Push,
@@ -45,7 +45,7 @@ export function toConvergenceTarget(
   }
 }
 
-/** Milliseconds until each share of the targets had applied; null for a share that was not reached. */
+/** Milliseconds until each share of the targets, joiners apart, had applied; null for a share that was not reached. */
 export function convergenceTimes(push: Push, targets: readonly PushTarget[]): Convergence['times_ms'] {
   const own = targets.filter((target) => target.isTarget && !target.isJoiner)
   const times = own
@@ -61,7 +61,7 @@ export function convergenceTimes(push: Push, targets: readonly PushTarget[]): Co
   }
 }
 
-/** Labels that nearly all stragglers carry and the others mostly do not. */
+/** Labels of four in five stragglers or more that the other targets have at most half as often. */
 export function sharedByStragglers(
   targets: readonly PushTarget[],
   traits: Traits,
@@ -85,7 +85,7 @@ export function sharedByStragglers(
     .map(({ key, value, count }) => ({ key, value: shownLabel(key, value), count }))
 }
 
-/** What four of five carry. Only that is looked for in the others, who are many. */
+/** The labels that at least four in five of these instances have. */
 function labelsOfMost(all: readonly ReadonlyMap<string, string>[]): ConvergenceShared[] {
   const counts = new Map<string, ConvergenceShared>()
   for (const labels of all)
@@ -98,7 +98,7 @@ function labelsOfMost(all: readonly ReadonlyMap<string, string>[]): ConvergenceS
   return [...counts.values()].filter(({ count }) => count >= 0.8 * all.length)
 }
 
-/** How far a push got. `page` are the targets to list; all of them count. */
+/** How far a push got. Only the targets in `page` are listed; the numbers are of `all`. */
 export function toConvergence(
   push: Push,
   all: readonly PushTarget[],

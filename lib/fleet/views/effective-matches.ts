@@ -3,15 +3,15 @@ import { findReportedConfig } from '../../store/reported-configs.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import type { EffectiveMatch } from './instance.ts'
 
-/** Does the reported config hold all that the asked one asks for? Runs elsewhere; null when there is no room now. */
+/** Does a reported config hold all that a pushed one asks for? Runs off the event loop; null for no room now. */
 export type CompareConfigs = (asked: string, reported: string) => Promise<EffectiveMatch | null>
 
 const UNKNOWN: EffectiveMatch = { matches: 'unknown', paths: [] }
 const CACHE_MAX = 5_000
-/** Distinct comparisons that one request waits for; the rest is known at the next. */
+/** Distinct comparisons that one request waits for; the others are made by later requests. */
 const PAIRS_MAX = 16
 
-/** Whether instances really run what they were assigned; each pair of configs is compared once. */
+/** Whether instances run in effect what they are assigned; each pair of configs is compared once. */
 export class EffectiveMatches {
   readonly #db: Db
   readonly #compare: CompareConfigs
@@ -22,13 +22,13 @@ export class EffectiveMatches {
     this.#compare = compare
   }
 
-  /** What is known without waiting. */
+  /** The match as far as it is known without waiting. */
   get(instance: Instance, assigned: FollowedPush | null): EffectiveMatch {
     if (assigned === null || instance.reportedConfigHash === '') return UNKNOWN
     return this.#known.get(`${assigned.push.hash}/${instance.reportedConfigHash}`) ?? UNKNOWN
   }
 
-  /** Compare what these instances run with what they were assigned. */
+  /** Compare what these instances run in effect with what they are assigned, for `get`. */
   async prepare(
     instances: readonly Instance[],
     assignmentOf: (instance: Instance) => FollowedPush | null,
@@ -46,7 +46,7 @@ export class EffectiveMatches {
 
   async #learn(key: string, pair: { asked: Uint8Array; reportedHash: string }): Promise<void> {
     const reported = await findReportedConfig(this.#db, pair.reportedHash)
-    // It may not be stored yet: a later request will find it.
+    // The reported config may not be stored yet: a later request will find it.
     if (reported === null) return
     const match = await this.#compare(Buffer.from(pair.asked).toString('utf8'), reported)
     if (match === null) return

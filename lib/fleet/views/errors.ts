@@ -28,8 +28,8 @@ export function errorFields(
 }
 
 /**
- * What an error is about; absent where nothing is known. Numbers are for everybody, names are the config's and the
- * agent's own words.
+ * What an error is about; absent where nothing is known. Everyone sees numbers; names come from the config or the
+ * agent, and are for those who may read texts.
  */
 function parameterFields(
   parameters: AgentError['parameters'],
@@ -48,8 +48,9 @@ export interface ErrorGroup {
   count: number
   firstAt: Date
   lastAt: Date
-  /** Some of them, sorted. */
+  /** Some of the instances, sorted. */
   instanceUids: readonly string[]
+  /** The redacted error text of one of them. */
   sample: string
   /** Empty unless they are the same for all of them. */
   parameters: AgentError['parameters']
@@ -88,7 +89,7 @@ export function groupErrors(targets: Iterable<PushTarget>): ErrorGroup[] {
 const isSame = (a: AgentError['parameters'], b: AgentError['parameters']): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((key) => a[key] === b[key])
 
-/** One instance's own words, and what of the config they are about; each absent where there is nothing. */
+/** One instance's error text, and the config path that it names; each absent where there is none. */
 function sampleFields(text: string): Pick<RevisionErrorGroup, 'sample_message' | 'sample_path'> {
   const path = pathOfAgentError(text)
   return {

@@ -23,7 +23,7 @@ export function toEventStats(
   const totals = { connected: 0, disconnected: 0, version_changed: 0 }
   for (const { bucket, eventType, count } of counts) {
     totals[eventType] += count
-    // What happened while this was asked belongs to the last bucket.
+    // An event that happened during the query counts in the last bucket.
     buckets[Math.min(Math.max(bucket, 0), buckets.length - 1)]![eventType] += count
   }
   return {

@@ -29,7 +29,7 @@ export interface FleetViewsParts {
   matches: EffectiveMatches
   /** Says in safe words what an agent's raw error text means. */
   classifyError: ClassifyError
-  /** Empty when no version is too old. */
+  /** The version below which an agent is outdated; '' when none is recommended. */
   recommendedVersion: { readonly version: string }
   /** How long a disconnected workload stays in the inventory. */
   retentionMs: number
@@ -42,7 +42,7 @@ interface Entry {
   record: SettledRecord
   /** The record's JSON; made when a list asks for it. */
   bytes: RecordBytes | null
-  /** Wall-clock time after which it reads differently by itself. */
+  /** Wall-clock time in ms from which on the record reads differently though nothing happened. */
   freshUntilMs: number
 }
 
@@ -75,8 +75,8 @@ export class FleetViews {
   }
 
   /**
-   * The frame that tells browsers of a workload: its push goes with its status, as clients of the contract look for
-   * it there, and null stands for what was cleared.
+   * The frame that tells browsers of a workload. Its push is inside its config status, where clients of the API look
+   * for it, and a field that may be absent from the record is null here.
    */
   workloadFrame(workload: Workload): HubFrame {
     const { current_config_push: push, ...record } = this.workload(workload, NO_TEXTS)
@@ -92,7 +92,7 @@ export class FleetViews {
     }
   }
 
-  /** The frame that tells browsers what one instance reported, and how the newest push goes since. */
+  /** The frame that tells browsers what one instance reported, with the state of the newest push. */
   configStatusFrame(workload: Workload, report: RemoteConfigReport): HubFrame {
     const push = workload.newestPush
     return {
@@ -156,7 +156,7 @@ export class FleetViews {
     const followed = followedOf(workload, push.pushId)
     const hasFailures = followed !== null && followed.failedCount > 0
     const groups = hasFailures ? groupErrors(followed.targets.values()) : []
-    // What took it back would be newer.
+    // No answer: a push that took this one back would be newer.
     const about = { groups, isPrevious: false, isNewestOfHash: true, rollout: null, answer: null }
     return this.revision(workload, push, about, texts)
   }
@@ -188,14 +188,14 @@ export class FleetViews {
     )
   }
 
-  /** What was done about a push, where it failed; what took it back is asked of memory first. */
+  /** What was done about a failed push; null for any other. Memory knows best how the push that took it back stands. */
   aftermath(workload: Workload, push: Push, answer: Push | null): PushAftermath | null {
     if (push.status !== 'failed') return null
     const current = answer === null ? null : (followedOf(workload, answer.pushId)?.push ?? answer)
     return judgeAftermath(workload, push, current)
   }
 
-  /** In how many milliseconds a push reads differently by itself; null when it does not. */
+  /** In how many ms a push reads differently though nothing happens (its timeout is reached); null when it will not. */
   staleInMs(push: Push): number | null {
     const now = this.#parts.clock.now()
     const untilMs = freshUntilMs(push, now)
@@ -211,7 +211,7 @@ export class FleetViews {
     }
   }
 
-  /** The live instances of a workload, in their order; each is made when it is taken. */
+  /** The live instances of a workload, in their order; each record is made when the iterator reaches it. */
   async instances(workload: Workload, texts: TextAccess): Promise<Iterable<LiveInstance>> {
     const { fleet, matches } = this.#parts
     await matches.prepare([...workload.live.instances()], assignmentOf)
@@ -256,7 +256,7 @@ export class FleetViews {
   }
 }
 
-/** What a reader may see of agents' words. */
+/** Whether a reader may see the texts of agents. */
 export const sightOf = (permissions: { has(permission: 'config:read_content'): boolean }): TextAccess =>
   permissions.has('config:read_content') ? ALL : NO_TEXTS
 

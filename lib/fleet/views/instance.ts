@@ -10,11 +10,11 @@ import { shownLabel } from './shown-labels.ts'
 /** Whether the effective config holds everything that the assigned one asks for. */
 export interface EffectiveMatch {
   matches: boolean | 'unknown'
-  /** Config paths at which it does not. */
+  /** The config paths at which it does not. */
   paths: readonly string[]
 }
 
-/** What is said of an error text; `text` is left empty where nobody will see it. */
+/** Says in safe words what an agent's error text means; without `withText` its `text` is left empty. */
 export type ClassifyError = (raw: string, options?: { withText: boolean }) => AgentError
 
 /** The newest remote config status of an instance. */
@@ -27,7 +27,7 @@ export function toRemoteConfigStatus(report: RemoteConfigReport, texts: TextAcce
   }
 }
 
-/** An agent without a health report is not ill. */
+/** Is this instance healthy? Without a health report it counts as healthy. */
 export const isHealthy = (instance: Instance): boolean => instance.health === null || instance.health.healthy
 
 /** One live instance as lists and the topology show it. */
@@ -59,7 +59,7 @@ export function toLiveInstance(
   }
 }
 
-/** The health tree in safe words. */
+/** The health tree as the wire shows it, errors in safe words. */
 export function toHealth(node: ReportedHealth, classifyError: ClassifyError, texts: TextAccess): HealthNode {
   const { error_message, ...error } =
     node.lastError === ''
@@ -87,7 +87,7 @@ function capabilityNames(bits: number): string[] {
   )
 }
 
-/** Everything that is shown of one instance, but for the text of its effective config. */
+/** Everything that is shown of one instance, except the text of its effective config. */
 export function toInstanceDetail(
   instance: Instance,
   record: LiveInstance,

@@ -6,14 +6,14 @@ const TAIL = '"}'
 /** A record as JSON bytes, made once; only `last_seen_at`, the last key, is written anew. */
 export class RecordBytes {
   #bytes: Buffer
-  /** Where the time stands, and how long it is. */
+  /** Offset and length of the time within the bytes. */
   readonly #timeAt: number
   readonly #timeBytes: number
   #seenAtMs: number
 
   constructor(record: SettledRecord, lastSeenAt: Date) {
     const time = lastSeenAt.toISOString()
-    // Its own memory: a slice of a shared block would keep that whole block alive.
+    // Memory of its own: a slice of Node's shared pool would keep the whole pool block alive.
     const text = JSON.stringify({ ...record, last_seen_at: time })
     this.#bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
     this.#bytes.write(text)
@@ -22,7 +22,7 @@ export class RecordBytes {
     this.#seenAtMs = lastSeenAt.getTime()
   }
 
-  /** The bytes as of now. They change with the next call: copy them. */
+  /** The bytes with this `last_seen_at`. The next call changes them: copy them. */
   at(lastSeenAt: Date): Buffer {
     const seenAtMs = lastSeenAt.getTime()
     if (seenAtMs !== this.#seenAtMs) {

@@ -15,7 +15,7 @@ import { type ErrorGroup, errorFields, type TextAccess, toErrorGroups } from './
 export const STATUS_TIMEOUT_MS = 30_000
 const CLOSED_TEXT = { superseded: 'Another push took its place', aborted: 'Aborted' } as const
 const TIMEOUT_TEXT = 'No OpAMP status after 30s'
-/** What is said of an instance that says nothing; the words are ours. */
+/** The error that is shown for an instance that says nothing; its text is muster's own. */
 const TIMEOUT_ERROR: AgentError = {
   cause: 'apply_timeout',
   title: 'Config apply timed out',
@@ -32,7 +32,7 @@ export interface RevisionSurroundings {
   isCurrent: boolean
   isPrevious: boolean
   isLastKnownGood: boolean
-  /** The staged rollout that it is, as far as that is known; else null. */
+  /** The rollout, where the push is one in stages and it is known; else null. */
   rollout: StoredRollout | null
   groups: readonly ErrorGroup[]
   /** What was done about its failure; null for one that has not failed. */
@@ -40,15 +40,15 @@ export interface RevisionSurroundings {
   now: Date
 }
 
-/** When the timeout of a push is reached; null when it cannot be any more. */
+/** When an open push is shown as timed out; null for a push that is not open any more. */
 export function timeoutAt(push: Push): Date | null {
   if (push.status !== 'pending' || push.phase === 'superseded' || push.phase === 'aborted') return null
   return new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
 }
 
 /**
- * How far a push got in the words that clients of the contract know: that it was closed, or that nobody can answer, is
- * told beside it.
+ * How far a push got, in the states that clients of the API know. That it was superseded or aborted, or that no target
+ * will answer, is shown in other fields.
  */
 export function reachedState({
   phase,
@@ -124,7 +124,7 @@ function errorMessage({ error }: Push, { withTexts }: TextAccess): { error_messa
   return { error_message: withTexts && error.text !== '' ? error.text : error.title }
 }
 
-/** Where no instance has failed: what the push itself knows, or else those who say nothing. */
+/** Error groups where no instance has failed: the push's own error, or else the instances that say nothing. */
 function groupsOfPush(push: Push, timedOut: number): ErrorGroup[] {
   if (push.error !== null) return [toOwnGroup(push, push.error)]
   if (timedOut === 0) return []
@@ -196,11 +196,11 @@ export function toInstanceState(
 
 const ORDER = ['failed', 'straggler', 'gone', 'offered', 'applying', 'applied', 'cannot_report', 'superseded']
 
-/** The order in which targets are shown: those that need a look first. */
+/** The order in which targets are shown: those that need attention first. */
 export const compareTargets = (a: PushTarget, b: PushTarget): number =>
   ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || (a.instanceUid < b.instanceUid ? -1 : 1)
 
-/** The instances of a single revision: the first 200, failed first. `traits` are the attributes of those that live. */
+/** The first `INSTANCES_MAX` instances of a revision, failed first. `traits` are the attributes of live instances. */
 export function toInstanceStatuses(
   push: Push,
   targets: readonly PushTarget[],

@@ -12,13 +12,13 @@ export interface RolloutFacts {
   rollout: StoredRollout
   push: Push
   targets: readonly PushTarget[]
-  /** uid → stage. */
+  /** uid → index of its stage. */
   members: ReadonlyMap<string, number>
-  /** What the gates come to now; null once it is over. */
+  /** What the gates measure now; null once the rollout is over. */
   measured: GateMeasures | null
-  /** What was done about its failure; null while its push has not failed. */
+  /** What was done about the failure of its push; null where that has not failed. */
   aftermath: PushAftermath | null
-  /** What its members would go back to; null when there is nothing, or when it is over. */
+  /** The config that its members would go back to; null when there is none, or when the rollout is over. */
   rollbackTargetHash: string | null
 }
 
@@ -54,7 +54,7 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
   const status = stageStatus(rollout, index)
   const endsAt = status === 'dwelling' && progress !== undefined ? dwellEndsAt(plan, progress) : null
   const counts = countStates(progress === undefined ? [] : of)
-  // A failure ends a rollout at once, without a halt that would say which gate it was.
+  // A failed push ends its rollout at once, without a halt that names a gate: it counts for `no_failure`.
   const isFailed = rollout.status === 'failed' && index === rollout.stageIndex
   return {
     index,
@@ -94,7 +94,7 @@ function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): R
   }
 }
 
-/** Who runs it first: as it was chosen, or what the first stage asks for. */
+/** Which instances run the config first: a canary's selection, else the size of the first stage. */
 function selectionOf({ stages }: StoredRollout): RolloutRecord['selection'] {
   const [first] = stages
   if (first?.canary !== undefined) return first.canary.selection

@@ -1,15 +1,15 @@
 import { isSecretKey, MASK, redactSecrets } from '../../redact/redact.ts'
 
-/** Most values of labels: names, versions and numbers, in which nothing can hide. */
+/** Values that need no redaction: short names, versions and numbers, as most labels have. */
 const PLAIN = /^[A-Za-z0-9_. -]{0,24}$/
 
-/** What the last other values look like: a fleet has a few of them, thousands of times. */
+/** The redacted forms of other values: a fleet has a few of them on thousands of instances. */
 const shown = new Map<string, string>()
 const SHOWN_MAX = 2_000
 
 /**
- * The value of a label, as everybody may see it who may see the fleet. Agents describe themselves with whatever their
- * host told them, such as a command line with a password in it.
+ * The value of a label as it is shown to everyone who may see the fleet, secrets taken out: agents put into their
+ * description whatever their host told them, such as a command line with a password in it.
  */
 export function shownLabel(key: string, value: string): string {
   if (isSecretKey(key)) return MASK

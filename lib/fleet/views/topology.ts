@@ -7,7 +7,7 @@ import { isHealthy } from './instance.ts'
 const distinct = (values: readonly string[]): string[] =>
   [...new Set(values.filter((value) => value !== ''))].sort()
 
-/** What an instance runs, for counting how many different configs there are. */
+/** A hash for what an instance runs, to count how many different configs there are; '' when unknown. */
 const runningHash = (instance: Instance): string =>
   instance.appliedHash === '' ? instance.reportedConfigHash : instance.appliedHash
 
@@ -16,7 +16,7 @@ function remoteState(instance: Instance): Exclude<RemoteConfigCounter, 'capable'
   return instance.report?.status ?? 'no_status'
 }
 
-/** What the live instances of a workload have in common and where they part. */
+/** What the live instances of a workload have in common, and in what they differ. */
 export function summariseTopology(live: readonly Instance[], driftedCount: number): TopologySummary {
   const counts: Record<RemoteConfigCounter, number> = {
     capable: 0,

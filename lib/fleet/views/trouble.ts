@@ -7,7 +7,7 @@ import type { Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
 import { timeoutAt } from './revision.ts'
 
-/** What is known beside the workload itself. */
+/** What `findTrouble` needs to know beside the workload itself. */
 export interface TroubleFacts {
   driftedCount: number
   isVersionOutdated: boolean
@@ -16,8 +16,8 @@ export interface TroubleFacts {
 }
 
 /**
- * The worst thing that there is to say about a workload, and since when; null when there is nothing. Lists show it and
- * are sorted by it: it is derived here and nowhere else.
+ * The worst trouble of a workload, and since when it has it; null when it has none. Lists show it and are sorted by it;
+ * it is derived here and nowhere else.
  */
 export function findTrouble(workload: Workload, facts: TroubleFacts): WorkloadTrouble | null {
   if (workload.archivedAt !== null) return null
@@ -38,7 +38,7 @@ function findUnhealthy(workload: Workload, { nowMs, now }: TroubleFacts): Worklo
   }
   if (count === 0) return null
   const total = workload.live.count
-  // To the second: the two clocks do not tick together.
+  // Rounded to the second, as the monotonic and the wall clock differ a little from one call to the next.
   const since = new Date(Math.round((now.getTime() - (nowMs - sinceMs)) / 1_000) * 1_000).toISOString()
   return { kind: count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy', since, count, total }
 }
@@ -56,7 +56,7 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       ? { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...failed }
       : { kind: 'rolled_back', since: push.submittedAt.toISOString(), ...failed }
   }
-  // What an operator took back is no news to anybody; the alert goes by the same.
+  // A rollout that an operator took back is no trouble: it was done on purpose. The alert rules do the same.
   if (push.status === 'failed' && push.error?.cause === 'rolled_back') return null
   if (push.status === 'failed')
     return { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...aboutPush(push) }
@@ -83,7 +83,7 @@ function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | nu
   }
 }
 
-/** Whoever is being given a config does not run it yet: that is no trouble before it takes too long. */
+/** Is the newest push still within its timeout? Instances that do not run its config yet are then no trouble. */
 function isSettling({ newestPush: push }: Workload, { now }: TroubleFacts): boolean {
   const until = push === null ? null : timeoutAt(push)
   return until !== null && now < until

@@ -5,7 +5,7 @@ import type { Workload } from '../state/model.ts'
 import { errorFields, type TextAccess } from './errors.ts'
 import { shownLabel } from './shown-labels.ts'
 
-/** What a record is made of beside the workload itself. */
+/** What a workload's record is made of beside the workload itself. */
 export interface WorkloadSurroundings {
   driftedCount: number
   openAlerts: number
@@ -28,7 +28,7 @@ export function toLabels(workload: Workload): Record<string, string> {
   return labels
 }
 
-/** The worst status over the capable instances, as derived by the fleet. */
+/** The config status of a workload as the fleet derives it: the worst report for its active config. */
 export function toWorkloadConfigStatus(workload: Workload, texts: TextAccess): RemoteConfigStatus | null {
   const status = workload.remoteConfigStatus
   if (status === null) return null
@@ -40,7 +40,7 @@ export function toWorkloadConfigStatus(workload: Workload, texts: TextAccess): R
   }
 }
 
-/** When a disconnected workload leaves the inventory; null while it lives, or when it has left. */
+/** When a disconnected workload will be archived; null for one that is not disconnected, or is archived. */
 export function retentionUntil(workload: Workload, retentionMs: number): Date | null {
   const { disconnectedAt, archivedAt, status } = workload
   if (archivedAt !== null || disconnectedAt === null || status !== 'disconnected') return null
@@ -94,7 +94,7 @@ function toComponents({ availableComponents }: Workload): WorkloadRecord['availa
   }
 }
 
-/** The fields of a record that may be absent; a hub frame says null for them. */
+/** The fields that may be absent from a record; in a hub frame they are null then. */
 export const CLEARABLE = [
   'active_config_hash',
   'active_config_id',
