@@ -62,6 +62,7 @@ export interface ConfigEngine {
   ): Promise<ReadonlyMap<string, ConfigOutline>>
 }
 
+/** What an engine works with. */
 export interface ConfigEngineParts {
   /** Over `config-worker.ts`. */
   workers: WorkerPool<ConfigJob, ConfigJobResult>
@@ -76,8 +77,8 @@ const OUTLINES_MAX = 5_000
 const OUTLINES_CHUNK = 50
 
 /**
- * Who waits for a job of each kind. What agents report is read on one thread; what needs no permission beyond being
- * signed in holds another at most; so that neither keeps those who change something from being answered.
+ * The room of each kind of job, named after whoever waits for its answer. What agents report holds one thread at most,
+ * and so do jobs that need no permission beyond being signed in: one is left for operators, who change something.
  */
 const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = {
   validate: 'operators',

@@ -17,7 +17,7 @@ import type { DeclaredVariable } from './render/variables.ts'
 import { parseConfig } from './yaml/parse.ts'
 import type { ReadConfig } from './yaml/parse-memory.ts'
 
-/** Work on configs whose size nobody bounds: done in place when small, else in a worker thread. */
+/** Work on the text of configs, which may be long: `engine.ts` does it in place when it is short, else in a thread. */
 export type ConfigJob =
   | { kind: 'validate'; text: string; about: ValidationTarget }
   | { kind: 'policy'; request: PolicyRequest }
@@ -52,6 +52,7 @@ export interface ConfigJobResults {
   patch: Patching
 }
 
+/** What any job answers. */
 export type ConfigJobResult = ConfigJobResults[keyof ConfigJobResults]
 
 /** How long the texts are that a job reads, in UTF-16 units. */

@@ -14,7 +14,7 @@ export interface PlanFacts {
   validation: ValidationResult
   /** The components that the draft uses. */
   required: readonly ComponentRef[]
-  /** Against what runs now; null when nothing is known to. */
+  /** Of the draft against what runs now; null when nothing is known to run. */
   diff: ConfigDiff | null
   comparedWith: NonNullable<ConfigPlan['compared_with']>
   policy: PolicyEvaluation
@@ -79,8 +79,8 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
 
 function planTarget({ target, validation, required, diff, comparedWith }: PlanFacts): PlanTarget {
   const isReadOnly = !target.acceptsRemoteConfig
-  // A degraded workload is what a push must be able to repair; it needs somebody who can take it, though. That a
-  // component is missing everywhere is told by the validation.
+  // A degraded workload does not count as offline, for a push may repair it, unless no instance can take the config.
+  // A draft that failed validation counts no instance as lacking a component: the validation says so itself.
   const needed = validation.valid ? required : []
   const reachable = target.instances.length - excludedInstances(needed, target.instances).length
   const isOffline = target.status === 'disconnected' || (!isReadOnly && reachable === 0)
@@ -155,7 +155,7 @@ export function planMarkdown(plan: ConfigPlan): string {
   return `${lines.join('\n')}\n`
 }
 
-/** A name that agents or configs chose, so that it stays a piece of text. */
+/** A name that agents or configs chose, on one line and escaped, so that none of it works as Markdown. */
 function cell(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>#|]/g, '\\$&')
 }

@@ -2,15 +2,15 @@ import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import type { SeenTable } from './seen-rows.ts'
 
-/** Homes are kept by when an agent last described itself. */
+/** The table of agents' homes; a row is last seen when its agent last described itself. */
 export const AGENT_HOMES: SeenTable = { name: 'agent_workloads', key: 'instance_uid' }
 
-/** Where an agent belonged when it last described itself. */
+/** The workload that an agent belonged to when it last described itself. */
 export interface AgentHome {
   instanceUid: string
   workloadId: string
   seenAt: Date
-  /** How far apart its polls are, where that is longer than agents are waited for; null of all others. */
+  /** The time between its polls, where it is so long that a start must wait longer than usual for it; else null. */
   pollIntervalMs: number | null
 }
 
@@ -50,8 +50,8 @@ export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): P
 }
 
 /**
- * Forget agents that have not described themselves since `before`, and with each what it alone had failed: the
- * quarantines of the instance, and its rows as a joiner of pushes. Returns those that were forgotten.
+ * Forget agents that have not described themselves since `before`, and with each the quarantines of its instance alone
+ * and its rows as a joiner of pushes. Returns those that were forgotten.
  */
 export async function forgetAgentHomes(
   tx: Db,

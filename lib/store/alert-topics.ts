@@ -2,7 +2,7 @@ import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import type { CampaignHalt } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
 
-/** Campaigns that stopped by themselves. */
+/** The campaigns that muster halted. */
 export async function listHaltedCampaigns(
   db: Db,
 ): Promise<{ id: string; name: string; haltedAt: Date; halt: CampaignHalt }[]> {
@@ -11,7 +11,7 @@ export async function listHaltedCampaigns(
   )
 }
 
-/** Versions that stopped applying by themselves. */
+/** The versions that applied by themselves until muster stopped them. */
 export async function listHeldAutoApplies(
   db: Db,
 ): Promise<
@@ -23,7 +23,7 @@ export async function listHeldAutoApplies(
   )
 }
 
-/** Which of these pushes are those of a campaign, which tells of them. */
+/** Which of these pushes a campaign made, to bring or to take back a config; the campaign's own alert covers these. */
 export async function listPushesOfCampaigns(db: Db, pushIds: readonly string[]): Promise<Set<string>> {
   if (pushIds.length === 0) return new Set()
   const rows = await db.query<{ id: string }>(

@@ -2,7 +2,7 @@ import type { AlertRule, AlertSeverity, TopicAlertRule } from '../wire/alerts.ts
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
-/** What an alert's message says, for whoever says it in other words. */
+/** The values in an alert's message, for a reader that puts them into words of its own. */
 export type AlertDetails = Readonly<Record<string, string | number>>
 
 /**
@@ -28,7 +28,7 @@ export interface Alert {
   message: string
   /** What it is about; '' where the rule says nothing of it. */
   subject: string
-  /** What the message says, for whoever says it in other words. */
+  /** The values in the message. */
   details: AlertDetails
   firedAt: Date
   resolvedAt: Date | null
@@ -73,7 +73,7 @@ export async function listAlerts(
     limit: number | null
   },
 ): Promise<Alert[]> {
-  // Said in the text and not by a parameter, so that the index of the open ones serves the short list.
+  // A part of the statement and not a parameter, so that the index of open alerts serves the list of those.
   const which = filter.includeResolved ? '' : 'resolved_at is null and'
   const whose = filter.workloadId === null ? '' : 'workload_id = $4 and'
   return db.query<Alert>(
@@ -109,7 +109,7 @@ export interface CurrentTopicAlert extends Pick<CurrentAlert, 'id' | 'state' | '
   topic: string
 }
 
-/** Those that are about no workload: one at most for each topic and rule. */
+/** The alerts that count now and are about no workload: one at most for each topic and rule. */
 export async function listCurrentTopicAlerts(db: Db): Promise<CurrentTopicAlert[]> {
   return db.query<CurrentTopicAlert>(
     `select id, topic, rule, case when quiet then 'quiet' else 'open' end as state, subject
@@ -117,7 +117,10 @@ export async function listCurrentTopicAlerts(db: Db): Promise<CurrentTopicAlert[
   )
 }
 
-/** Open alerts that are about no workload; passed over are those that have an open or quiet one already. */
+/**
+ * Add alerts that are about no workload, and return those that were added. One is left out when its topic and rule have
+ * an open or quiet alert already.
+ */
 export async function insertTopicAlerts(
   tx: Db,
   alerts: readonly (NewAlert & { topic: string })[],
@@ -151,8 +154,8 @@ export async function listOpenAlertsOf(db: Db, workloadId: string): Promise<Aler
 }
 
 /**
- * Open alerts; returns those that were opened. Passed over are workloads that are gone or archived, and
- * workloads whose rule has an open or quiet alert already.
+ * Add alerts about workloads, and return those that were added. One is left out when its workload is gone or archived,
+ * or has an open or quiet alert of the same rule already.
  */
 export async function insertAlerts(tx: Db, alerts: readonly NewAlert[]): Promise<Alert[]> {
   return tx.query<Alert>(
@@ -185,7 +188,7 @@ export async function resolveAlerts(tx: Db, ids: readonly string[], now: Date): 
   )
 }
 
-/** The causes of these alerts have gone once since an operator resolved them: the rules may fire again. */
+/** End the quiet of alerts whose cause has gone since an operator resolved them: their rules may fire again. */
 export async function endQuiet(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.execute(`update alerts set quiet = false where id = any($1::text[]) and quiet`, [ids])
 }

@@ -65,7 +65,7 @@ export async function findApiToken(db: Db, hash: string, now: Date): Promise<Api
   return rows[0]
 }
 
-/** Note that a token was used in the minute of `now`. */
+/** Note that a token was used in a minute, which is given as its beginning. */
 export async function noteApiTokenUse(db: Db, id: string, minute: Date): Promise<void> {
   await db.execute(
     `update api_tokens set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2)`,
@@ -107,7 +107,7 @@ export async function listTokensAnsweredFor(tx: Db, userId: string): Promise<str
   return rows.map((row) => row.id)
 }
 
-/** Take the tokens of a holder's sign-ins away that are over, and the oldest others beyond `keptMax`; returns their ids. */
+/** Delete a holder's expired tokens of sign-ins, and the oldest of the others beyond `keptMax`; returns the ids. */
 export async function deleteLoginTokens(
   tx: Db,
   userId: string,

@@ -1,7 +1,7 @@
 import { inTurns } from '../turns.ts'
 import type { Db } from './db.ts'
 
-/** Workloads asked for in one statement: whoever writes out thousands of ids holds everybody up. */
+/** Workloads asked for in one statement: to write out many more ids at once would block the event loop. */
 const CHUNK = 2_000
 
 /** The hash of the newest applied push of each of these workloads that has one. */

@@ -41,14 +41,14 @@ export async function listApprovalVotes(db: Db, approvalIds: readonly string[]):
   )
 }
 
-/** The ids of whoever this is, and of the person who answers for it now where it is a service account. */
+/** SQL for a user's id and, where it is a service account, its owner's id now. `userId` is SQL too, such as `$2`. */
 export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
 /**
- * Everybody who requested this text or wrote it as a version, with those who answered for the service accounts among
- * them, then or now, and whoever the commits name that brought it: that is a claim, which can only make an author of
- * somebody.
+ * The ids of everybody who requested this text or wrote it as a version, of those who answered for the service accounts
+ * among them, then or now, and of the users whom the commits name that brought it. A commit may name anybody; but all
+ * that a wrong name does is to make one author more.
  */
 export async function listAuthors(db: Db, draftHash: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
@@ -89,7 +89,10 @@ export async function listCampaignAuthors(db: Db, campaignId: string): Promise<s
   return rows.map((row) => row.id)
 }
 
-/** Accounts as they stand to a request of these authors; one that is gone is missing. */
+/**
+ * What decides whether accounts count as approvers of a request: their roles, whether an author changed the account or
+ * the reverse, and whether anybody changed it since the request. Missing are service accounts and those that are gone.
+ */
 export async function listApproverStandings(
   db: Db,
   userIds: readonly string[],

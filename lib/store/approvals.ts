@@ -3,6 +3,7 @@ import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
+/** Where a request stands, as it is stored. */
 export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 
 /** A request to run a draft on a workload, with what became of it. */
@@ -165,8 +166,8 @@ export async function findApproval(db: Db, workloadId: string, id: string): Prom
 }
 
 /**
- * The request to run exactly this text on a workload: an approved one where there is, else the newest. Retired ones
- * do not count.
+ * The request to run exactly this text on a workload: an approved one where there is, else the one changed last. One
+ * that was retired, rejected or withdrawn does not count.
  */
 export async function findNewestApprovalOfDraft(
   db: Db,

@@ -155,7 +155,8 @@ export interface AuditHead {
   hash: string
 }
 
-/** What stands before the first record. */
+/** The `prevHash` of the first record. */
 export const GENESIS_HASH = '0'.repeat(64)
 
+/** The head of a chain without records. */
 export const EMPTY_HEAD: AuditHead = { seq: 0, hash: GENESIS_HASH }

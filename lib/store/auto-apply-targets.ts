@@ -36,7 +36,7 @@ const ROW = columns<keyof StoredAutoApplyTarget>({
 })
 const COLUMNS = ROW.select()
 
-/** Note what is pushed, in the transaction of the pushes; false when one of the workloads was pushed to before. */
+/** Add targets in the transaction of their pushes; false when this auto-apply pushed to one of the workloads before. */
 export async function insertAutoApplyTargets(
   tx: Db,
   targets: readonly StoredAutoApplyTarget[],
@@ -96,7 +96,7 @@ export async function endAutoApplyTargets(
   )
 }
 
-/** Pushes that have not ended. */
+/** The targets whose pushes have not ended. */
 export async function listStartedAutoApplyTargets(
   db: Db,
   autoApplyId: string,
@@ -107,7 +107,7 @@ export async function listStartedAutoApplyTargets(
   )
 }
 
-/** Those that ended last since a moment, the newest first. */
+/** The targets that were started since a moment and have ended, the last ended first. */
 export async function listEndedAutoApplyTargets(
   db: Db,
   autoApplyId: string,
@@ -121,7 +121,7 @@ export async function listEndedAutoApplyTargets(
   )
 }
 
-/** How many that were started since one moment failed since another. */
+/** How many targets that were started since one moment failed, or gave no answer, since another. */
 export async function countAutoApplyFailures(
   db: Db,
   autoApplyId: string,
@@ -135,7 +135,7 @@ export async function countAutoApplyFailures(
   return rows[0]!.count
 }
 
-/** How many pushes are in each state. */
+/** How many targets are in each state. */
 export async function countAutoApplyTargets(
   db: Db,
   autoApplyId: string,
@@ -147,7 +147,7 @@ export async function countAutoApplyTargets(
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
-/** What was pushed, the newest first. */
+/** All targets, the last started first. */
 export async function listAutoApplyTargets(
   db: Db,
   autoApplyId: string,

@@ -15,7 +15,7 @@ export interface StoredAutoApply {
   versionHash: string
   selector: Selector
   priority: number
-  /** Of the policy that held when it was asked for. */
+  /** Of the approval policy that held when it was asked for. */
   policyHash: string
   reachesProduction: boolean
   plan: AutoApplyPlan
@@ -67,7 +67,7 @@ const ROW = columns<keyof StoredAutoApply>({
 })
 const COLUMNS = ROW.select()
 
-/** Statuses in which it counts, or may count again. */
+/** The statuses of a version in force: it applies by itself, or is stopped and may go on. */
 export const IN_FORCE = ['active', 'paused', 'held'] as const satisfies AutoApplyStatus[]
 const OPEN = ['requested', ...IN_FORCE] as const
 
@@ -101,7 +101,7 @@ export async function insertAutoApply(tx: Db, asked: StoredAutoApply): Promise<b
   return touched === 1
 }
 
-/** What of a fleet config is asked for or in force: two at most. */
+/** What of a fleet config is asked for or in force: one of each at most. */
 export async function listOpenAutoApplies(db: Db, fleetConfigId: string): Promise<StoredAutoApply[]> {
   return db.query<StoredAutoApply>(
     `select ${COLUMNS} from auto_applies where fleet_config_id = $1 and status = any($2::text[])`,
@@ -109,7 +109,7 @@ export async function listOpenAutoApplies(db: Db, fleetConfigId: string): Promis
   )
 }
 
-/** What is in force, of all fleet configs. */
+/** Of all fleet configs, what is in force, and what has ended while pushes of it have not. */
 export async function listAutoAppliesInForce(db: Db): Promise<StoredAutoApply[]> {
   return db.query<StoredAutoApply>(
     `select ${COLUMNS} from auto_applies
@@ -129,7 +129,7 @@ export async function lockOpenAutoApplies(tx: Db, fleetConfigId: string): Promis
   )
 }
 
-/** Where it stands, so that nobody moves it before this transaction ends. */
+/** The status, held until the transaction ends so that nobody changes it; null when there is none. */
 export async function shareAutoApply(tx: Db, id: string): Promise<AutoApplyStatus | null> {
   const rows = await tx.query<{ status: AutoApplyStatus }>(
     'select status from auto_applies where id = $1 for share',
@@ -189,7 +189,10 @@ export async function moveAutoApply(
   return rows[0] ?? null
 }
 
-/** End what is asked for or in force of a fleet config, or of what carries the text of one of its versions; their ids. */
+/**
+ * End what is asked for or in force of a fleet config: all of it or, with a `number`, what has that version's text.
+ * Returns the ids.
+ */
 export async function endAutoApplies(
   tx: Db,
   ended: { fleetConfigId: string; number: number | null; cause: AutoApplyEndCause; by: string; now: Date },
@@ -204,7 +207,7 @@ export async function endAutoApplies(
   return rows.map(({ id }) => id)
 }
 
-/** Requests that nobody decides end. */
+/** End the requests that have not changed since `since`: nobody decides them. */
 export async function expireAutoApplyRequests(tx: Db, since: Date, now: Date): Promise<StoredAutoApply[]> {
   return tx.query<StoredAutoApply>(
     `update auto_applies set status = 'expired', ended_at = $2, updated_at = $2

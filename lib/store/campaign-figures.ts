@@ -6,7 +6,10 @@ const OPEN = ['requested', 'approved', 'running', 'paused', 'halted', 'rolling_b
 
 type Counts = Record<string, number>
 
-/** How much campaigns and versions that apply by themselves have to do, and have done. */
+/**
+ * How many open campaigns there are by status, and targets of them by state; how many versions that apply by themselves
+ * by status, and pushes of any such version, ended or not, by state.
+ */
 export async function readCampaignFigures(
   db: Db,
 ): Promise<Record<'campaigns' | 'targets' | 'autoApplies' | 'autoApplyPushes', Counts>> {

@@ -121,14 +121,14 @@ export async function listCampaignTargets(
   )
 }
 
-/** A target whose turn has come. */
+/** A target that is pushed to. */
 export interface StartedTarget {
   workloadId: string
   pushId: string
   wasDegraded: boolean
 }
 
-/** Note, in the transaction of their pushes, that the turn of targets has come; false when that of one had come before. */
+/** Note, in the transaction of their pushes, that targets are started; false when one had been started before. */
 export async function markTargetsStarted(
   tx: Db,
   campaignId: string,
@@ -152,10 +152,10 @@ export async function markTargetsStarted(
   return touched === started.length
 }
 
-/** States of targets that may run what the campaign brought: by what they said, or although they have not said so. */
+/** The states of targets that may run what the campaign brought, whether or not they have said so. */
 export const MAY_RUN_RESULT = ['applied', 'no_answer', 'overtaken', 'failed'] as const
 
-/** Note, in the transaction of its push, that a target is taken back; false when that is done, or there is nothing to take. */
+/** Note, in the transaction of its push, that a target is taken back; false when it was before, or need not be. */
 export async function markTargetRollingBack(
   tx: Db,
   back: { campaignId: string; workloadId: string; pushId: string },

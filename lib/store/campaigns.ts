@@ -11,7 +11,7 @@ import type {
 } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
 
-/** How a campaign goes, as it was asked for. */
+/** The waves, limits and times by which a campaign proceeds, as they were asked for. */
 export interface CampaignRules {
   waves: readonly CampaignWave[]
   limits: CampaignLimits
@@ -21,7 +21,7 @@ export interface CampaignRules {
   retryQuarantined: boolean
 }
 
-/** Somebody approved the plan. */
+/** One person's approval of a plan, of a campaign or of a version that is to apply by itself. */
 export interface StoredCampaignApproval {
   by: string
   byId: string
@@ -45,7 +45,7 @@ export interface StoredCampaign {
   rules: CampaignRules
   plan: CampaignPlan | null
   planHash: string | null
-  /** Of the policy that the plan was judged by. */
+  /** Of the approval policy that the plan was judged by. */
   policyHash: string | null
   wave: number
   /** Set while a wave of which every target has ended is being watched. */
@@ -135,7 +135,7 @@ export async function lockCampaign(tx: Db, id: string): Promise<StoredCampaign |
   return rows[0] ?? null
 }
 
-/** Where a campaign stands, so that nobody moves it before this transaction ends. */
+/** A campaign's status and wave, held until the transaction ends so that nobody changes them; null for none. */
 export async function shareCampaign(
   tx: Db,
   id: string,
@@ -165,7 +165,10 @@ export async function listCampaigns(
   )
 }
 
-/** Those in which something may have to be done: at work, or done with workloads to catch up with. */
+/**
+ * The campaigns in which something may have to be done: those that run or roll back, stopped ones with pushes that have
+ * not ended, and done ones with such pushes or with targets that were offline.
+ */
 export async function listCampaignsAtWork(db: Db): Promise<StoredCampaign[]> {
   return db.query<StoredCampaign>(
     `select ${COLUMNS} from campaigns c
@@ -276,7 +279,7 @@ export async function expireCampaigns(
   )
 }
 
-/** Remove drafts and plans that nobody has touched since; how many. */
+/** Remove drafts and plans that nobody has changed since `before`; returns how many. */
 export async function removeForgottenDrafts(tx: Db, before: Date): Promise<number> {
   return tx.execute(`delete from campaigns where status in ('draft', 'planned') and updated_at < $1`, [
     before,

@@ -9,7 +9,7 @@ export interface ConfirmedLogin {
   expiresAt: Date
 }
 
-/** Add one, and forget the oldest of the same user beyond `openMax`. */
+/** Add a confirmed sign-in, and forget the oldest ones of the same user beyond `openMax`. */
 export async function insertConfirmedLogin(
   tx: Db,
   login: Omit<ConfirmedLogin, 'email'> & { codeHash: string; sessionId: string; createdAt: Date },
@@ -31,7 +31,7 @@ export async function insertConfirmedLogin(
   )
 }
 
-/** Take the one of this code away, whether its time is over or not: a code is tried once. */
+/** Remove and return the sign-in of this code, expired or not, for a code is tried once; undefined when none has it. */
 export async function takeConfirmedLogin(db: Db, codeHash: string): Promise<ConfirmedLogin | undefined> {
   const rows = await db.query<ConfirmedLogin>(
     `delete from command_line_logins c using users u where c.code_hash = $1 and u.id = c.user_id
@@ -41,7 +41,7 @@ export async function takeConfirmedLogin(db: Db, codeHash: string): Promise<Conf
   return rows[0]
 }
 
-/** Forget those that nobody came for. */
+/** Forget confirmed sign-ins that expired before their command line took them. */
 export async function deleteExpiredConfirmedLogins(db: Db, now: Date): Promise<number> {
   return db.execute('delete from command_line_logins where expires_at <= $1', [now])
 }

@@ -9,8 +9,8 @@ export interface ConfigContent {
 }
 
 /**
- * Keep a config's text. The same text again changes nothing, and is held until the transaction that needs it ends; who
- * only holds it waits for nobody else that does.
+ * Keep a config's text. A text that is there already stays, and cannot be removed until this transaction ends;
+ * transactions that only hold a text so do not wait for each other.
  */
 export async function storeContent(tx: Db, content: ConfigContent, now: Date): Promise<void> {
   const held = await tx.query(`select hash from config_contents where hash = $1 for key share`, [

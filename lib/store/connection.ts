@@ -24,7 +24,7 @@ export interface Connection extends Database {
   transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T>
   /** Run `listener` once when the session is lost; not after `close`. */
   onLost(listener: (cause: Error) => void): void
-  /** Lift the statement time-out, for migrations. */
+  /** Set the statement time-out of this session; 0 is none, for migrations. */
   setStatementTimeout(ms: number): Promise<void>
   /** End the session. Waits a second at most. */
   close(): Promise<void>
@@ -55,8 +55,8 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
 }
 
 /**
- * The first connection that comes about; those that come later are closed. Each server gets a head start over the
- * next, which one that refuses gives up at once. Throws what the first of them threw when none would do.
+ * The first connection that comes about; those that come later are closed. The next server is tried when one refuses,
+ * or has not answered for `NEXT_SERVER_MS`. When none would do it throws what the first server's attempt threw.
  */
 async function firstOf(opens: readonly (() => Promise<Connection>)[]): Promise<Connection> {
   const failures: unknown[] = []

@@ -44,7 +44,7 @@ function splitPairs({ host = '', port = '', ...rest }: Record<string, string>): 
   return hosts.map((one, index) => pairsToUrl({ ...rest, host: one, port: ports[index] ?? ports[0] ?? '' }))
 }
 
-/** `pg` does not know the parameter. */
+/** Take `target_session_attrs` out of a URL: `pg` does not know the parameter. */
 function takeSessionAttrs(url: string): { url: string; attrs: string } {
   const attrs = SESSION_ATTRS.exec(url)?.[2] ?? ''
   return { url: url.replace(SESSION_ATTRS, '$1').replace(/[?&]$/, ''), attrs: attrs.toLowerCase() }

@@ -1,7 +1,7 @@
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
-/** Somebody of a provider who has the e-mail of a local user. */
+/** A sign-in through a provider with the e-mail of a local user: an administrator may link the two. */
 export interface LinkRequest {
   id: string
   userId: string
@@ -62,7 +62,7 @@ export async function linkUser(tx: Db, userId: string, issuer: string, subject: 
   ])
 }
 
-/** End the sessions that a provider's session opened; their ids. */
+/** End the sessions opened through a provider, by one subject or one session there where given; returns their ids. */
 export async function deleteProviderSessions(
   tx: Db,
   of: { issuer: string; subject: string | null; providerSession: string | null },

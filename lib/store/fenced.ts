@@ -1,8 +1,9 @@
 import type { Database, Db } from './db.ts'
 
 /**
- * The database for what only the active process may write: every transaction first asks `checkEpoch`, which throws
- * when another process has become the active one. Nothing of a process that was cut off or stood still slips in.
+ * The database for what only the owner (the one process that decides) may write: every transaction first asks
+ * `checkEpoch`, which throws when another process has become the owner meanwhile, as after this one was cut off or
+ * stood still. A statement outside a transaction is not checked.
  */
 export function fenced(db: Database, checkEpoch: (tx: Db) => Promise<void>): Database {
   return {

@@ -15,10 +15,13 @@ export interface BroughtVersion {
   at: Date
 }
 
-/** The newest of a workload that matter; what is older was overtaken by these. */
+/** Most rows read of one workload, the newest; older ones were overtaken by these. */
 const PER_WORKLOAD = 20
 
-/** What campaigns that were started, and versions that apply by themselves, did of a fleet config with workloads; the newest first. */
+/**
+ * What the started campaigns and the versions that apply by themselves, of one fleet config, did with workloads; by
+ * workload, the newest first.
+ */
 export async function listBroughtVersions(
   db: Db,
   fleetConfigId: string,
@@ -42,7 +45,7 @@ export async function listBroughtVersions(
   )
 }
 
-/** When workloads came from one fleet config to another; those that never did are missing. */
+/** When workloads last came from one fleet config to another; those that never did are missing. */
 export async function listArrivals(db: Db, workloadIds: readonly string[]): Promise<Map<string, Date>> {
   const rows = await db.query<{ workload_id: string; came_at: Date }>(
     'select workload_id, came_at from fleet_config_moves where workload_id = any($1::text[]) and came_at is not null',
@@ -53,7 +56,7 @@ export async function listArrivals(db: Db, workloadIds: readonly string[]): Prom
 
 const OF_VERSION = `change->>'kind' = 'version' and change->>'fleet_config_id' = $1`
 
-/** Whether a campaign of the fleet config is under way, or waits for somebody. */
+/** Whether a campaign that brings a version of the fleet config is under way, or waits for an operator. */
 export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<boolean> {
   const rows = await db.query(
     `select from campaigns where ${OF_VERSION}
@@ -63,7 +66,7 @@ export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<bo
   return rows.length > 0
 }
 
-/** Whether the text of a version was ever taken back as a whole. */
+/** Whether a whole campaign with this version's text was ever rolled back, or is being so. */
 export async function wasVersionRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<boolean> {
   const rows = await db.query(
     `select from campaigns join fleet_config_versions v
@@ -74,7 +77,7 @@ export async function wasVersionRolledBack(db: Db, fleetConfigId: string, hash: 
   return rows.length > 0
 }
 
-/** Campaigns that are done and brought a version to somebody, in production where that is asked for; the newest first. */
+/** The last 20 campaigns that are done and brought a version to some workload, or one in production where asked. */
 export async function listDoneCampaigns(
   db: Db,
   fleetConfigId: string,

@@ -53,6 +53,7 @@ export interface StoredVersionSummary {
   createdAt: Date
 }
 
+/** A version with its text. */
 export interface StoredVersion extends StoredVersionSummary {
   body: string
 }
@@ -145,8 +146,8 @@ export async function deleteFleetConfig(tx: Db, id: string): Promise<boolean> {
 }
 
 /**
- * Store the next version of a fleet config, whose number comes back; null when there is no such config. `commitAuthor` is
- * whom the commit names that it came from, who is one of its authors as long as there is the version.
+ * Store the next version of a fleet config and return its number; null when there is no such fleet config.
+ * `commitAuthor` is the author named by the commit that the version came from, who counts as one of its authors.
  */
 export async function insertVersion(
   tx: Db,
@@ -202,7 +203,7 @@ export async function listMembers(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.workload_id, row.fleet_config_id]))
 }
 
-/** Write down under which fleet configs workloads are now; whose row, or whose config, is there is answered. */
+/** Store which fleet config each workload is under now, where both still exist; returns the workloads stored. */
 export async function storeMembers(
   tx: Db,
   members: readonly { workloadId: string; fleetConfigId: string }[],
@@ -231,7 +232,7 @@ export async function storeMembers(
   return rows.map((row) => row.workload_id)
 }
 
-/** Workloads are under no fleet config any more; which one it was is remembered. */
+/** Take workloads out from under any fleet config; `fleet_config_moves` remembers the one they were under. */
 export async function removeMembers(tx: Db, workloadIds: readonly string[]): Promise<void> {
   await tx.execute(`delete from fleet_config_members where workload_id = any($1::text[])`, [workloadIds])
 }

@@ -37,7 +37,8 @@ export async function listUserGroups(db: Db, userId: string): Promise<Group[]> {
 }
 
 /**
- * Make these the only groups of a user. Whoever changes groups also says `noteApprovers`, in the same transaction.
+ * Make these the only groups of a user. A caller by which a second person may come to hold a role must also call
+ * `noteApprovers` in the same transaction.
  */
 export async function replaceUserGroups(tx: Db, userId: string, groupIds: readonly string[]): Promise<void> {
   await tx.execute('DELETE FROM user_groups WHERE user_id = $1 AND group_id <> ALL($2::text[])', [

@@ -7,7 +7,9 @@ export interface KnownGood {
   hash: string
   markedAt: Date
   markedBy: string
+  /** When the revision's newest push was applied; when it was submitted, where that one has not been applied. */
   sourceAppliedAt: Date | null
+  /** The pin whose place it took; null when none was pinned. */
   replacedHash: string | null
   replaceReason: string | null
 }

@@ -9,7 +9,7 @@ export interface StoredLabelRule {
   priority: number
   /** Null where the rule is a list. */
   selector: Selector | null
-  /** What those that the selector means get. */
+  /** The labels that each selected workload gets. */
   labels: Readonly<Record<string, string>>
   /** CSV; null where there is a selector. */
   list: string | null
@@ -54,7 +54,7 @@ export async function listLabelRules(db: Db): Promise<StoredLabelRule[]> {
   return rows.map(toRule)
 }
 
-/** Let nobody else change a rule until the transaction ends: what they come to together is bounded. */
+/** Let nobody else change a rule until the transaction ends: limits on all rules together are checked in it. */
 export async function lockLabelRules(tx: Db): Promise<void> {
   await tx.execute('lock table label_rules in share row exclusive mode')
 }

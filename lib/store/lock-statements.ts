@@ -1,10 +1,10 @@
 import type { Connection } from './connection.ts'
 
-/** First key of every advisory lock of ours ("must" in ASCII); the second says which. */
+/** First key of each of muster's advisory locks ("must" in ASCII); the second says which lock. */
 export const LOCK_SPACE = 0x6d757374
 const PROCESS_LOCK = 1
 
-/** The session that holds the lock. */
+/** The session that holds the owner's lock. */
 export interface Holder {
   pid: number
   application: string
@@ -12,40 +12,40 @@ export interface Holder {
   since: Date
 }
 
-/** Tells sessions apart: a process id comes again. */
+/** A text that tells sessions of the server apart: a process id alone is used again. */
 export const keyOfSession = ({ pid, since }: Pick<Holder, 'pid' | 'since'>) =>
   `${pid} since ${since?.getTime()}`
 
-/** Asks for the lock; what is set on it in a test is told by its name. */
+/** The statement that asks for the owner's lock; exported, like the others here, for tests to recognise. */
 export const ASK_FOR_LOCK = `SELECT pg_try_advisory_lock(${LOCK_SPACE}, ${PROCESS_LOCK}) AS taken`
 
-/** Take the lock where nobody has it. */
+/** Take the owner's lock if nobody has it; whether it was taken. */
 export async function tryAdvisoryLock(connection: Connection): Promise<boolean> {
   const rows = await connection.query<{ taken: boolean }>(ASK_FOR_LOCK)
   return rows[0]!.taken
 }
 
-/** Asks who holds the lock. */
+/** The statement that asks who holds the owner's lock. */
 export const ASK_WHO_HOLDS_IT = `SELECT l.pid, coalesce(nullif(a.application_name, ''), 'unnamed') AS application,
        coalesce(host(a.client_addr), 'local socket') AS address, a.backend_start AS since
      FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
      WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${LOCK_SPACE} AND l.objid = ${PROCESS_LOCK}
        AND l.objsubid = 2 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** Who holds the lock now; undefined where nobody does. */
+/** Who holds the owner's lock now; undefined where nobody does. */
 export async function findHolder(connection: Connection): Promise<Holder | undefined> {
   const rows = await connection.query<Holder>(ASK_WHO_HOLDS_IT)
   return rows[0]
 }
 
-/** Whoever says this has become the active process. */
+/** The statement by which a process that has the lock becomes the owner: it returns the new epoch. */
 export const RAISE_EPOCH = `INSERT INTO process_epoch (id, epoch, raised_at) VALUES (1, 1, $1)
      ON CONFLICT (id) DO UPDATE SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at
      RETURNING epoch`
 
 /**
- * Raise the epoch and return it. The epoch's table is made here and not by a migration: the epoch must be raised before the first migration
- * runs, so that a cut-off process cannot write into a schema that is changing.
+ * Raise the epoch and return it. The epoch's table is made here and not by a migration: the epoch must be raised before
+ * the first migration runs, so that a former owner that was cut off cannot write into a schema that is changing.
  */
 export async function raiseEpoch(connection: Connection, now: Date): Promise<number> {
   await connection.query(`CREATE TABLE IF NOT EXISTS process_epoch (

@@ -25,7 +25,7 @@ const MANAGED = columns<keyof ManagedConfig>({
 })
 const COLUMNS = MANAGED.select()
 
-/** Who keeps a workload's config in Git; null for nobody. */
+/** A workload's entry in Git; null when no owner keeps the workload there. */
 export async function findManagedConfig(db: Db, workloadId: string): Promise<ManagedConfig | null> {
   const rows = await db.query<ManagedConfig>(
     `select ${COLUMNS} from managed_configs where workload_id = $1`,
@@ -34,7 +34,7 @@ export async function findManagedConfig(db: Db, workloadId: string): Promise<Man
   return rows[0] ?? null
 }
 
-/** What is kept, of one owner or of all and of one workload or of all; by workload. */
+/** The entries of one owner, or of all, for one workload, or for all; by workload. */
 export async function listManagedConfigs(
   db: Db,
   { owner, workloadId }: { owner: string | null; workloadId: string | null },
@@ -46,7 +46,7 @@ export async function listManagedConfigs(
   )
 }
 
-/** Note a wish; false when the workload is another owner's. Its row must be locked. */
+/** Store what Git asks for; false when the workload is another owner's. The workload's row must be locked. */
 export async function keepManagedConfig(tx: Db, wish: ManagedConfig): Promise<boolean> {
   const rows = await tx.query<{ owner: string }>(
     `insert into managed_configs (${MANAGED.names}) values (${MANAGED.places})

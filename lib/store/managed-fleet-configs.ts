@@ -6,9 +6,9 @@ export interface ManagedFleetConfig {
   owner: string
   /** What Git asks for: text, variables and values together. */
   wishHash: string
-  /** The version that says so. */
+  /** The version that was made of what Git asks for. */
   version: number
-  /** The campaign that carries it; null before there is one, and once it was forgotten. */
+  /** The campaign that brings the version to workloads; null before there is one, and once it was removed. */
   campaignId: string | null
   /** Empty where nobody said. */
   commitSha: string
@@ -21,12 +21,12 @@ const COLUMNS = `fleet_config_id as "fleetConfigId", owner, wish_hash as "wishHa
   campaign_id as "campaignId", commit_sha as "commitSha", commit_author as "commitAuthor", applied_at as "appliedAt",
   applied_by as "appliedBy"`
 
-/** All of them. */
+/** Every fleet config that is kept in Git. */
 export async function listManagedFleetConfigs(db: Db): Promise<ManagedFleetConfig[]> {
   return db.query<ManagedFleetConfig>(`select ${COLUMNS} from managed_fleet_configs`)
 }
 
-/** Who keeps a fleet config in Git; null for nobody. */
+/** A fleet config's entry in Git; null when no owner keeps it there. */
 export async function findManagedFleetConfig(db: Db, id: string): Promise<ManagedFleetConfig | null> {
   const rows = await db.query<ManagedFleetConfig>(
     `select ${COLUMNS} from managed_fleet_configs where fleet_config_id = $1`,
@@ -35,7 +35,7 @@ export async function findManagedFleetConfig(db: Db, id: string): Promise<Manage
   return rows[0] ?? null
 }
 
-/** Note a wish; false when the fleet config is another owner's. Its campaign stays until another is noted. */
+/** Store what Git asks for; false when the fleet config is another owner's. The campaign noted before stays. */
 export async function keepManagedFleetConfig(
   tx: Db,
   wish: Omit<ManagedFleetConfig, 'campaignId'>,
@@ -57,7 +57,7 @@ export async function keepManagedFleetConfig(
   return rows.length > 0
 }
 
-/** Note the campaign that carries a wish. */
+/** Note the campaign that brings what Git asks for to workloads. */
 export async function noteManagedCampaign(tx: Db, fleetConfigId: string, campaignId: string): Promise<void> {
   await tx.execute(`update managed_fleet_configs set campaign_id = $2 where fleet_config_id = $1`, [
     fleetConfigId,

@@ -23,7 +23,7 @@ export interface SeenMember extends MemberRow {
 
 /** What one renewal finds. */
 export interface MembersFound {
-  /** All that are written down, the one that asks included once it has renewed before; who started last comes first. */
+  /** Every member with a row, the last started first; a member's first renewal does not find its own row yet. */
   members: SeenMember[]
   /** Today's epoch; 0 before the first. */
   epoch: number
@@ -56,12 +56,12 @@ export async function renewMember(db: Db, member: MemberRow): Promise<MembersFou
   return { members, epoch: epoch ?? 0, now }
 }
 
-/** Strike a process off: it has stopped. */
+/** Remove the row of a process that stops. */
 export async function removeMember(db: Db, id: string): Promise<void> {
   await db.execute(`delete from members where id = $1`, [id])
 }
 
-/** Strike off those that have been silent for so long, but for the owner of today. */
+/** Remove the rows of members that have been silent for `silentMs`, but for today's owner; returns how many. */
 export async function removeSilentMembers(db: Db, silentMs: number): Promise<number> {
   return db.execute(
     `delete from members where seen_at < clock_timestamp() - make_interval(secs => $1 / 1000.0)
@@ -73,7 +73,7 @@ export async function removeSilentMembers(db: Db, silentMs: number): Promise<num
 /** The name under which the sessions of a member are known to the database. */
 export const sessionNameOf = (memberId: string): string => `muster/${memberId}`
 
-/** End every session of a member that is silent still, with whatever it has locked; how many there were. */
+/** End every session of a member that has been silent for `silentMs`, and so free its locks; returns how many. */
 export async function endSessionsOf(db: Db, memberId: string, silentMs: number): Promise<number> {
   const rows = await db.query(
     `select pg_terminate_backend(a.pid) from members m
@@ -84,7 +84,7 @@ export async function endSessionsOf(db: Db, memberId: string, silentMs: number):
   return rows.length
 }
 
-/** How many processes that are one of several were heard of within so long; none before there is their table. */
+/** How many members renewed their rows within `silentMs`; 0 in a schema that has no members yet. */
 export async function countMembers(db: Db, silentMs: number): Promise<number> {
   const [table] = await db.query<{ isThere: boolean }>(
     `select to_regclass('members') is not null as "isThere"`,

@@ -6,7 +6,7 @@ import { type Database, DatabaseUnavailable, type Db } from './db.ts'
 /** Limits of the process's sessions; see `openPool`. */
 export interface PoolOptions {
   dsn: string
-  /** For all sessions of the process, the reserved one included. */
+  /** For all sessions of the process, the reserved ones included. */
   maxOpen: number
   maxIdle: number
   idleTimeoutMs: number
@@ -40,18 +40,18 @@ export interface PoolStatistics {
 /** The pooled database. */
 export interface Pool extends Database {
   statistics(): PoolStatistics
-  /** A session outside the pool's share, for control; counted as in use until it closes. */
+  /** A session outside the pool's share, for control; counted as in use until it is closed or lost. */
   openReserved(purpose: string): Promise<Connection>
   /** Refuse new work, end idle sessions, and wait for those in use to be released. */
   close(): Promise<void>
 }
 
-/** Control: the process lock and readiness. */
+/** Sessions kept for control, which is the process lock and readiness. */
 const RESERVED_SESSIONS = 1
 const MIN_SESSIONS = 4
 /** Callers that may wait for a session; more are told at once that there is none. */
 const WAITERS_MAX = 2_000
-/** Node fires longer timers at once. */
+/** Longest time of a timer: Node fires a longer one at once. */
 const TIMER_MS_MAX = 2_147_483_647
 
 /** Open the pool. Nothing is connected yet: the first statement does that. */
@@ -221,7 +221,7 @@ class SessionPool implements Pool {
 
   #keepOrClose({ connection, bornMs }: { connection: Connection; bornMs: number }): void {
     const isTooOld = this.#isTooOld(bornMs)
-    // Somebody who waits takes it at once, so it is not idle whatever the limit.
+    // A caller that waits takes the connection at once, so that the limit of idle ones does not concern it.
     const hasPlace = this.#waiters.length > 0 || this.#idle.length < this.#options.maxIdle
     if (!isTooOld && hasPlace && !this.#isClosed) {
       this.#keep(connection, bornMs)

@@ -1,6 +1,8 @@
 import type { Db } from './db.ts'
 
+/** The console's themes. */
 export const THEMES = ['light', 'dark', 'system'] as const
+/** The languages that a user can choose. */
 export const LANGUAGES = ['en', 'fr'] as const
 
 /** How a user likes the console. */
@@ -11,6 +13,7 @@ export interface Preferences {
   updatedAt: Date | null
 }
 
+/** The preferences of a user who never chose. */
 export const DEFAULT_PREFERENCES: Preferences = { theme: 'system', language: 'en', updatedAt: null }
 
 /** A user's preferences, or the defaults. */

@@ -12,7 +12,7 @@ import {
 } from './lock-statements.ts'
 import { checkServerVersion } from './server-version.ts'
 
-/** Another process became the active one: for this process the database is gone, and nothing of it may be written. */
+/** Thrown when another process has become the owner: this one may write nothing any more, as if without a database. */
 export class EpochLost extends DatabaseUnavailable {
   override readonly name = 'EpochLost'
 }
@@ -23,31 +23,31 @@ export interface ProcessLockOptions {
   connect(): Promise<Connection>
   clock: Clock
   log: Log
-  /** Runs once when another process became the active one: this one has to stop. */
+  /** Runs once when another process became the owner: this one has to stop. */
   onLost(): void
   /** Whether to ask for the lock now, given whether somebody holds it; always, unless told otherwise. */
   mayClaim?(connection: Connection, isHeld: boolean): Promise<boolean>
   pollMs?: number
-  /** How long a standby waits after it has a new connection, so that the active process comes first. */
+  /** How long a standby waits after it has a new connection, so that the owner can take the lock again first. */
   standbyPatienceMs?: number
   /** Waits, and throws the reason of an aborted signal; the simulation passes its own time. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** Makes one process of a database the active one; see `openProcessLock`. */
+/** Makes one process of a database the owner; see `openProcessLock`. */
 export interface ProcessLock {
   /**
-   * Wait until this process is the active one, as a standby while another is. Throws when the first
-   * connection fails, the server is too old, or the signal is aborted. `onStandby` runs once when the lock is found taken.
+   * Wait until this process is the owner, as a standby while another one is. Throws when the first connection fails,
+   * the server is too old, or the signal is aborted. `onStandby` runs once when the lock is not to be had at once.
    */
   acquire(signal: AbortSignal, onStandby?: () => void): Promise<void>
   /** Whether the lock is held now, on a live connection. Without it no offer may be sent. */
   isHeld(): boolean
-  /** The epoch of this process; 0 before it was the active one. */
+  /** The epoch of this process; 0 before it was the owner. */
   readonly epoch: number
   /** The session that holds the lock. Throws `DatabaseUnavailable` later, when it breaks. */
   connection(): Connection
-  /** Refuse a transaction of queued writes with `EpochLost` when another process has become active since. */
+  /** Throws `EpochLost` in a transaction when another process has become the owner since. */
   checkEpoch(tx: Db): Promise<void>
   /** Whether the database answers on the control session within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>
@@ -56,9 +56,9 @@ export interface ProcessLock {
 }
 
 /**
- * One process is active, the others wait (session-level advisory lock on a session of its own; kill -9 frees it at
- * once, keepalives of the server within 20 s of a vanished host). Whoever gets the lock raises the epoch; a process
- * that was cut off from its database takes the lock again and goes on only if the epoch is still its own.
+ * One process is the owner, the others wait (session-level advisory lock on a session of its own; kill -9 frees it at
+ * once, keepalives of the server within 20 s of a vanished host). Whoever gets the lock raises the epoch; an owner that
+ * was cut off from its database takes the lock again and goes on only if the epoch is still its own.
  */
 export function openProcessLock(options: ProcessLockOptions): ProcessLock {
   return new AdvisoryProcessLock(options)
@@ -74,7 +74,7 @@ class AdvisoryProcessLock implements ProcessLock {
   #epoch = 0
   #pid = 0
   #session = ''
-  /** Sessions of this process that may hold the lock without our knowing: pid and start, as a pid comes again. */
+  /** Keys (`keyOfSession`) of this process's sessions that may hold the lock without the process knowing it. */
   readonly #ownSessions = new Set<string>()
 
   constructor(options: ProcessLockOptions) {
@@ -94,7 +94,7 @@ class AdvisoryProcessLock implements ProcessLock {
       if (connection.isBroken) {
         this.#options.log.warn({}, 'standby lost its database connection')
         connection = await this.#reopen(ended)
-        // A restarted database has lost the active process's lock too; that one comes first.
+        // A restarted database has lost the owner's lock too; the owner may take it again first.
         await this.#pause(this.#options.standbyPatienceMs ?? 10_000, ended)
         continue
       }
@@ -103,7 +103,7 @@ class AdvisoryProcessLock implements ProcessLock {
     }
   }
 
-  /** Become the active process with the lock just taken; false when a standby's connection broke over it. */
+  /** Become the owner with the lock just taken; false when a standby's connection broke meanwhile. */
   async #takeOver(connection: Connection, isStandby: boolean): Promise<boolean> {
     try {
       await this.#refuseTransactionPooler(connection)
@@ -131,7 +131,7 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   async checkEpoch(tx: Db): Promise<void> {
-    // The share lock makes whoever raises the epoch wait for this transaction, so that nothing slips in behind.
+    // A new owner that raises the epoch waits for this share lock: this transaction writes before that, or not at all.
     const rows = await tx.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1 FOR SHARE')
     if (rows[0]?.epoch === this.#epoch) return
     this.#loseToAnother()
@@ -159,7 +159,7 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   #hold(connection: Connection): void {
-    // It is held by this one, and so by none of those before.
+    // This session holds the lock, and so no earlier session of this process does.
     for (const key of this.#ownSessions) if (key !== this.#session) this.#ownSessions.delete(key)
     this.#connection = connection
     this.#isHeld = true
@@ -170,7 +170,7 @@ class AdvisoryProcessLock implements ProcessLock {
         { cause: cause.message },
         'process lock connection lost; no offers until it is back',
       )
-      // Its failures are the signal's, which means that the process ends.
+      // It rejects only when the signal is aborted, which means that the process ends.
       this.#takeAgain().catch(() => undefined)
     })
   }
@@ -184,7 +184,7 @@ class AdvisoryProcessLock implements ProcessLock {
           this.#hold(connection)
           return this.#options.log.info({ epoch: this.#epoch }, 'process lock taken again')
         }
-        // It was told that it has not got it.
+        // The server has answered: this session does not hold the lock.
         this.#ownSessions.delete(this.#session)
       } catch (error) {
         this.#options.log.warn({ cause: (error as Error).message }, 'could not take the process lock again')
@@ -196,8 +196,8 @@ class AdvisoryProcessLock implements ProcessLock {
   async #tryLockAgain(connection: Connection): Promise<boolean> {
     if (!(await tryAdvisoryLock(connection))) {
       const holder = await findHolder(connection)
-      // A session of our own can outlive the connection that we lost, each that asked for the lock since included;
-      // anybody else has taken over.
+      // A session of this process can outlive its lost connection, be it the owner's or one that asked for the lock
+      // since; any other holder is another process, which has become the owner.
       if (holder && this.#ownSessions.has(keyOfSession(holder)))
         await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
       else if (holder) this.#loseToAnother()
@@ -227,7 +227,7 @@ class AdvisoryProcessLock implements ProcessLock {
     )
   }
 
-  /** True when the lock is ours; false when it is taken, not to be asked for now, or the connection broke. */
+  /** True when the lock was taken; false when another holds it, `mayClaim` says no, or the connection broke. */
   async #tryLock(connection: Connection): Promise<boolean> {
     const { mayClaim } = this.#options
     try {
@@ -245,7 +245,7 @@ class AdvisoryProcessLock implements ProcessLock {
   async #open(): Promise<Connection> {
     const connection = await this.#options.connect()
     try {
-      // However long a session of ours is idle, a setting of the server must not end it.
+      // However long the session is idle, a setting of the server must not end it.
       const rows = await connection.query<Pick<Holder, 'pid' | 'since'>>(
         `SELECT pid, backend_start AS since, set_config('idle_session_timeout', '0', false)
          FROM pg_stat_activity WHERE pid = pg_backend_pid()`,

@@ -4,7 +4,7 @@ import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { type AgentError, toAgentError } from './pushes.ts'
 
-/** What one instance did with a push. */
+/** How far one instance is with a push, or how it ended. */
 export type TargetState =
   | 'offered'
   | 'applying'
@@ -27,7 +27,9 @@ export interface PushTarget {
   applyingAt: Date | null
   endedAt: Date | null
   error: AgentError | null
+  /** Whether the instance had failed the same config before it was offered this push. */
   hadFailedBefore: boolean
+  /** How often it was lost after the offer: its connection ended without a goodbye, and not by muster. */
   losses: number
   updatedAt: Date
 }
@@ -71,7 +73,7 @@ function toTarget({ pushId, cause, title, parameters, errorText, ...target }: Ro
   return { pushId, target: { ...target, error: toAgentError({ cause, title, parameters, text: errorText }) } }
 }
 
-/** As `json`, which is parsed faster than `jsonb`. */
+/** Targets as one text for `json_to_recordset`: PostgreSQL parses `json` faster than `jsonb`. */
 const toRecords = (targets: readonly TargetOfPush[]): string =>
   JSON.stringify(
     targets.map(({ pushId, target: { error, ...target } }) =>
@@ -86,7 +88,7 @@ const toRecords = (targets: readonly TargetOfPush[]): string =>
     ),
   )
 
-/** Rows added by one statement: an operator waits for those of most pushes, which are one. */
+/** Rows added by one statement. An operator waits for them, and one statement is enough for most pushes. */
 const INSERT_CHUNK = 10_000
 
 interface PushOfTargets {
@@ -101,7 +103,7 @@ export async function insertTargets(
   push: PushOfTargets,
   targets: readonly PushTarget[],
 ): Promise<void> {
-  // Everybody locks in the order of uids, which statements one after the other have to keep to as well.
+  // Every transaction locks rows in the order of uids: where there are several statements, they must keep that order.
   const inOrder =
     targets.length <= INSERT_CHUNK
       ? targets
@@ -109,7 +111,7 @@ export async function insertTargets(
   for await (const some of inTurns(inOrder, INSERT_CHUNK)) await insertSomeTargets(tx, push, some)
 }
 
-/** What they have in common is said once, and columns are parsed faster than records. */
+/** What all targets share is passed once, the rest as a list for each column: parsed faster than JSON records. */
 async function insertSomeTargets(tx: Db, push: PushOfTargets, targets: readonly PushTarget[]): Promise<void> {
   await tx.execute(
     `insert into push_targets (push_id, generation, offered_at, updated_at, losses, instance_uid, pod_name, is_target,
@@ -134,9 +136,9 @@ async function insertSomeTargets(tx: Db, push: PushOfTargets, targets: readonly 
 }
 
 /**
- * Store offers to instances that were not there at the push's commit, or not yet rows: only those of pushes
- * that are still assigned. Workloads are locked by id, as every statement does that locks several. Returns the stored
- * ones as `push_id/uid`.
+ * Store offers to instances that may have no row yet, such as those that came after the push's commit; one that has a
+ * row counts as stored, an offer of a push that is not assigned any more is left out. Workloads are locked by id, as by
+ * every statement that locks several. Returns the stored ones as `push_id/uid`.
  */
 export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Promise<Set<string>> {
   const rows = await tx.query<{ push_id: string; instance_uid: string }>(

@@ -69,8 +69,8 @@ export async function failPush(tx: Db, pushId: string, error: AgentError, now: D
 }
 
 /**
- * Close pushes that are assigned to nobody any more: those that are pending are superseded, and whoever had not
- * answered will not. How the others ended stays.
+ * Close pushes that are no instance's assignment any more: pending ones are superseded, and so are targets that had not
+ * ended. Pushes and targets that had ended stay as they are.
  */
 export async function closePushes(tx: Db, pushIds: readonly string[], now: Date): Promise<void> {
   await tx.execute(

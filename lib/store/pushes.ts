@@ -23,7 +23,7 @@ export interface AgentError {
   text: string
 }
 
-/** A stored push of this workload's, as far as the fleet works with it. */
+/** A stored push, as far as the fleet works with it. */
 export interface Push {
   pushId: string
   workloadId: string
@@ -226,15 +226,15 @@ export async function wasEverApplied(db: Db, workloadId: string, hash: string): 
 }
 
 /**
- * Whether a push is what nobody approved: glass was broken for it, and no second person found that in order since. `p` is
- * a row of pushes.
+ * SQL for whether nobody approved a push: the glass was broken for it, and no second person has found that in order
+ * since. It expects a row of pushes as `p`.
  */
 export const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id and a.break_glass
   and not exists (select from reviews r where r.approval_id = a.id and r.accepted))`
 
 /**
- * The hashes of a workload of which no push was ever approved: only broken glass brought them here, and what repeated
- * them since.
+ * The hashes of a workload of which no push was ever approved: the glass was broken for all of them, or they are
+ * rollbacks to such a hash.
  */
 export async function listUnapprovedHashes(db: Db, workloadId: string): Promise<string[]> {
   const rows = await db.query<{ config_hash: string }>(

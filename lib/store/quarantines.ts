@@ -54,7 +54,7 @@ export async function insertQuarantines(
   )
 }
 
-/** An operator's push or rollback of a hash lifts its quarantines; returns the uids they were for. */
+/** Lift a hash's quarantines, as an operator's push or rollback does; returns their uids, '' for the whole workload. */
 export async function liftQuarantines(tx: Db, workloadId: string, hash: string): Promise<string[]> {
   const rows = await tx.query<{ instance_uid: string }>(
     `delete from quarantines where workload_id = $1 and config_hash = $2 returning instance_uid`,

@@ -5,13 +5,13 @@ import type { AutoApplyReportRow, CampaignReportRow, CampaignTargetRow } from '.
 const ASKED_BY_THEN = (asked: string) => `($3::timestamptz is null or ${asked} <= $3)`
 /** A campaign counts from its request on. Drafts and plans that nobody asked for are no evidence. */
 const CAMPAIGN_ASKED = `c.status not in ('draft', 'planned') and ${ASKED_BY_THEN('coalesce(c.requested_at, c.created_at)')}`
-/** Not over when the period began; one that was taken back afterwards was changed afterwards. */
+/** Not over when the period began. A campaign that was rolled back after its end shows that by `updated_at` only. */
 const CAMPAIGN_OPEN =
   '($2::timestamptz is null or c.ended_at is null or greatest(c.ended_at, c.updated_at) >= $2)'
 /** A campaign that is done still catches up with workloads that were away. */
 const TARGET_LATER = 'coalesce(t.ended_at, t.started_at) >= $2'
 const CAMPAIGN_TARGET = `${CAMPAIGN_ASKED} and (${CAMPAIGN_OPEN} or ${TARGET_LATER})`
-/** What applies by itself goes on for years: of its pushes those of the period count. */
+/** A version may apply by itself for years: of its pushes only those that were under way in the period count. */
 const AUTO_APPLY_TARGET = `${ASKED_BY_THEN('t.started_at')} and ($2::timestamptz is null or t.ended_at is null or t.ended_at >= $2)`
 
 /** Every workload that a campaign or an automatic push of the period is about, those that are gone included. */
@@ -25,7 +25,7 @@ export async function listTargetedWorkloads(db: Db, period: ReportPeriod): Promi
   return rows.map(({ id }) => id)
 }
 
-/** How many of these rows each workload has; those without any are not in the map. */
+/** How many rows `listCampaignRows` has of each workload; workloads without any are not in the map. */
 export async function countCampaignRows(
   db: Db,
   workloadIds: readonly string[],
@@ -43,7 +43,7 @@ export async function countCampaignRows(
   return new Map(rows.map((row) => [row.workload_id, row.count]))
 }
 
-/** Times in rows are dates until they are handed on. */
+/** A row as the database gives it: its times are dates, which the report has in milliseconds. */
 type Stored<Row> = {
   [Key in keyof Row]: Key extends `${string}At` ? Date | Extract<Row[Key], null> : Row[Key]
 }
@@ -83,7 +83,7 @@ export async function listCampaignRows(
   }))
 }
 
-/** The newest of some, and how many there are. */
+/** The ids of the newest of some, and how many there are in all. */
 export interface NewestIds {
   ids: string[]
   total: number
@@ -94,7 +94,7 @@ const toNewest = (rows: readonly { id: string; total: number }[]): NewestIds => 
   total: rows[0]?.total ?? 0,
 })
 
-/** Campaigns of the period that are about these workloads; about any where there are none given. */
+/** Campaigns of the period that are about these workloads; about any where `workloadIds` is null. */
 export async function listReportCampaignIds(
   db: Db,
   workloadIds: readonly string[] | null,
@@ -114,7 +114,10 @@ export async function listReportCampaignIds(
   return toNewest(rows)
 }
 
-/** Versions that applied by themselves in the period to these workloads; to any, or to none yet, where none are given. */
+/**
+ * Versions that applied by themselves in the period to these workloads; where `workloadIds` is null to any, and also
+ * those that have reached none.
+ */
 export async function listReportAutoApplyIds(
   db: Db,
   workloadIds: readonly string[] | null,
@@ -133,7 +136,7 @@ export async function listReportAutoApplyIds(
   return toNewest(rows)
 }
 
-// What was taken back ended twice: a wave ends with the first time, which the push remembers.
+// A target that was rolled back ended twice. Its wave ended with the first end, for which its push has the time.
 const WAVES = `(select coalesce(jsonb_agg(jsonb_build_object('wave', w.wave, 'state', w.state, 'count', w.count,
     'began', floor(extract(epoch from w.began) * 1000)::bigint, 'ended', floor(extract(epoch from w.ended) * 1000)::bigint)
     order by w.wave, w.state), '[]')

@@ -2,21 +2,21 @@ import type { Db } from './db.ts'
 import { BROKEN_GLASS } from './pushes.ts'
 import type { AlertRow, WorkloadRow } from './report-material.ts'
 
-/** What a report's dated sections are bounded by, both ends included. */
+/** What a report's dated sections are bounded by, both ends included; null for no bound. */
 export interface ReportPeriod {
   since: Date | null
   until: Date | null
 }
 
-/** Some of a report's workloads, in its order, and the newest how many rows of each; null for all. */
+/** Some of a report's workloads, in its order, and how many of each one's newest rows to read; null for all. */
 export interface ReportSlice {
   workloadIds: readonly string[]
   perWorkload: number | null
 }
 
-/** The scope as a table with its order, and the period; the parameters of every statement below. */
+/** SQL for the ids in `$1` (of workloads, or of campaigns and the like) as a table that keeps their order. */
 export const REPORT_SCOPE = 'unnest($1::text[]) with ordinality as scope (id, n)'
-/** The condition that a column lies in the period. */
+/** SQL for the condition that a column lies in the period, which is `$2` and `$3`. */
 export const withinPeriod = (column: string) =>
   `($2::timestamptz is null or ${column} >= $2) and ($3::timestamptz is null or ${column} <= $3)`
 
@@ -153,7 +153,7 @@ export interface RollbackCandidates {
   workloadId: string
   activeHash: string | null
   pinned: { hash: string; appliedAt: number | null } | null
-  /** Hashes that were applied, the newest first. */
+  /** Hashes that were applied, the newest first, without those that nobody approved; nor is such a one `pinned`. */
   applied: readonly { hash: string; appliedAt: number | null }[]
   quarantinedHashes: string[]
 }

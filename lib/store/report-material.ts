@@ -2,8 +2,9 @@ import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import type { CampaignHalt, CampaignLimits, CampaignPlan, CampaignWindow } from '../wire/campaigns.ts'
 import type { Selector } from '../wire/selectors.ts'
 
-/** What a report is made of: plain rows as read from the store, times in milliseconds since 1970. */
+// What a report is made of: plain rows as read from the store, times in milliseconds since 1970.
 
+/** A workload of a report. */
 export interface WorkloadRow {
   id: string
   displayName: string
@@ -14,7 +15,7 @@ export interface WorkloadRow {
   archivedAt: number | null
   acceptsRemoteConfig: boolean
   activeHash: string | null
-  /** What operators set, keys without the prefix. */
+  /** The labels that operators set and those that label rules give, keys without `muster/`. */
   trustedLabels: Record<string, string>
   /** How many labels its agents reported; the labels themselves never get here. */
   agentLabelCount: number
@@ -22,6 +23,7 @@ export interface WorkloadRow {
   remoteHash: string | null
 }
 
+/** A push of a workload. */
 export interface PushRow {
   pushId: string
   workloadId: string
@@ -54,6 +56,7 @@ export interface PushRow {
   convergedMs: readonly (number | null)[]
 }
 
+/** A request, with the components by which it differs from its base. */
 export interface PlanRow {
   id: string
   workloadId: string
@@ -79,6 +82,7 @@ export interface PlanRow {
   removedComponents: string[] | null
 }
 
+/** An alert about a workload. */
 export interface AlertRow {
   id: string
   workloadId: string
@@ -89,6 +93,7 @@ export interface AlertRow {
   resolvedAt: number | null
 }
 
+/** An entry of a workload's lifecycle log. */
 export interface EventRow {
   id: number
   workloadId: string
@@ -100,6 +105,7 @@ export interface EventRow {
   occurredAt: number
 }
 
+/** The config that a rollback of a workload would choose, and its quarantined hashes; null where there is none. */
 export interface RollbackRow {
   workloadId: string
   targetKind: 'last_known_good' | 'previous' | null
@@ -197,7 +203,7 @@ export interface AutoApplyReportRow {
   outcomes: Record<string, number>
 }
 
-/** What one of them did with one workload, which may be gone. */
+/** What a campaign, or a version that applies by itself, did with one workload, which may be gone. */
 export interface CampaignTargetRow {
   kind: 'campaign' | 'auto_apply'
   parentId: string
@@ -222,9 +228,10 @@ export interface CampaignTargetRow {
   endedAt: number | null
 }
 
+/** The sections of a report whose rows have a time, and lie in its period. */
 export type DatedSection = 'config_history' | 'config_plan' | 'campaigns' | 'alerts' | 'workload_events'
 
-/** How many rows a section would have, and the newest how many of each workload were read. */
+/** How many rows a section has in all, and how many of each workload's newest were read; null for all. */
 export interface ReadExtent {
   total: number
   perWorkload: number | null

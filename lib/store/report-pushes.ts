@@ -33,7 +33,7 @@ interface Row {
 
 /**
  * Pushes in the slice's order, newest first within a workload, with the time until shares of their targets had
- * applied them (infinite where they never did). An agent's own words are not read.
+ * applied them (null where they never did). An agent's own words are not read.
  */
 export async function listReportPushes(db: Db, slice: ReportSlice, period: ReportPeriod): Promise<PushRow[]> {
   const rows = await db.query<Row>(

@@ -30,7 +30,7 @@ export async function listWorkloadsByIds(db: Db, ids: readonly string[]): Promis
   return rows.map(toScoped)
 }
 
-/** Live workloads with a trusted label. */
+/** The workloads with a trusted label, archived ones left out. */
 export async function listWorkloadsByTrustedLabel(
   db: Db,
   key: string,
@@ -43,7 +43,7 @@ export async function listWorkloadsByTrustedLabel(
   return rows.map(toScoped)
 }
 
-/** A page of the live workloads by id, with what a selector looks at. */
+/** A page of the workloads by id, archived ones left out, with what a selector looks at. */
 export async function listGroupableWorkloads(
   db: Db,
   afterId: string,

@@ -1,7 +1,7 @@
 import type { Db } from './db.ts'
 import type { SeenTable } from './seen-rows.ts'
 
-/** Texts are kept by when anybody last reported them. */
+/** The table of reported configs; a row is last seen when any agent last reported its text. */
 export const REPORTED_CONFIGS: SeenTable = { name: 'reported_configs', key: 'hash' }
 
 /** The normal form of an effective config that agents reported. */

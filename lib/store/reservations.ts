@@ -1,15 +1,15 @@
 import type { Db } from './db.ts'
 import { type Freeze, findFreeze } from './freeze.ts'
 
-/** Who else has a say in what a workload runs. */
+/** Whether a workload is held, and whether its config is kept in Git. */
 export interface Reservation {
   workloadId: string
   isHeld: boolean
-  /** Who keeps its config in Git; null for nobody. */
+  /** The owner in Git that keeps its config; null for none. */
   managedBy: string | null
 }
 
-/** What is reserved of these workloads, and the freeze, as this transaction sees them. */
+/** The reservations of these workloads, and the freeze, over or not, as this transaction sees them. */
 export async function readReservations(
   tx: Db,
   workloadIds: readonly string[],

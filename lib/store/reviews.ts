@@ -4,6 +4,7 @@ import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
+/** What was done that a second person has to look at. */
 export type ReviewKind = (typeof REVIEW_KINDS)[number]
 
 /** Something that was done past an approval, and whether somebody has looked at it since. */
@@ -57,9 +58,9 @@ export interface NewReview
 }
 
 /**
- * Add what waits for a second person. A pin or a label takes the place of one of the same workload that nobody has looked
- * at, under an id of its own: nobody accepts what was not there to be seen. Whoever set the former label is none of those
- * who may look at the new one, and the classes that it kept are kept.
+ * Add what waits for a second person. A review of a pin or of labels takes the place of an open one of the same kind
+ * and workload, under a new id: so nobody accepts what he has not seen. For labels, the authors of the open review
+ * count as authors of the new one, and the classes that it kept are kept while it is younger than `LOWERING_WAIT_MS`.
  */
 export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
   const rows = await tx.query<Review>(
@@ -99,7 +100,7 @@ export async function lockReview(tx: Db, id: string): Promise<Review | null> {
   return rows[0] ?? null
 }
 
-/** Note who has looked at it, and whether that person found it in order. Its row must be locked. */
+/** Note who has looked at a review, and whether that person found it in order. Its row must be locked. */
 export async function markReviewed(
   tx: Db,
   review: { id: string; by: string; byId: string; at: Date; comment: string; accepted: boolean },
@@ -117,7 +118,7 @@ interface Page {
   limit: number
 }
 
-/** What waits, the oldest first. Labels that hold no more since `labelsSince` wait no more. */
+/** The open reviews, the oldest first. Those of labels changed before `labelsSince` keep no class, and are left out. */
 export async function listOpenReviews(db: Db, labelsSince: Date, page: Page): Promise<Review[]> {
   return db.query<Review>(
     `select ${COLUMNS} from reviews
@@ -128,7 +129,7 @@ export async function listOpenReviews(db: Db, labelsSince: Date, page: Page): Pr
   )
 }
 
-/** What somebody has looked at, the last first. */
+/** The reviews that somebody has done, the last first. */
 export async function listDoneReviews(db: Db, page: Page): Promise<Review[]> {
   return db.query<Review>(
     `select ${COLUMNS} from reviews
@@ -138,7 +139,7 @@ export async function listDoneReviews(db: Db, page: Page): Promise<Review[]> {
   )
 }
 
-/** The classes that these workloads had before their labels were changed after `since`, and that nobody let go. */
+/** The classes that these workloads had before a change of labels after `since` that nobody has accepted. */
 export async function listKeptClasses(
   db: Db,
   workloadIds: readonly string[],
@@ -154,7 +155,7 @@ export async function listKeptClasses(
   return new Map(rows.map(({ workloadId, classes }) => [workloadId, classes]))
 }
 
-/** Whether a target of a campaign was production before its labels were changed after `since`. */
+/** Whether a target of a campaign was production before a change of labels after `since` that nobody has accepted. */
 export async function keepsProduction(db: Db, campaignId: string, since: Date): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
     `select exists (select from reviews r join campaign_targets t on t.workload_id = r.workload_id

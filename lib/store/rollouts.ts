@@ -3,6 +3,7 @@ import type { ROLLOUT_GATES } from '../wire/values.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
+/** Where a rollout stands, or how it ended. */
 export type RolloutStatus =
   | 'running'
   | 'halted'
@@ -19,11 +20,11 @@ export interface StageProgress {
   startedAt: string
   convergedAt: string | null
   endedAt: string | null
-  /** When an operator promoted what waited for that. */
+  /** When an operator promoted the stage, which is a canary. */
   promotedAt?: string
   /** What its gates came to when it ended or halted. */
   measured?: GateMeasures
-  /** How long it had held when it was halted, and since when it goes on: the dwell counts only while it runs. */
+  /** How long it had dwelled before a halt; since `resumedAt` it goes on. A halted stage does not dwell. */
   dwelledMs?: number | undefined
   resumedAt?: string | undefined
 }
@@ -39,7 +40,7 @@ export type StagePlan = {
   canary?: { selection: CanarySelection; instanceUids: readonly string[] }
 } & ({ count: number } | { percentage: number })
 
-/** What halts a stage whatever its gates are: nobody is left in it, or nobody who ran the config said so. */
+/** What halts a stage whatever its gates are: no member is connected any more, or none said that it runs the config. */
 export type RolloutStall = 'no_member' | 'no_answer'
 
 /** Why a rollout stopped by itself. */
@@ -104,7 +105,7 @@ export async function insertRollout(tx: Db, rollout: StoredRollout): Promise<voi
   )
 }
 
-/** Write where a rollout stands; false when it has ended meanwhile. */
+/** Write where a rollout stands; false when it has ended meanwhile, for which being aborted is not enough. */
 export async function updateRollout(tx: Db, rollout: StoredRollout): Promise<boolean> {
   const touched = await tx.execute(
     `update rollouts set status = $2, progress = $3::jsonb, stage_index = $4, halt = $5::jsonb, waived = $6::jsonb,

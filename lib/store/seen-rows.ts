@@ -1,13 +1,13 @@
 import type { Db } from './db.ts'
 
-/** A table whose rows are kept by when each was last heard of. */
+/** A table in which each row says when it was last seen (`seen_at`); those seen longest ago are removed first. */
 export interface SeenTable {
   name: 'agent_workloads' | 'reported_configs'
   /** What tells its rows apart. */
   key: 'instance_uid' | 'hash'
 }
 
-/** When the last of the `count` rows was heard of that were so most recently; null when there are fewer. */
+/** When the oldest of the `count` rows that were seen last was seen; null when there are fewer rows. */
 export async function findAgeOfSeen(db: Db, { name }: SeenTable, count: number): Promise<Date | null> {
   const rows = await db.query<{ seen_at: Date }>(
     `select seen_at from ${name} order by seen_at desc offset $1 limit 1`,
@@ -16,7 +16,7 @@ export async function findAgeOfSeen(db: Db, { name }: SeenTable, count: number):
   return rows[0]?.seen_at ?? null
 }
 
-/** The keys of rows that nobody has heard of since `before`, the longest silent first. */
+/** The keys of rows that were last seen before `before`, those seen longest ago first. */
 export async function listUnseen(
   db: Db,
   { name, key }: SeenTable,
@@ -30,7 +30,7 @@ export async function listUnseen(
   return rows.map((row) => row.key)
 }
 
-/** These are still there, however long ago anybody heard of them. Rows are locked in the order of their keys. */
+/** Count rows as seen now: what they stand for is still there, though silent. They are locked in the order of keys. */
 export async function touchSeen(
   tx: Db,
   { name, key }: SeenTable,

@@ -20,7 +20,7 @@ interface ServiceAccountRow {
   created_at: Date
 }
 
-/** Shown in place of an e-mail, and never an e-mail. */
+/** Begins the text that is stored and shown in place of a service account's e-mail; no e-mail address begins so. */
 const PREFIX = 'service:'
 
 const SELECT = `select u.id, u.email, u.created_at, u.owner_id, o.email as owner_email,

@@ -10,7 +10,7 @@ export interface SessionRow {
   roles: string[]
 }
 
-/** Add a session of a user; one that a provider opened says by which of the provider's. */
+/** Add a session of a user; one opened through an identity provider has its `issuer` and the session there. */
 export async function insertSession(
   tx: Db,
   session: {
@@ -36,7 +36,7 @@ export async function insertSession(
   )
 }
 
-/** The session of a token that has not expired at `now`. */
+/** The session of this id, if it has not expired at `now`. */
 export async function findSession(db: Db, id: string, now: Date): Promise<SessionRow | undefined> {
   const rows = await db.query<SessionRow>(
     `SELECT s.user_id AS "userId", u.email, s.expires_at AS "expiresAt",

@@ -12,7 +12,7 @@ export interface User {
   groups: string[]
   createdAt: Date
   lastLoginAt: Date | null
-  /** Whether there is a password; whoever is of a provider has none here. */
+  /** False of a user who came by an identity provider. */
   hasPassword: boolean
   /** Whether the user signs in with an identity provider. */
   isBound: boolean
@@ -23,7 +23,7 @@ export async function lockIdentity(tx: Db): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_SPACE}, ${IDENTITY_LOCK})`)
 }
 
-/** What a login compares with; `emailKey` as `toEmailKey` makes it. */
+/** The user who logs in, with the hash that the password must fit; `emailKey` as `toEmailKey` makes it. */
 export async function findCredentials(
   db: Db,
   emailKey: string,
@@ -100,7 +100,7 @@ export async function findUser(db: Db, id: string): Promise<User | undefined> {
 /** The key of a user in the order of `listUsers`. */
 export const userKey = (user: User): CursorKey => [user.createdAt.getTime(), user.id]
 
-/** People by age, oldest first. */
+/** People, the oldest account first. */
 export async function listUsers(db: Db, page: Page): Promise<User[]> {
   const [createdAtMs, id] = page.after ?? [null, null]
   return db.query<User>(

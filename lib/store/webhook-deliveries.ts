@@ -20,7 +20,7 @@ const DELIVERY = columns<keyof WebhookDelivery>({
   createdAt: 'created_at',
 })
 
-/** Owe deliveries that are due at once. */
+/** Add deliveries that are due at once. */
 export async function insertDeliveries(
   tx: Db,
   deliveries: readonly { id: string; alertId: string; body: string }[],
@@ -42,7 +42,7 @@ export async function insertDeliveries(
  * Take the delivery that has been due longest, its attempt counted; null when none is due. It is due again
  * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on. One that is due
  * over a minute later than any delay can be is due now: the clock was put back. Less than that proves nothing, as
- * whoever claimed it may have looked at the clock a little later than we did.
+ * whoever claimed it may have read the clock a little later than this caller.
  *
  * The one that is due is looked for once: in a plain subquery a planner that takes the table to be nearly empty would
  * look again for each of its rows, and count attempts that nobody makes.
@@ -71,7 +71,7 @@ export async function claimDelivery(
   return rows[0] ?? null
 }
 
-/** A delivery is done with, for better or worse. */
+/** Remove a delivery that has succeeded, or that nobody tries again. */
 export async function deleteDelivery(db: Db, id: string): Promise<void> {
   await db.execute(`delete from webhook_deliveries where id = $1`, [id])
 }

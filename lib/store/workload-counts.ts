@@ -13,7 +13,7 @@ interface Row {
 
 const toOfWorkload = (row: Row): OfWorkload => ({ workloadId: row.workload_id, id: row.id })
 
-/** Every open alert. */
+/** Every open alert; `workloadId` is '' for one that is about no workload. */
 export async function listOpenAlertIds(db: Db): Promise<OfWorkload[]> {
   return (
     await db.query<Row>(

@@ -1,7 +1,9 @@
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
+/** What can happen to an instance that its workload's log keeps. */
 export const EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
+/** One of `EVENT_TYPES`. */
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /** One entry of a workload's lifecycle log. Empty texts stand for "not known". */
@@ -15,6 +17,7 @@ export interface WorkloadEvent {
   occurredAt: Date
 }
 
+/** An event with the id that it was stored under. */
 export interface StoredWorkloadEvent extends WorkloadEvent {
   id: number
 }
@@ -33,8 +36,8 @@ const COLUMNS = columns<keyof StoredWorkloadEvent>({
 /**
  * Append many events in one statement, in order; those of workloads that are gone meanwhile are passed over.
  *
- * Events come by the thousand a second where a fleet is restless: they go in as one JSON text, and only what is not
- * known comes back.
+ * Thousands of events a second may come from a fleet that reconnects: they go in as one JSON text, and only what is
+ * not known comes back.
  */
 export async function insertEvents(tx: Db, events: readonly WorkloadEvent[]): Promise<StoredWorkloadEvent[]> {
   const [stored] = await tx.query<{ ids: number[] | null; workload_ids: string[] | null }>(

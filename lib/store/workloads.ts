@@ -3,7 +3,7 @@ import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
 
-/** Whether anybody of a workload is there, and well. */
+/** Whether a workload counts as connected and as healthy, as `lib/fleet/state/derive.ts` judges it. */
 export type WorkloadStatus = 'connected' | 'disconnected' | 'degraded'
 
 /** A workload's stored record. */
@@ -17,9 +17,9 @@ export interface StoredWorkload {
   status: WorkloadStatus
   lastSeenAt: Date
   labels: Readonly<Record<string, string>>
-  /** What operators set, which wins. */
+  /** Trusted labels that operators set by hand; they win over `ruleLabels`. */
   handLabels: Readonly<Record<string, string>>
-  /** What the label rules give. */
+  /** Trusted labels that the label rules give. */
   ruleLabels: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
   remoteConfigStatus: {
@@ -39,7 +39,7 @@ export interface StoredWorkload {
   createdAt: Date
 }
 
-/** What agents report, with the types of a record. */
+/** The columns that `upsertReportedWorkloads` writes, with their types: what agents report and what follows from it. */
 const REPORTED = {
   id: 'id text',
   fingerprintSource: 'fingerprint_source text',
@@ -103,8 +103,8 @@ export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload |
 }
 
 /**
- * Write what agents report of many workloads in one statement; new ones are created. What operators and
- * pushes decide (trusted labels, active config, seq) is not touched here.
+ * Write what agents report of many workloads, and the labels that rules give them, in one statement; new ones are
+ * created. What operators and pushes decide (labels set by hand, active config, seq) is not touched here.
  */
 export async function upsertReportedWorkloads(tx: Db, workloads: readonly StoredWorkload[]): Promise<void> {
   await tx.execute(
@@ -118,7 +118,7 @@ export async function upsertReportedWorkloads(tx: Db, workloads: readonly Stored
   )
 }
 
-/** Lock workloads that several statements of a transaction are going to write, in the order of everybody. */
+/** Lock workloads that several statements of a transaction are going to write, by id, as every transaction does. */
 export async function lockWorkloads(tx: Db, ids: readonly string[]): Promise<void> {
   await tx.execute(`select from workloads where id = any($1::text[]) order by id for no key update`, [ids])
 }
@@ -210,7 +210,10 @@ export async function deleteIfArchived(tx: Db, id: string, before: Date): Promis
   return removed === 1
 }
 
-/** Remove a disconnected workload that no operator has done anything with; false when one has, or it is not there. */
+/**
+ * Remove a disconnected workload that was never pushed to, has no labels set by hand, and for which nobody ever
+ * requested a config; false when it is not such a workload, or is not there.
+ */
 export async function deleteIfUntouched(tx: Db, id: string): Promise<boolean> {
   const removed = await tx.execute(
     `delete from workloads w where w.id = $1 and w.status = 'disconnected' and w.push_seq = 0
@@ -220,7 +223,7 @@ export async function deleteIfUntouched(tx: Db, id: string): Promise<boolean> {
   return removed === 1
 }
 
-/** Replace the labels that operators set on a workload; false when there is no such workload. */
+/** Replace the labels that operators set on a workload by hand; false when there is no such workload. */
 export async function setTrustedLabels(
   tx: Db,
   id: string,

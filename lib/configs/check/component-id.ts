@@ -8,7 +8,7 @@ export function idProblem(id: string): string | null {
   return checkParts(id, (type) => (TYPE.test(type) ? null : 'its type has invalid characters'))
 }
 
-/** The signal of a pipeline id, or why it is none. */
+/** The part of a pipeline id that names its signal (known or not), or why the id is not valid. */
 export function pipelineSignal(id: string): { signal: string } | { problem: string } {
   const problem = checkParts(id, () => null)
   if (problem !== null) return { problem }

@@ -1,4 +1,6 @@
+/** The signals that every collector carries; `profiles` needs a feature gate and is judged apart. */
 export const SIGNALS = ['traces', 'metrics', 'logs'] as const
+/** One of `SIGNALS`. */
 export type Signal = (typeof SIGNALS)[number]
 
 const TRACES: readonly Signal[] = ['traces']
@@ -69,7 +71,7 @@ export function carriesSignal(
   return !Object.hasOwn(table, key) || table[key]!.includes(signal)
 }
 
-/** What well-known connectors turn into what; `same` keeps the signal. */
+/** The pairs of signals, taken and given, of well-known connectors; `same`: any signal, given as it was taken. */
 const CONNECTED: Readonly<Record<string, 'same' | ReadonlyArray<readonly [Signal, Signal]>>> = {
   count: [
     ['traces', 'metrics'],

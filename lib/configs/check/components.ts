@@ -10,7 +10,7 @@ import {
 } from '../yaml/value.ts'
 import type { AvailableComponents, ConfigTarget, ConfigTargetInstance, ExcludedInstance } from './target.ts'
 
-/** A component that a config uses, with the first place that names it. */
+/** A component that a config refers to or defines, with one place that names it. */
 export interface ComponentRef {
   category: Category
   type: string
@@ -80,8 +80,8 @@ export function componentReferences(config: ParsedConfig): ComponentRef[] {
 }
 
 /**
- * Everything that a collector must have for a config: what is referred to, and behind it what is only defined. A
- * collector reads every definition before it starts, and refuses those of a type that it does not have.
+ * Everything that a collector must have for a config: first every reference, then every component that is defined and
+ * not referred to. A collector reads every definition before it starts, and refuses a type that it does not have.
  */
 export function neededComponents(config: ParsedConfig): ComponentRef[] {
   const references = componentReferences(config)
@@ -98,7 +98,7 @@ export function neededComponents(config: ParsedConfig): ComponentRef[] {
 
 const keyOf = ({ category, id }: ComponentRef): string => `${category}:${id}`
 
-/** The same, each component once, in the order in which they are first named. */
+/** What `neededComponents` returns, each component once, with the first place that names it. */
 export function requiredComponents(config: ParsedConfig): ComponentRef[] {
   const seen = new Set<string>()
   return neededComponents(config).filter((reference) => {
@@ -109,7 +109,7 @@ export function requiredComponents(config: ParsedConfig): ComponentRef[] {
   })
 }
 
-/** The texts of a reference list, without those that the collector fills in itself. */
+/** The ids in a list of references, each with its place; entries with a `${…}` or that are no text are left out. */
 export function idsOf(list: ConfigValue | undefined): Array<{ id: string; index: number }> {
   if (!Array.isArray(list)) return []
   return list.flatMap((entry, index) =>
@@ -148,7 +148,7 @@ export function missingComponents(
   })
 }
 
-/** Whether a reported list holds every required component, or nothing is reported. */
+/** Whether no required component is known to be missing; true too where nothing, or not its category, is reported. */
 export function isCompatible(
   required: readonly ComponentRef[],
   available: AvailableComponents | null,
@@ -175,7 +175,10 @@ export interface Availability {
   availableTypes: ReadonlyMap<string, readonly string[]>
 }
 
-/** Compare what a config uses with what the capable instances report. The order of instances does not matter. */
+/**
+ * Compare what a config needs with what the capable instances report: all live instances where none of them is
+ * capable, and what was reported last where none lives. The order of instances does not matter.
+ */
 export function componentAvailability(required: readonly ComponentRef[], target: ConfigTarget): Availability {
   const lists = reportedLists(target)
   // Thousands of instances share a few lists.

@@ -13,7 +13,7 @@ interface Ends {
 
 /**
  * Connectors that lead nowhere or come from nowhere, and cycles through connectors: the collector refuses to
- * build both. Nothing is said where a list of a pipeline is only known at start.
+ * build both. No findings where a `${…}` hides a list of a pipeline, or an entry of one, until the collector starts.
  */
 export function connectorFindings(root: ConfigObject, pipelines: ConfigObject): StructureFinding[] {
   const connectors = definedIds(root, 'connectors')
@@ -98,7 +98,7 @@ function findCycle(uses: ReadonlyMap<string, Ends>): string[] | null {
   }
   const done = new Set<string>()
   for (const start of [...next.keys()].sort()) {
-    // Depth first with a stack of its own: a chain of pipelines may be long.
+    // Depth first with a list in place of recursion: a chain of pipelines may be longer than the call stack.
     const path: string[] = []
     const stack: Array<{ name: string; leave: boolean }> = [{ name: start, leave: false }]
     while (stack.length > 0) {

@@ -14,7 +14,7 @@ export function endpointFindings(root: ConfigObject): StructureFinding[] {
     const section = root[category]
     if (!isObject(section)) continue
     for (const id of sortedKeys(section)) {
-      // OTLP exporters read the port themselves, whatever stands before it; others may know ports by name.
+      // OTLP exporters need a port in digits even without a scheme; other components may take the name of a port.
       const needsNumber = category === 'exporters' && componentType(id).startsWith('otlp')
       collect(section[id]!, `${category}.${id}`, needsNumber, findings)
     }
@@ -41,9 +41,9 @@ function collect(value: ConfigValue, path: string, needsNumber: boolean, into: S
   }
 }
 
-/** What is wrong with the port of an address; never a part of the address, which may hold a password. */
+/** What is wrong with the port of an address. The message never quotes the address, which may hold a password. */
 function portProblem(text: string, needsNumber: boolean): string | null {
-  // What is filled in by the collector or by a receiver for each target is known to them only.
+  // A `${…}` is filled in by the collector, a template by a receiver for each of its targets: the port is not known.
   if (/[`${}]/.test(text)) return null
   const authority = URL_AUTHORITY.exec(text)?.[1]
   if (authority === undefined && (!needsNumber || /:\/\/|^unix:|[/\s]/.test(text))) return null

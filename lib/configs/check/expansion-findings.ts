@@ -4,7 +4,7 @@ import { type ConfigValue, isExpanded, isObject, sortedKeys } from '../yaml/valu
 import { type BadExpansion, checkExpansions } from './expansions.ts'
 import type { StructureFinding } from './structure-finding.ts'
 
-/** Every reference of a config, wherever it stands, that no collector can fill in or that its author was to. */
+/** A finding for each `${…}` of a config that no collector can fill in, or that its author was to replace. */
 export function expansionFindings(value: ConfigValue, path = ''): StructureFinding[] {
   const findings: StructureFinding[] = []
   collect(value, path, findings)
@@ -45,7 +45,7 @@ function collect(value: ConfigValue, path: string, into: StructureFinding[]): vo
 }
 
 function describe({ reason, name }: BadExpansion): StructureFinding {
-  // A name of other characters is no name, and may be anything.
+  // With other characters it is no name: it may be a part of a secret, and is not quoted.
   const named = /^[\w.+-]+…?$/.test(name) ? ` "${name}"` : ''
   if (reason === 'unknown-provider' && /[a-z]/.test(name)) {
     const message = `the provider${named} is not one that collectors are known to have`

@@ -10,7 +10,7 @@ export interface BadExpansion {
 const VARIABLE = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 const REFERENCE = /^([A-Za-z][A-Za-z0-9+.-]+):([\s\S]*)$/
 const NAME_LENGTH_MAX = 60
-/** What one text is told of; the others are of the same kind. */
+/** Most bad references that are reported of one text; the rest would say the same. */
 const BAD_MAX = 1_000
 const PROVIDERS_MAX = 100
 /** Stands for a nested reference that has been checked; nothing is known about its text. */
@@ -43,7 +43,7 @@ interface OpenReference {
 
 /**
  * The providers that a text refers to, and the references in it that no collector can fill in. Each `}` ends what the
- * nearest `${` before it began (confmap, expand.go); after one that is escaped, nothing before it counts any more.
+ * nearest `${` before it began (confmap, expand.go); a `}` behind an escaped `${`, or behind none, ends them all.
  */
 export function checkExpansions(text: string): { providers: string[]; bad: BadExpansion[] } {
   const providers = new Set<string>()
@@ -77,7 +77,7 @@ export function checkExpansions(text: string): { providers: string[]; bad: BadEx
 export interface ConfigReferences {
   /** The sorted names of the providers that are referred to anywhere. */
   providers: string[]
-  /** Nothing but the environment can be reached, also by what references turn into once they are filled in. */
+  /** They reach environment variables only, also where a filled-in value makes up a further reference. */
   areHarmless: boolean
 }
 
@@ -102,10 +102,10 @@ export function referencesOf(text: string, value: ConfigValue): ConfigReferences
 
 /** A tag under which other characters are read than are written, as `!!binary` does. */
 const DECODING_TAG = /!!(?!(?:bool|float|int|map|null|seq|str)(?![\w%-]))|!<|%TAG/
-/** Stands for a reference that is harmless; a text that holds one of itself gains nothing by it. */
+/** Put in the place of a harmless reference. A config that holds this character already passes nothing by it. */
 const FILLED_IN = '\ue001'
 /**
- * A reference that can only become a variable of the environment or the text that is written in it. YAML without
+ * A reference that can only become the value of an environment variable or the text written in it. YAML without
  * backslash, tag and alias consists of its own characters, and without dollar and brace these form no reference.
  */
 const HARMLESS_REFERENCE =
@@ -114,8 +114,8 @@ const HARMLESS_REFERENCE =
 const NESTED_MAX = 10
 
 /**
- * Whether all that a text can turn into while a collector fills it in, again and again, reaches the environment at
- * most. Escapes are not believed: the collector fills in each copy of a reference that it finds once, escaped or not.
+ * Whether a text reaches environment variables only, however often a collector fills in what came out. An escape does
+ * not count: the collector fills in every copy of a reference that it found once, also the escaped ones.
  */
 function isHarmless(text: string): boolean {
   if (!text.includes('$')) return true
@@ -125,7 +125,7 @@ function isHarmless(text: string): boolean {
     if (next === filled) break
     filled = next
   }
-  // A reference may turn into nothing, and what stands around it then meets.
+  // A reference may become an empty text; the `$` before it and the `{` behind it then make a new reference.
   return !filled.replaceAll(FILLED_IN, '').includes('${')
 }
 

@@ -10,8 +10,9 @@ export interface ProgramRun {
   stderr: string
 }
 
+/** Where a program runs, how long it may take and how much of its output is kept. */
 export interface ProgramLimits {
-  /** Where it runs. */
+  /** Its working directory. */
   folder: string
   timeoutMs: number
   /** Of each stream; what comes after is not kept. */
@@ -75,7 +76,7 @@ function collect(stream: Readable, bytesMax: number): () => string {
   const chunks: Buffer[] = []
   let length = 0
   stream.on('data', (chunk: Buffer) => {
-    // Read to the end, so that a talkative program does not stand still.
+    // Read past the limit too: a program whose pipe is full would wait for ever.
     if (length < bytesMax) chunks.push(chunk.subarray(0, bytesMax - length))
     length += chunk.length
   })
@@ -88,6 +89,6 @@ function killGroup(child: Child): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // Nobody of the group is left.
+    // Every process of the group has ended.
   }
 }

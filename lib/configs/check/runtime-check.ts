@@ -10,6 +10,7 @@ import { FILES_FOLDER, namespaceSandbox, type Sandbox } from './sandbox.ts'
 import type { RuntimeCheck } from './validate.ts'
 import { buildCheck, type Check, type CheckMessage } from './validation-messages.ts'
 
+/** Which collector binary the runtime check runs, and how. */
 export interface RuntimeCheckSettings {
   isEnabled: boolean
   /** An absolute path, or a name that is looked up on `searchPath`. */
@@ -32,14 +33,15 @@ const NO_WALLS: Finding = {
 }
 
 const WAITING_MAX = 4
-/** What a draft may refer to when it is run: nothing that reads files or the network. */
+/** The providers that a config may use to be given to the binary: these read neither files nor the network. */
 const HARMLESS_PROVIDERS = new Set(['env', 'yaml'])
 const VERSION = /^(\S{1,100})\s+version\s+v?(\d+\.\d+(?:\.\d+)?)/i
 
 /**
- * The check that asks a collector binary on this machine. Two things keep a draft from what is on it: only one whose
- * references lead nowhere else is run, and the child has an empty environment, no network and no files but the draft.
- * One runs at a time, four wait.
+ * The check that lets a collector binary on this machine read a config. Two things keep a config away from the machine:
+ * it is not run when its references could read files or the network, and the binary has an empty environment, no
+ * network and no files but the config and, unless it is linked statically, the system's programs and libraries. One
+ * check runs at a time and four wait; any other is skipped.
  */
 export function openRuntimeCheck(
   settings: RuntimeCheckSettings,

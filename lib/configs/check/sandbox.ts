@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ProgramRun, runProgram } from './run-program.ts'
 
-/** What a walled-off program is given. */
+/** A program to run behind walls: kept from this machine's files, network and processes. */
 export interface WalledRun {
   /** Absolute path; the program sees itself as `/program`. */
   binary: string
@@ -28,7 +28,7 @@ const MARK = 'walls are up\n'
 /** Where a Linux keeps `unshare`, `mount`, `umount` and `pivot_root`. */
 const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Namespaces of the program's own: no host, no network, no process and no right is left of this machine's. */
+/** Gives the program namespaces of its own, without the machine's mounts, network, processes, host name or rights. */
 const UNSHARE = [
   '--user',
   '--map-root-user',
@@ -139,7 +139,7 @@ interface Program {
   path: string
   /** What a script names in its first line; empty for a program that needs none. */
   interpreter: string
-  /** It brings all it needs. */
+  /** Linked statically: it needs none of the system's libraries. */
   isStatic: boolean
 }
 
@@ -161,7 +161,7 @@ async function describeProgram(binary: string): Promise<Program | null> {
   }
 }
 
-/** Whether an ELF program has no segment that names a loader; one that cannot be told has one. */
+/** Whether a program is ELF without a segment that names a loader; false where the head of the file does not tell. */
 function isStaticElf(head: Buffer): boolean {
   if (!head.subarray(0, ELF_64_LITTLE.length).equals(ELF_64_LITTLE)) return false
   const offset = Number(head.readBigUInt64LE(32))

@@ -48,7 +48,8 @@ class StructureCheck {
   }
 
   run(): StructureReport {
-    // What clients know comes first, and a config without pipelines is told nothing of what they would need.
+    // The findings that clients already know come first. A config without pipelines gets none about its pipelines, nor
+    // about the empty sections that a pipeline would need.
     const service = this.#service()
     const pipelines = isObject(service) ? service : null
     if (pipelines)
@@ -128,7 +129,7 @@ class StructureCheck {
     }
   }
 
-  /** The pipelines, that there are none, or that only the collector will know them. */
+  /** Check `service`: its pipelines, `missing` where it has none, `unknown` where a `${…}` stands for them. */
   #service(): ConfigObject | 'missing' | 'unknown' {
     const service = this.#root['service']
     if (isExpanded(service)) return 'unknown'

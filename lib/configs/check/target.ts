@@ -10,7 +10,7 @@ export interface ConfigTargetInstance {
   components: AvailableComponents | null
   /** Accepts remote config now and is not excluded by its type. */
   isCapable: boolean
-  /** It is well and runs a pipeline of profiles, which takes a feature gate of the collector. */
+  /** It is healthy and runs a pipeline of profiles, which needs a feature gate of the collector. */
   runsProfiles: boolean
 }
 
@@ -29,7 +29,7 @@ export interface ConfigTarget {
   acceptsRemoteConfig: boolean
   /** Live instances only. */
   instances: readonly ConfigTargetInstance[]
-  /** What the capable instances reported last; counts only while none of them lives. */
+  /** What the capable instances reported last; used only while the workload has no live instance. */
   lastKnownComponents: AvailableComponents | null
   activeConfigHash: string | null
 }
@@ -54,8 +54,9 @@ export interface ConfigTargets {
   /** A workload as a diff sees it; null when it is unknown or archived. */
   peer(workloadId: string): Promise<FleetPeer | null>
   /**
-   * The workloads of the same cluster, with the labels that a blast radius is made of, as JSON: so they can be
-   * handed to a thread without being copied one by one. The fleet is looked through in turns of the event loop.
+   * The workloads of the same cluster, with the labels that a blast radius is made of, as JSON (an array of
+   * `FleetPeer`): a text is handed to a thread without copying objects. The search takes several turns of the event
+   * loop.
    */
   neighbours(of: FleetPeer): Promise<string>
 }

@@ -9,7 +9,7 @@ import { checkStructure } from './structure.ts'
 import type { ConfigTarget } from './target.ts'
 import { buildCheck, type Check, type CheckMessage, skippedCheck } from './validation-messages.ts'
 
-/** What the runtime check is told and what it may answer; it never decides about earlier checks. */
+/** The check by a collector binary. It answers with one check of its own and changes none of the static ones. */
 export type RuntimeCheck = (request: {
   text: string
   references: ConfigReferences
@@ -37,7 +37,7 @@ export interface StaticValidation {
   references: ConfigReferences
 }
 
-/** Of a text that cannot be read; it is run nowhere. */
+/** Of a text that cannot be read; such a text is never given to a collector binary. */
 const NO_REFERENCES: ConfigReferences = { providers: [], areHarmless: false }
 
 /** Run the four static checks. Same input, same answer. */
@@ -133,7 +133,7 @@ function summaryText(errors: number, warnings: number, hasSkipped: boolean): str
     : 'The configuration passed every check.'
 }
 
-/** Whether some instance runs a pipeline of profiles, and so was started with the gate that it takes. */
+/** Whether some instance runs a pipeline of profiles, and so was started with the feature gate that this needs. */
 const runsProfiles = (target: ConfigTarget | null): boolean =>
   target?.instances.some((instance) => instance.runsProfiles) === true
 

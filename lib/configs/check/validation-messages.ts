@@ -1,5 +1,6 @@
 import type { ValidationCheck, ValidationCheckId, ValidationMessage } from '../../wire/validation.ts'
 
+/** Which of the five checks. */
 export type CheckId = ValidationCheckId
 
 /** One finding of one check; it always says which. */

@@ -11,7 +11,7 @@ import type { FleetPeer } from '../check/target.ts'
 import { signalOf } from './pipelines.ts'
 
 const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const
-/** Keys of labels that name a cluster; the first that says something counts. */
+/** Keys of labels that name a cluster; the first with a value counts. */
 export const CLUSTER_NAMES = ['k8s.cluster.name', 'cluster'] as const
 const SERVICE_KEYS = ['service.name', 'service', 'app.kubernetes.io/name'] as const
 
@@ -96,7 +96,7 @@ function isNeighbour(workload: FleetPeer, peer: FleetPeer): boolean {
 export const clusterNameOf = (workload: FleetPeer): string =>
   CLUSTER_NAMES.map((key) => labelOf(workload, key)).find((name) => name !== '') ?? ''
 
-/** Whether a blast radius looks at a label: everything else need not be carried to where it is made. */
+/** Whether a label matters to a blast radius; the others need not go to the thread that makes it. */
 export function isOfBlastRadius(key: string, value: string): boolean {
   return LOOKED_AT.has(key) || JUDGED_IN_ANY_CASE.test(key) || PRODUCTION_WORD.test(value)
 }

@@ -17,7 +17,7 @@ import {
 
 /** One field of a component that differs, before anything is masked. */
 export interface FieldChange {
-  /** From the component's settings down. */
+  /** The keys that lead from the component's settings down to the field. */
   keys: string[]
   hasBefore: boolean
   hasAfter: boolean
@@ -26,6 +26,7 @@ export interface FieldChange {
   rule: FieldRule | null
 }
 
+/** The rules that one changed field can break; `risk.ts` has their words. */
 export type FieldRule =
   | 'auth_header_modified'
   | 'transport_security_weakened'
@@ -223,7 +224,7 @@ function fieldRule(
   return null
 }
 
-/** Whether a limiter lets more in than before, or nobody measures any more. */
+/** Whether a memory limiter has a higher limit than before, or a `check_interval` that is zero or was taken out. */
 function isRaisedLimit(
   path: string,
   before: ConfigValue | undefined,

@@ -6,11 +6,11 @@ export interface DiffInput {
   targetText: string
   /** The workload that is to get the target config; null when nobody named one. */
   workload: FleetPeer | null
-  /** The rest of the fleet. */
+  /** The other workloads, among which the blast radius finds the neighbours. */
   peers: readonly FleetPeer[]
 }
 
-/** The same with the rest of the fleet as JSON. */
+/** A `DiffInput` whose peers are JSON, as `ConfigTargets.neighbours` gives them. */
 export interface DiffTextInput extends Omit<DiffInput, 'peers'> {
   peersText: string
 }

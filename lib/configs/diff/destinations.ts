@@ -5,8 +5,8 @@ import { type ComparedConfig, type ComparedPart, sectionIds } from './model.ts'
 const LOCAL_TYPES = new Set(['debug', 'logging', 'nop'])
 
 /**
- * The ids of exporters that send data to where none went before: used by a pipeline now, by none before, and with
- * another address than every exporter before. One that was only given another id is none.
+ * The ids of exporters that send data to where none went before: used by a pipeline now, by none before, and with an
+ * address that no used exporter had before, or with none at all. An exporter that only got another id is not one.
  */
 export function newDestinations(
   base: ComparedConfig,
@@ -24,7 +24,7 @@ export function newDestinations(
   return found
 }
 
-/** The defined exporters that some pipeline lists; connectors are none. */
+/** The defined exporters that some pipeline lists, by id; connectors are left out. */
 function usedExporters({ parts, pipelines }: ComparedConfig): Map<string, ComparedPart> {
   const used = new Map<string, ComparedPart>()
   for (const pipeline of pipelines.values()) {

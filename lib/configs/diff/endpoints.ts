@@ -56,7 +56,7 @@ export function diffEndpoints(
   })
 }
 
-/** The addresses that a component names, each as host and port; what only the collector knows, as it is written. */
+/** The addresses that a component names, each as host and port; one that cannot be read (`${…}`) as it is written. */
 export function hostsOf(part: ComparedPart): string[] {
   const found = new Map<string, Found>()
   collect(part, part.settings, part.path, false, found)
@@ -118,7 +118,7 @@ function readAddress(text: string, kind: string): Address | null {
   return { scheme, host: (match[2] ?? '').toLowerCase(), port: match[3] ?? '', path: match[4] ?? '' }
 }
 
-/** What two spellings of one address have in common. */
+/** An address in one spelling: the same for two spellings of one address. */
 function normalise({ part, text }: Found): string {
   const address = readAddress(text, kindOf(part.id))
   if (!address) return text
@@ -133,7 +133,7 @@ function shown(found: Found): DiffEndpointValue {
   const raw = clean(found.text)
   const address = readAddress(found.text, kindOf(found.part.id))
   if (!address) return { raw, normalized: clean(normalise(found)) }
-  // With its scheme, also where that is only understood.
+  // Shown with a scheme always: with the default one where the text has none.
   const spelt = normalise(found)
   const normalized = clean(spelt.includes('://') ? spelt : `${address.scheme}://${spelt}`)
   const { scheme, host, port, path } = address
@@ -153,7 +153,7 @@ function clean(text: string): string {
   return text.includes('://') ? redactUrl(redactString(text)) : redactString(text)
 }
 
-/** An address that was not there before; that of a whole new exporter has been told with the exporter. */
+/** How risky an added address is. With an exporter that is a new destination itself, the exporter has the rule. */
 function judgeAdded(
   { category }: ComparedPart,
   isNewDestination: boolean,

@@ -21,7 +21,7 @@ export function isDropping(id: string): boolean {
   return componentType(id) === 'filter' || isSampling(id)
 }
 
-/** Whether something that one version of a processor hid from the receivers is hidden no longer by another. */
+/** Whether a change of a processor takes away or changes a setting by which it hid data from the destinations. */
 export function weakensRedaction(id: string, before: ConfigValue, after: ConfigValue): boolean {
   const type = componentType(id)
   const kept = redactions(type, after)
@@ -41,7 +41,10 @@ function redactions(type: string, settings: ConfigValue | undefined): ConfigValu
   return type === 'transform' ? statements(settings) : []
 }
 
-/** What is blocked, and that only allowed keys pass; what is allowed counts by being short. */
+/**
+ * Each blocked value and key pattern and, unless all keys pass, the lists of allowed and ignored keys as one value: a
+ * change of these lists counts as a weaker redaction, whatever it is.
+ */
 function ofRedaction(settings: ConfigValue | undefined): ConfigValue[] {
   const set = isObject(settings) ? settings : {}
   const blocked = ['blocked_values', 'blocked_key_patterns'].flatMap((key) =>

@@ -21,7 +21,9 @@ export interface ComparedPart {
   path: string
 }
 
+/** The lists of a pipeline, in the order in which data passes them. */
 export const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as const
+/** One of `PIPELINE_SECTIONS`. */
 export type PipelineSection = (typeof PIPELINE_SECTIONS)[number]
 
 /** A config cut up into what is compared. */
@@ -32,19 +34,19 @@ export interface ComparedConfig {
 
 const RISKS: readonly RiskLevel[] = ['none', 'low', 'medium', 'high']
 
-/** The highest of several risks; none of none. */
+/** The highest of several risks; `none` when there are none. */
 export function maxRisk(risks: Iterable<RiskLevel>): RiskLevel {
   let highest = 0
   for (const risk of risks) highest = Math.max(highest, RISKS.indexOf(risk))
   return RISKS[highest]!
 }
 
-/** Low to high, for sorting. */
+/** A number for sorting: the higher the risk, the higher. */
 export function riskRank(risk: RiskLevel): number {
   return RISKS.indexOf(risk)
 }
 
-/** Categories that are neither mappings nor filled in by the collector; nothing can be said about those. */
+/** The categories whose section is neither a mapping nor a `${…}`; a config with one cannot be compared. */
 export function invalidSections(root: ConfigObject): string[] {
   return CATEGORIES.filter((category) => {
     const section = root[category]
@@ -79,7 +81,7 @@ function isCategory(name: string): name is Category {
   return (CATEGORIES as readonly string[]).includes(name)
 }
 
-/** A component as answers name it. */
+/** A component as the API's answers name it, secrets in names masked. */
 export function partRef({ category, id }: ComparedPart, path: string) {
   const slash = id.indexOf('/')
   return {

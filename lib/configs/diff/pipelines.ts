@@ -16,7 +16,7 @@ type RefChange = DiffPipeline['component_ref_changes'][number]
 
 const SIGNALS = new Set(['traces', 'metrics', 'logs', 'profiles'])
 
-/** The signal that a pipeline's name starts with. */
+/** The signal that a pipeline's name starts with; `unknown` when it starts with none. */
 export function signalOf(pipeline: string): string {
   const signal = pipeline.split('/', 1)[0]!.trim()
   return SIGNALS.has(signal) ? signal : 'unknown'
@@ -175,7 +175,7 @@ function movedRefs(section: PipelineSection, left: Occurrences, right: Occurrenc
       from_index: index,
       to_index: right.get(key)!.index,
     }
-    // Data passes processors one after the other; the order of the other two means nothing.
+    // Data passes processors one after the other; the order of receivers and of exporters means nothing.
     return [
       section === 'processors'
         ? { ...moved, risk: 'medium', reason: 'processor_order_changed' }

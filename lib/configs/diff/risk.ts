@@ -102,7 +102,7 @@ export function riskItems(
       add(id, rule, ruleRisk(rule), [component.path], impacted_pipelines)
     }
   }
-  // One that was defined before and only now receives data is no difference of its own.
+  // An exporter that was defined before and that a pipeline uses only now may not be among the differences.
   for (const id of destinations) {
     const path = redactName(`exporters.${id}`)
     const users = pipelinesOf(configs.target, id)
@@ -133,7 +133,7 @@ function pipelineItems(
       add(`pipeline_broken:${key}:${section}`, 'pipeline_broken', 'high', [`${path}.${section}`], [key])
   }
   for (const { reason, component_id, risk, section } of changes) {
-    // That the pipeline is broken has been said.
+    // The loop above has added a broken pipeline.
     if (!reason || reason === 'pipeline_broken') continue
     add(`${reason}:${key}:${component_id}`, reason, risk, [`${path}.${section}`], [key])
   }

@@ -65,7 +65,7 @@ function componentLines({ kind, component, risk, changed_fields }: DiffComponent
 function pipelineLines(pipeline: DiffPipeline): DiffSummaryLine[] {
   const { kind, pipeline_key, signal, component_ref_changes: changes } = pipeline
   const about = { pipeline_key, signal }
-  // Added and removed ones are told by what they are made of, unless that was there before.
+  // One line for a pipeline that was added or removed; components that came or went with it have lines of their own.
   if (kind === 'added')
     return [
       {

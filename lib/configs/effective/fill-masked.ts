@@ -10,8 +10,9 @@ interface Filling {
 }
 
 /**
- * What a collector reports, with the draft's own values where it shows a mask instead of a secret: nobody can tell
- * whether such a value would change, so it does not read as a change. What the draft does not have stays masked.
+ * The config that a collector reports, with the draft's own value wherever it shows a mask instead of a secret: nobody
+ * can tell whether the draft changes such a value, so a diff must not show a change there. A mask stays where the draft
+ * has no value, or one of several lines.
  */
 export function fillMasked(reported: string, draft: string): string {
   const [one, other] = [readFirstDocument(reported), readFirstDocument(draft)]

@@ -12,12 +12,13 @@ export interface NormalForm {
   hash: string
   /** Whether it has pipelines, which is what makes an agent a collector. */
   runsPipelines: boolean
+  /** Whether one of its pipelines is for profiles. */
   runsProfiles: boolean
 }
 
 /**
- * Telemetry resource attributes of which agent it is, of which build, and where it runs. A supervisor copies the
- * agent's whole description there, so that two hosts with one config differ in nothing else.
+ * Attributes of the telemetry resource that say which agent it is, its build and where it runs. A supervisor copies
+ * the agent's whole description there, so that two hosts with one config differ in nothing else.
  */
 const AGENT_ATTRIBUTE =
   /^(?:service\.(?:instance\.id|name|namespace|version)|(?:cloud|container|host|k8s|os|process)\..+)$/

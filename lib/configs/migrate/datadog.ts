@@ -9,7 +9,7 @@ export function migrateDatadog(source: ReadonlyMap<string, SourceValue>, draft: 
   for (const [key, value] of source) {
     if (key === 'env') {
       draft.attribute('deployment.environment', scalarText(value), key, 'datadog.env.to_resource_attribute')
-      // The name that the conventions give it today; older backends look for the other.
+      // The attribute's name in today's semantic conventions; older backends look for `deployment.environment`.
       draft.labelAttribute('deployment.environment.name', scalarText(value))
     } else if (key === 'tags') migrateTags(value, draft)
     else if (key === 'logs') migrateLogs(value, draft)
@@ -36,7 +36,7 @@ function listUnsupported(
 }
 
 function migrateTags(value: SourceValue, draft: MigrationDraft): void {
-  // The agent also takes one text with its tags apart by commas or spaces.
+  // The agent also takes one text of tags, separated by commas or spaces.
   const tags = Array.isArray(value) ? value.map(scalarText) : scalarText(value).split(/[\s,]+/)
   for (const [index, tag] of tags.entries()) {
     const colon = tag.indexOf(':')

@@ -2,7 +2,7 @@ import type { MigrationPreview } from '../../wire/migration.ts'
 import { cleanEndpoint } from './endpoint.ts'
 import { isSecretKey, KnownSecrets, looksSecret, type Placeholder } from './secrets.ts'
 
-/** The parts of an answer that list something. */
+/** The lists of a migration preview: warnings, settings left out, settings carried over, secrets left out. */
 export type MigrationFindings = Pick<
   MigrationPreview,
   'warnings' | 'unsupported_keys' | 'evidence' | 'redactions'
@@ -25,8 +25,8 @@ const ATTRIBUTE_KEY = /^[A-Za-z0-9_.\-/]+$/
 const DEFAULT_ENDPOINT = '${OTLP_EXPORT_ENDPOINT}'
 
 /**
- * A value as YAML, always quoted, so that `null`, numbers and line breaks stay text. The collector expands `$`:
- * variables by name are left to it, everything else is kept as it was written.
+ * A value as YAML, always quoted, so that `null`, numbers and line breaks stay text. `${NAME}` and `${env:NAME}` are
+ * left for the collector to fill in; every other `$` is doubled, so that it reaches the collector as it was written.
  */
 export function quote(value: string): string {
   const whole = value.replace(/\p{Surrogate}/gu, '\uFFFD')
@@ -73,7 +73,7 @@ export class MigrationDraft {
     this.#push(this.findings.unsupported_keys, entry)
   }
 
-  /** A secret that was left out; once a path. */
+  /** Note a secret that was left out; a path is noted once only. */
   redact(path: string, reason = 'the value of a secret key is not copied', placeholder?: string): void {
     const label = this.label(path)
     if (this.#redacted.has(label)) return
@@ -85,7 +85,7 @@ export class MigrationDraft {
     })
   }
 
-  /** Why a part of the draft is there, without having carried a setting over. */
+  /** Note why a part of the draft is there, without counting a setting as carried over. */
   explain(ruleId: string, sourcePath: string, targetPath: string, explanation: string): void {
     this.#push(this.findings.evidence, {
       source_path: this.label(sourcePath),
@@ -95,7 +95,7 @@ export class MigrationDraft {
     })
   }
 
-  /** A setting was carried over by a rule. */
+  /** Note a setting that a rule carried over. */
   map(ruleId: string, sourcePath: string, targetPath: string, explanation: string): void {
     this.#mapped++
     this.explain(ruleId, sourcePath, targetPath, explanation)
@@ -107,7 +107,7 @@ export class MigrationDraft {
     return text.length > PATH_LENGTH_MAX ? `${text.slice(0, PATH_LENGTH_MAX)}…` : text
   }
 
-  /** A value of the source if it may be copied; else null, and the redaction is noted. */
+  /** A value of the source if it may be copied; null, and noted, when it is too long or looks like a secret. */
   copy(value: string, path: string): string | null {
     if (value.length > VALUE_LENGTH_MAX) {
       this.unsupported(path, 'the value is too long')
@@ -118,7 +118,7 @@ export class MigrationDraft {
     return null
   }
 
-  /** A resource attribute on everything; false when its key or value cannot be carried over. */
+  /** Carry a setting over as a resource attribute of everything; false when its key or value cannot be. */
   attribute(key: string, value: string, path: string, ruleId: string): boolean {
     if (!this.isAttributeKey(key, path)) return false
     const copied = this.copy(value, path)
@@ -128,7 +128,7 @@ export class MigrationDraft {
     return true
   }
 
-  /** Labels of the request go into the draft but are nothing that was mapped. */
+  /** Add a resource attribute that counts as no setting: a label of the request, or a second name for a setting. */
   labelAttribute(key: string, value: string): void {
     if (value.trim() === '' || !this.isAttributeKey(key, `labels.${key}`)) return
     const copied = this.copy(value, `labels.${key}`)
@@ -168,7 +168,7 @@ export class MigrationDraft {
     this.#push(this.#receivers, { id, signal, lines })
   }
 
-  /** The endpoint everything goes to, cleaned of credentials. */
+  /** Send everything to an OTLP endpoint, cleaned of credentials; ignored, and noted, when it cannot be used. */
   otlpEndpoint(raw: string, path: string): void {
     const endpoint = this.endpoint(raw, path)
     if (endpoint === null) return
@@ -186,7 +186,7 @@ export class MigrationDraft {
     }
   }
 
-  /** An endpoint that may be shown; null with a warning when it is none. */
+  /** An endpoint without its secrets; null, and noted, when it is no endpoint or may not be copied. */
   endpoint(raw: string, path: string): string | null {
     const { text, redactions } = cleanEndpoint(raw, path)
     for (const one of redactions) this.redact(one.path, one.reason, one.placeholder)
@@ -194,7 +194,7 @@ export class MigrationDraft {
       this.warn('endpoint_invalid', 'The endpoint is not a URL or host and port and was left out.', path)
       return null
     }
-    // The placeholder itself stands behind a secret's name.
+    // `token=${REDACTED_SECRET}`, with the placeholder already in it, must not count as a secret.
     const rest = text.replace(/(?<![^?&#])[^?&#]*=\$\{REDACTED_SECRET\}/g, '')
     return this.copy(rest, path) === null ? null : text
   }
@@ -252,7 +252,7 @@ function speaksHttp(endpoint: string): boolean {
   return /^https?:\/\//i.test(endpoint) && !/^[^/]+\/\/[^/?#]*:4317(?:[/?#]|$)/.test(endpoint)
 }
 
-/** An OTLP receiver on its usual ports. */
+/** The receiver of a draft whose source gave none: OTLP on its usual ports. */
 const OTLP_TRACES: Receiver = {
   id: 'otlp',
   signal: 'traces',

@@ -3,7 +3,7 @@ import { isSecretKey, type Redaction } from './secrets.ts'
 /** What stands for a secret part of an endpoint. */
 export const ENDPOINT_PLACEHOLDER = '${REDACTED_SECRET}'
 
-/** An endpoint without its secrets; `text` is null when it is none at all. */
+/** An endpoint without its secrets; `text` is null when what was given is no endpoint. */
 export interface CleanEndpoint {
   text: string | null
   redactions: Redaction[]

@@ -70,7 +70,7 @@ function migrateFilter(section: Section, name: string, draft: MigrationDraft): v
   }
 }
 
-/** `Add key value`: the key behind the operation decides, by name and by what its value looks like. */
+/** Carry over an operation such as `Add key value`, where neither its key nor its value looks like a secret. */
 function migrateOperation({ key, value }: { key: string; value: string }, draft: MigrationDraft): void {
   if (key === 'name' || key === 'match' || key === 'match_regex') return
   const path = `[FILTER].${key}`

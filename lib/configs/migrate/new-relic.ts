@@ -27,7 +27,7 @@ export function migrateNewRelic(source: ReadonlyMap<string, SourceValue>, draft:
   }
 }
 
-/** A sample rate of -1 switches the samples off, as `false` does. */
+/** Whether a setting switches host metrics on. A sample rate of -1 switches them off, as `false` does. */
 function isMetricsSwitch(key: string, value: string): boolean {
   const isOff = ['', 'false', 'no', 'off', '-1'].includes(value.toLowerCase())
   return key.startsWith('metrics_') && !key.includes('disabled') && !isOff

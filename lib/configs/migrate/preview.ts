@@ -70,7 +70,7 @@ function collectSecrets(source: string, format: Vendor['format'], draft: Migrati
 /** The secrets that only a parser finds: values of several lines, lists, and keys by address. */
 function collectYamlSecrets(root: SourceValue, draft: MigrationDraft): void {
   for (const { key, value } of entriesOf(root)) {
-    // Maps an address to the API keys that are sent there.
+    // Datadog's `additional_endpoints` maps an address to the API keys that are sent there.
     if (!isSecretKey(key) && !key.endsWith('additional_endpoints')) continue
     for (const text of scalarsOf(value)) {
       draft.secrets.add(text)
@@ -80,7 +80,7 @@ function collectYamlSecrets(root: SourceValue, draft: MigrationDraft): void {
   }
 }
 
-/** Convert what can be; false when the source could not be read as its format. */
+/** Carry over what can be; false when the source could not be read as its format. */
 function convert(input: MigrationInput, format: Vendor['format'], draft: MigrationDraft): boolean {
   if (format === 'yaml') {
     const root = readSourceYaml(input.source)

@@ -1,4 +1,4 @@
-/** What is written where a vendor's text held a secret; the draft's reader fills it in. */
+/** What is written where a vendor's text held a secret; whoever uses the draft replaces it. */
 export type Placeholder =
   | '${DATADOG_API_KEY}'
   | '${SPLUNK_HEC_TOKEN}'
@@ -36,7 +36,7 @@ export function looksSecret(text: string): boolean {
 /** Shorter values are words, switches and numbers; they would be found everywhere. */
 const KNOWN_LENGTH_MIN = 4
 
-/** No honest config holds more; beyond it everything counts as secret, so that the search stays short. */
+/** No honest config holds more secret values; beyond this every text counts as secret, so that searches stay short. */
 const KNOWN_MAX = 2_000
 
 /** The secret values that a source is known to hold, so that a second copy of one is not carried over either. */
@@ -52,7 +52,7 @@ export class KnownSecrets {
     }
   }
 
-  /** Whether a text contains one of them. */
+  /** Whether a text contains one of the values; true for every text once there are too many of them. */
   isIn(text: string): boolean {
     if (this.#values.size > KNOWN_MAX) return true
     for (const value of this.#values) if (text.includes(value)) return true
@@ -81,7 +81,7 @@ export interface SecretLine {
 
 /**
  * The secret keys of a text, line by line: `key: value` and `key = value`, in `conf` also `key value` and
- * `Operation key value`. Works on every source, so that what no parser sees is seen too.
+ * `Operation key value`. It needs no parser, so that it also finds those in comments and in a source with errors.
  */
 export function scanSecretLines(source: string, format: 'conf' | 'ini' | 'yaml'): SecretLine[] {
   const found: SecretLine[] = []

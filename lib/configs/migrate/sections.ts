@@ -5,7 +5,7 @@ export interface Section {
   settings: { key: string; value: string }[]
 }
 
-/** The settings before the first header belong to no section and are left out. */
+/** Read a classic config. Settings before the first header belong to no section and are left out. */
 export function readSections(source: string, separator: 'ini' | 'space'): Section[] {
   const sections: Section[] = []
   for (const line of source.split(/\r\n|\r|\n/)) {

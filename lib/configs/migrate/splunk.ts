@@ -42,7 +42,7 @@ function migrateMonitor(section: Section, counters: { monitor: number }, draft: 
     )
     return
   }
-  // Splunk's `...` goes through any number of folders, as `**` does here.
+  // Splunk's `...` stands for any number of folders, as `**` does for a filelog receiver.
   const include = path === '' ? null : draft.copy(path.replaceAll('...', '**'), at)
   if (include === null) return
   const id = `splunk_monitor_${counters.monitor++}`
@@ -85,7 +85,7 @@ function monitorAttributes(
 
 function migrateCollector(section: Section, draft: MigrationDraft): void {
   const at = `[${section.header}]`
-  // A list of addresses is spread over by the forwarder; the exporter has one.
+  // The forwarder spreads data over a list of addresses; the exporter takes one.
   const addresses = lastValue(section, 'uri').split(',')
   const endpoint = draft.endpoint(addresses[0]!, `${at}.uri`)
   if (addresses.length > 1) draft.unsupported(`${at}.uri`, 'only the first address is carried over')

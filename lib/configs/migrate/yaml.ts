@@ -47,7 +47,7 @@ export function scalarsOf(value: SourceValue): string[] {
   return [...(Array.isArray(value) ? value : value.values())].flatMap(scalarsOf)
 }
 
-/** Every entry of every mapping below a value, with its key, innermost last. */
+/** Every entry of every mapping below a value, with its key; an entry comes before those inside it. */
 export function entriesOf(value: SourceValue): { key: string; value: SourceValue }[] {
   if (typeof value === 'string') return []
   if (Array.isArray(value)) return value.flatMap(entriesOf)

@@ -1,4 +1,4 @@
-/** Says, from any depth of this room, that a config is not one that a patch is meant for. */
+/** Thrown anywhere in this room when a patch is not meant for a config; `patchConfig` turns it into its answer. */
 export class DoesNotFit extends Error {
   override readonly name = 'DoesNotFit'
 }

@@ -23,13 +23,13 @@ interface Splice {
   text: string
 }
 
-/** Far more steps than a change of a config takes. */
+/** Most single changes that one edit makes: far more than a patch needs. */
 const STEPS_MAX = 2_000
 
 /**
- * The text with no more changed than makes it read as `target`: comments, order and layout of all else stay. What an
- * alias or a merge key brings is written out where it is to differ. Null where the text is written in a way that
- * cannot be edited; the caller reads the result again, for nothing here is believed.
+ * The text, changed no more than it takes to read as `target`: comments, order and layout of everything else stay. What
+ * an alias or a merge key brings is written out where `target` differs from it. Null where the text is written in a way
+ * that cannot be edited. Nothing here proves the result: the caller must read it again and compare it with `target`.
  */
 export function editText(text: string, target: ConfigObject): string | null {
   let current = text
@@ -54,7 +54,7 @@ export function editText(text: string, target: ConfigObject): string | null {
   return null
 }
 
-/** The text with another key in the place of one; null where that key is not written there by itself. */
+/** The text with the key at `path` renamed; null where a merge key or an alias brings that key, or it is not there. */
 export function renameKey(text: string, path: readonly string[], to: string): string | null {
   const read = readFirstDocument(text, { keepTokens: true })
   if (!read.ok || read.source !== text) return null
@@ -145,7 +145,7 @@ class Editor {
       const change = Object.hasOwn(target, key) ? this.#change(entry.place, value[key]!, target[key]!) : null
       if (change !== null) return change
     }
-    // What goes goes last: a mapping without a key would be none.
+    // Keys are removed last: a mapping that lost its only key before another is added would no longer be a mapping.
     const added = Object.keys(target).find((key) => !Object.hasOwn(value, key))
     if (added !== undefined) return this.#addEntry(map, entries, added, target[added]!)
     const removed = [...own.values()].find(({ key }) => !Object.hasOwn(target, key))
@@ -254,7 +254,7 @@ class Editor {
     )
   }
 
-  /** Take out an entry that stands between others; `next` is where the one behind it begins. */
+  /** Take out an entry of a mapping or a list; `next` is where the entry behind it begins, null behind the last. */
   #removeStretch(
     isInFlow: boolean,
     start: number,
@@ -295,7 +295,7 @@ class Editor {
       at !== -1;
       at = this.#text.lastIndexOf(',', at - 1)
     ) {
-      // One in a comment separates nothing.
+      // A comma in a comment separates nothing.
       const line = this.#text.slice(this.#text.lastIndexOf('\n', at) + 1, at)
       if (!/(?:^|\s)#/.test(line)) return at
       if (at === 0) break
@@ -311,14 +311,14 @@ class Editor {
     return { start: at, end: at, text: isOnNewLine ? `${text}\n` : `\n${text}` }
   }
 
-  /** Behind the end of the line at whose end, or within which, something ends; a comment there belongs to it. */
+  /** Where the line ends in which a value ends, line end included: a comment behind the value belongs to it. */
   #lineEnd(end: number): number {
     if (end > 0 && this.#text[end - 1] === '\n') return end
     const found = this.#text.indexOf('\n', end)
     return found === -1 ? this.#text.length : found + 1
   }
 
-  /** Before a stretch with an anchor goes, one alias of it that stands elsewhere is written out; null without one. */
+  /** Writes out one alias, elsewhere, of an anchor in a stretch of text that is to go; null when there is none left. */
   #keepingAliases(start: number, end: number): Splice[] | null {
     const names = new Set<string>()
     const isWithin = (node: ParsedNode) => node.range![0] >= start && node.range![0] <= end

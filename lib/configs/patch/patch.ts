@@ -19,7 +19,7 @@ export interface Expectation {
   value?: ConfigValue
 }
 
-/** A change of configs that differ otherwise. Its parts are done in this order. */
+/** A change for many configs that may differ in everything else. Its parts are done in the order of the fields. */
 export interface ConfigPatch {
   expect?: readonly Expectation[]
   rename_component?: readonly Renaming[]
@@ -29,7 +29,7 @@ export interface ConfigPatch {
   pipeline?: readonly PipelineEdit[]
 }
 
-/** Why a patch was not made. */
+/** The kinds of reason why a patch was not made. */
 export type PatchProblemCode =
   /** The config cannot be read, or holds a second document. */
   | 'patch_base_invalid'
@@ -38,11 +38,13 @@ export type PatchProblemCode =
   /** The text is written in a way in which the change could not be made without touching anything else. */
   | 'patch_mismatch'
 
+/** Why a patch was not made, with words for it. */
 export interface PatchProblem {
   code: PatchProblemCode
   message: string
 }
 
+/** The outcome of a patch: the patched text, or why there is none. */
 export type Patching =
   | {
       ok: true
@@ -59,8 +61,8 @@ const refuse = (code: PatchProblemCode, message: string): Patching => ({
 
 /**
  * A config with a change made to it. Comments, order and layout of everything else stay; an alias or a merge key that
- * is in the way is written out there, and who else uses the anchor keeps his value. The result is read again and must
- * be the config with the change, and nothing else. The same text comes back where nothing changes.
+ * is in the way is written out there, and every other place that uses the anchor keeps its value. The result is read
+ * again and must be the config with the change, and nothing else. The same text comes back where nothing changes.
  */
 export function patchConfig(text: string, patch: ConfigPatch): Patching {
   const base = parseConfig(text)
@@ -77,7 +79,7 @@ export function patchConfig(text: string, patch: ConfigPatch): Patching {
       const outcome = renameComponent(target, renaming)
       target = outcome.root
       otherMatches.push(...outcome.otherMatches)
-      // Renamed in its place, so that what is written around a definition stays with it.
+      // The key is renamed where it stands, so that comments around the definition stay with it.
       renamed = renameKey(renamed, [renaming.category, renaming.from], renaming.to) ?? renamed
     }
     for (const path of patch.remove ?? []) target = removeAt(target, path)

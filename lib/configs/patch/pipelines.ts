@@ -14,7 +14,7 @@ export interface PipelineEdit {
   after?: string
 }
 
-/** The config with its pipelines changed; those that are so already stay as they are. */
+/** The config with its pipelines edited; one that needs no edit stays as it is. Throws `DoesNotFit`. */
 export function editPipelines(root: ConfigObject, edit: PipelineEdit): ConfigObject {
   const service = root['service']
   const pipelines = isObject(service) ? service['pipelines'] : undefined

@@ -10,10 +10,10 @@ import {
   type YAMLSeq,
 } from 'yaml'
 
-/** Where a value of a text stands, and what stands around it. */
+/** Where a value of a text stands, and what stands around it. Offsets are in UTF-16 units, columns from 0. */
 export interface Place {
   node: ParsedNode | null
-  /** Behind the `:` or `-` that introduces it. */
+  /** The offset behind the `:` or `-` that introduces the value. */
   after: number
   /** What stands between that and the value: blanks, comments, anchors, tags. */
   before: readonly CST.SourceToken[]
@@ -39,15 +39,17 @@ export interface Item {
   place: Place
 }
 
-/** A form of YAML that is read but not edited. Never leaves the room. */
+/** Thrown for a form of YAML that can be read but not edited; `edit-text.ts` catches it. */
 export class CannotEdit extends Error {}
 
+/** The column of an offset, from 0. */
 export const columnOf = (text: string, offset: number): number =>
   offset - (text.lastIndexOf('\n', offset - 1) + 1)
 
+/** Whether a mapping or a list is written in brackets. */
 export const isFlow = (node: YAMLMap | YAMLSeq): boolean => node.flow === true
 
-/** The entries of a mapping in their order. */
+/** The entries of a mapping in their order. Throws `CannotEdit`. */
 export function entriesOf(text: string, map: YAMLMap.Parsed): Entry[] {
   return map.items.map((pair) => {
     const token = pair.srcToken
@@ -72,7 +74,7 @@ export function entriesOf(text: string, map: YAMLMap.Parsed): Entry[] {
   })
 }
 
-/** The entries of a list in their order. */
+/** The entries of a list in their order. Throws `CannotEdit`. */
 export function itemsOf(text: string, list: YAMLSeq.Parsed): Item[] {
   const token = list.srcToken as CST.BlockSequence | CST.FlowCollection | undefined
   const written =
@@ -134,12 +136,12 @@ function endOfNode(node: ParsedNode | null): number {
     const { key, value, srcToken } = last as Pair<ParsedNode, ParsedNode | null>
     return Math.max(endOfNode(key), endOfNode(value), tokensEnd(srcToken?.sep))
   }
-  // The values of empty places begin, and end, anywhere behind their key.
+  // The range of an absent value may lie anywhere behind its key, so that it says nothing.
   if (isScalar(node) && node.type === 'PLAIN' && node.source === '') return 0
   return node.range[1]
 }
 
-/** Where what is no blank and no comment ends. */
+/** Where the last token ends that is no blank, comment or line end; 0 without one. */
 function tokensEnd(tokens: readonly CST.SourceToken[] | undefined): number {
   const kept = (tokens ?? []).filter(({ type }) => !['space', 'comment', 'newline'].includes(type))
   return kept.reduce((end, { offset, source }) => Math.max(end, offset + source.length), 0)

@@ -21,8 +21,9 @@ const ROLES: Readonly<Record<Category, readonly string[]>> = {
 const EXTENSION_SETTINGS = new Set(['authenticator', 'storage', 'storage_id'])
 
 /**
- * A component under another id: where it is defined, in the pipelines (a connector at both of its ends), as an
- * extension that is started, authenticates or stores. Other places that hold the id as a text are named and left.
+ * Give a component another id: where it is defined, in the pipelines (a connector at both of its ends), and, for an
+ * extension, where it is started or named as authenticator or storage. Other places whose value is the id stay as they
+ * are and are returned as `otherMatches`. Throws `DoesNotFit`.
  */
 export function renameComponent(
   root: ConfigObject,
@@ -82,7 +83,7 @@ class Renamer {
     return Array.isArray(value) ? value.map((entry) => (entry === from ? to : entry)) : value
   }
 
-  /** Settings: those that mean an extension follow, anything else that holds the id is only named. */
+  /** Settings: one that refers to an extension is renamed; any other whose value is the id goes to `otherMatches`. */
   #other(value: ConfigValue, path: readonly string[]): ConfigValue {
     if (Array.isArray(value)) return value.map((entry, index) => this.#other(entry, [...path, String(index)]))
     if (isObject(value)) return mapEntries(value, (key, entry) => this.#other(entry, [...path, key]))

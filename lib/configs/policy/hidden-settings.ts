@@ -3,7 +3,7 @@ import { checkExpansions } from '../check/expansions.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import { type ConfigValue, isExpanded, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 
-/** Settings of exporters, receivers and extensions that rules judge, or that hold those. */
+/** Settings of exporters, receivers and extensions that rules judge, or that hold such settings. */
 const JUDGED_SETTINGS = new Set([
   'client',
   'config',
@@ -31,7 +31,7 @@ const JUDGED_TELEMETRY = new Set([
   'simple',
   'traces',
 ])
-/** Settings of samplers that rules judge, or that hold those. */
+/** Settings of samplers that rules judge, or that hold such settings. */
 const JUDGED_SAMPLING = new Set(['policies', 'probabilistic', 'sampling_percentage'])
 const SAMPLERS = new Set(['probabilistic_sampler', 'tail_sampling'])
 
@@ -104,7 +104,7 @@ function walkSettings(
   }
 }
 
-/** YAML that is written into a text has no other use than to be structure that nobody sees. */
+/** Whether a text uses `${yaml:…}`: its one use is to bring mappings and lists that no rule sees. */
 const makesStructure = (text: string): boolean => checkExpansions(text).providers.includes('yaml')
 
 function walkService(service: ConfigValue | undefined, into: string[]): void {

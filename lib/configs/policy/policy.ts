@@ -10,7 +10,7 @@ import { POLICY_RULES, type PolicyCase } from './rules.ts'
 /** What is to be judged. Settings are the server's for a push, the caller's for a preview. */
 export interface PolicyRequest {
   candidate: string
-  /** What runs now; null when nothing is known to. */
+  /** What runs now; null when nothing is known to run. */
   current: string | null
   isProduction: boolean
   target: PolicyTarget
@@ -24,11 +24,11 @@ export interface ServerPolicy {
   requiredResourceAttributes: readonly string[]
 }
 
-/** What is to be judged before a config goes to a workload; the verdict about production is the one for all. */
+/** The policy request for a config and the workload that is to run it; production is judged by `isProduction`. */
 export function policyForWorkload(
   target: ConfigTarget,
   texts: { candidate: string; current: string | null },
-  /** `prodTarget` is the verdict of the moment of the request; the stricter of both moments counts. */
+  /** `prodTarget`: whether the workload was production when the config was requested; if so, it still counts as it. */
   approval: { targetEnv: string; targetGroup: string; prodTarget?: boolean },
   server: ServerPolicy,
 ): PolicyRequest {
@@ -85,7 +85,7 @@ export function evaluatePolicy(request: PolicyRequest, read: ReadConfig = parseC
   }
   const rules = POLICY_RULES.filter((rule) => rule.applies(about))
   const findings = rules.flatMap((rule) => rule.find(about).map((hit) => finding(rule, hit, request.target)))
-  // The rule about YAML applied as well.
+  // One more: the rule about YAML that does not parse was applied too, and passed.
   return answer(true, findings, rules.length + 1, request.target, settings)
 }
 

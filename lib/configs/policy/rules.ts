@@ -13,7 +13,7 @@ export interface PolicyHit {
 /** What every rule looks at. */
 export interface PolicyCase {
   candidate: ParsedConfig
-  /** What runs now; null when nothing is known to. */
+  /** What runs now; null when nothing is known to run. */
   current: ParsedConfig | null
   isProduction: boolean
   allowedOtlpEndpoints: readonly string[]
@@ -22,6 +22,7 @@ export interface PolicyCase {
   sampling: { min: number; max: number; isAsked: boolean }
 }
 
+/** One rule: whether it concerns a case, and where the candidate breaks it. */
 export interface PolicyRule {
   id: string
   name: string
@@ -31,10 +32,10 @@ export interface PolicyRule {
 }
 
 const OTLP_TYPES = new Set(['otelarrow', 'otlp', 'otlp_grpc', 'otlp_http', 'otlphttp'])
-/** Sends OTLP to each host that its resolver finds. */
+/** Exporters that send OTLP to each host that their resolver finds. */
 const BALANCER_TYPES = new Set(['load_balancing', 'loadbalancing'])
 
-/** Everything but the rule about texts that do not parse, which leaves nothing to look at. */
+/** All rules but the one about texts that do not parse, which `evaluatePolicy` judges by itself. */
 export const POLICY_RULES: readonly PolicyRule[] = [
   {
     id: 'community.exporters.critical_removal',
@@ -168,8 +169,8 @@ interface Endpoint {
 }
 
 /**
- * Where a collector sends OTLP to: `endpoint` of its exporters, those of single signals beside it, which win over it,
- * and where it sends what it says about itself.
+ * Where a collector sends OTLP to: the `endpoint` of its OTLP exporters, and those of single signals
+ * (`traces_endpoint`), which win over it; the hosts of its balancing exporters; and the endpoints of its own telemetry.
  */
 function otlpEndpoints(config: ParsedConfig): Endpoint[] {
   const exporters = componentsOf(config, 'exporters').flatMap(({ id, settings }) => {
@@ -183,14 +184,14 @@ function otlpEndpoints(config: ParsedConfig): Endpoint[] {
 
 const OWN_TELEMETRY = 'service.telemetry'
 
-/** What a collector sends about itself, as its config says. */
+/** The settings of the telemetry that a collector sends about itself. */
 function ownTelemetryOf(config: ParsedConfig): ConfigValue {
   const service = config.root['service']
   return isObject(service) ? (service['telemetry'] ?? null) : null
 }
 
 const ENDPOINT_KEY = /(?:^|_)endpoint$/i
-/** Names of hosts, where the exporter asks for those that it sends to. */
+/** Settings of a balancing exporter that name its hosts, or the service through which it finds them. */
 const RESOLVED_KEY = /^(?:hostnames?|service|service_name)$/i
 
 function* endpointsBelow(value: ConfigValue, path: string, wanted: RegExp): Generator<Endpoint> {
@@ -205,7 +206,7 @@ function* endpointsBelow(value: ConfigValue, path: string, wanted: RegExp): Gene
   }
 }
 
-/** A text, or those of a list. */
+/** A text that is not blank, or each such text of a list, with its path. */
 function* textsOf(value: ConfigValue, path: string): Generator<Endpoint> {
   if (Array.isArray(value))
     for (const [index, entry] of value.entries()) yield* textsOf(entry, `${path}[${index}]`)
@@ -318,7 +319,7 @@ function pathOfSwitch(value: ConfigValue, name: string, path: string): string | 
   return null
 }
 
-/** What a collector may read as true: also texts and numbers, which older ones turn into one. */
+/** What a collector may read as true: also texts and numbers, which older collectors turn into booleans. */
 function isOn(value: ConfigValue): boolean {
   if (typeof value === 'string')
     return ['1', 't', 'true', 'y', 'yes', 'on'].includes(value.trim().toLowerCase())

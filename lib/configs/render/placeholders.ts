@@ -3,7 +3,7 @@ export interface Placeholder {
   name: string
   /** What stands behind `:-`; null without it. */
   fallback: readonly Piece[] | null
-  /** It stands inside a `${…}` of the collector, such as `${env:${muster:region}_KEY}`: it names, and holds nothing. */
+  /** It stands inside a `${…}` of the collector (`${env:${muster:region}_KEY}`): a part of a name, not a value. */
   isInReference: boolean
 }
 
@@ -30,7 +30,7 @@ export function holdsPlaceholder(text: string): boolean {
   return false
 }
 
-/** A text that begins a placeholder which is none. */
+/** Thrown for a text in which a `${muster:` begins no valid placeholder. */
 export class BadPlaceholder extends Error {
   override readonly name = 'BadPlaceholder'
 }
@@ -42,7 +42,7 @@ export function readPieces(text: string): Piece[] {
 }
 
 interface Surroundings {
-  /** Fallbacks that are open. */
+  /** How many fallbacks the place is inside of. */
   level: number
   isInReference: boolean
 }

@@ -8,7 +8,7 @@ import { isPlainSafe, quoteDouble, quoteSingle } from '../yaml/write-scalar.ts'
 import { BadPlaceholder, holdsPlaceholder, type Piece, type Placeholder, readPieces } from './placeholders.ts'
 import { type DeclaredVariable, describeSecretPlace, describeValueFault, isSecretPlace } from './variables.ts'
 
-/** Why a version's text cannot be rendered. */
+/** The kinds of reason why a version's text cannot be rendered. */
 export type RenderProblemCode =
   /** The version itself is wrong, whatever the values. */
   | 'template_invalid'
@@ -16,9 +16,10 @@ export type RenderProblemCode =
   | 'variable_missing'
   /** A value is not of its variable's kind, or is a secret. */
   | 'variable_invalid'
-  /** What came out does not say what was put in. */
+  /** The rendered text does not read as the version with its values put in. */
   | 'render_mismatch'
 
+/** Why a version's text cannot be rendered, and where. */
 export interface RenderProblem {
   code: RenderProblemCode
   /** Never quotes a value. */
@@ -29,6 +30,7 @@ export interface RenderProblem {
   line?: number
 }
 
+/** The outcome of rendering a version's text for one workload. */
 export type Rendering =
   | { ok: true; text: string /** The variables that the text holds, sorted. */; variables: string[] }
   | { ok: false; problem: RenderProblem }
@@ -107,7 +109,7 @@ function asProblem(stop: unknown): RenderProblem {
 
 type VisitScalar = (node: Scalar.Parsed, keys: readonly string[], isKey: boolean) => void
 
-/** Every scalar once, where it is written. Nesting is bounded by what could be read. */
+/** Show `see` every scalar once, where it is written. The reader of the text has bounded how deep it nests. */
 function visit(node: ParsedNode | null, keys: readonly string[], see: VisitScalar): void {
   if (isScalar(node)) see(node as Scalar.Parsed, keys, false)
   else if (isSeq(node)) for (const item of node.items) visit(item as ParsedNode | null, keys, see)
@@ -168,7 +170,7 @@ class Filler {
     return Object.hasOwn(this.#values, name) ? this.#values[name]! : null
   }
 
-  /** Which variables a place would take its secret from are refused. */
+  /** Throws when the value at a place for a secret would come, even in part, from a variable. */
   refuseSecrets(pieces: readonly Piece[], keys: readonly string[]): void {
     for (const piece of pieces) {
       if (typeof piece === 'string') continue
@@ -204,7 +206,7 @@ function wholeOf(pieces: readonly Piece[]): Placeholder | null {
   return placeholder === undefined || typeof placeholder === 'string' || more.length > 0 ? null : placeholder
 }
 
-/** The characters of a whole value as its variable's type; those of a default that refers elsewhere stay a text. */
+/** The characters of a whole value as its variable's type; with a `$`, as a default in the text may have, a text. */
 function typedValue(placeholder: Placeholder, filler: Filler, characters: string): ConfigValue {
   const variable = filler.variableOf(placeholder)
   const { type, name } = variable
@@ -232,7 +234,7 @@ function write(node: Scalar.Parsed, source: string, characters: string, filler: 
       return filler.fill(readPieces(before), (value) => quoteDouble(value).slice(1, -1))
     case 'BLOCK_LITERAL':
     case 'BLOCK_FOLDED': {
-      // Behind the mark of a block may stand a comment.
+      // The first line holds the block's mark and perhaps a comment, and stays as it is.
       const body = before.indexOf('\n') + 1
       return before.slice(0, body) + filler.fill(readPieces(before.slice(body)), asIs)
     }

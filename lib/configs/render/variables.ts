@@ -3,6 +3,7 @@ import { isSecretName, redactSecrets } from '../../redact/redact.ts'
 import type { VARIABLE_KINDS } from '../../wire/values.ts'
 import { isVariableName } from './placeholders.ts'
 
+/** What the values of a variable are. */
 export type VariableType = (typeof VARIABLE_KINDS)[number]
 
 /** A variable as a version declares it. All values are texts, whatever the type. */
@@ -11,9 +12,9 @@ export interface DeclaredVariable {
   type: VariableType
   /** Its value must be given: no default counts. */
   isRequired: boolean
-  /** Which its values meet as a whole; null when any will do. */
+  /** A pattern that each value must match as a whole; null when there is none. */
   pattern: string | null
-  /** Null when there is none. */
+  /** The default, for a workload that gives no value; null when there is none. */
   fallback: string | null
   description: string
 }
@@ -56,7 +57,7 @@ export function describeValueFault({ name, type, pattern }: DeclaredVariable, va
   return read.ok && read.pattern.matches(value) ? null : `variable "${name}" must match ${pattern}`
 }
 
-/** The same before anybody knows which variable of which version it will be. */
+/** Why no variable of this name can be given a value, however it is declared; null when some variable can. */
 export function describeTextFault(name: string, value: string): string | null {
   if (!isVariableName(name)) return 'a variable needs a name of letters, digits and underscores'
   if (value.length > VALUE_LENGTH_MAX)
@@ -87,7 +88,7 @@ export function describeDeclarationFault(variables: readonly DeclaredVariable[])
   return null
 }
 
-/** Parts of names that say where a secret is, or how it is used, and not what it is. */
+/** Ends of names that say where a secret is, or how it is used, and not what it is. */
 const ABOUT_SECRETS =
   /(?:^|[_.-])(?:endpoint|expiry|file|id|interval|lifetime|name|path|timeout|ttl|type|uri|url)s?$/i
 

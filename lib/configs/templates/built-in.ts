@@ -11,7 +11,7 @@ export interface BuiltInTemplate {
   content: string
 }
 
-/** The signals a starter config carries and the exporter of each. */
+/** What one starter config has of its own; `compose` adds the rest. */
 interface Parts {
   /** Blocks of the `receivers` section, two spaces in. */
   receivers: readonly string[]
@@ -310,7 +310,7 @@ const VARIABLES: readonly TemplateVariable[] = [
 /** When the built-in library was made; the same for all, so that lists stay the same. */
 const CREATED_AT = '2026-01-01T00:00:00.000Z'
 
-/** A built-in template as a record, without its content in lists. */
+/** A built-in template as the API's record; lists leave out the content. */
 export function toBuiltInRecord(template: BuiltInTemplate, withContent: boolean): TemplateRecord {
   return {
     id: template.id,

@@ -3,13 +3,14 @@ import { indentContinuations } from './reindent.ts'
 import { findForbiddenTab } from './tabs.ts'
 import { NestedTooDeeply, readTokens } from './tokens.ts'
 
-/** Why a text is not YAML: words of ours, never words of the text. */
+/** Why a text is not YAML. The message never quotes the text. */
 export interface SyntaxProblem {
   message: string
   /** Offset in UTF-16 units. */
   offset: number
 }
 
+/** The first document of a text as nodes of the `yaml` package, or why there is none. */
 export type YamlDocument =
   | {
       ok: true
@@ -17,7 +18,7 @@ export type YamlDocument =
       lines: LineCounter
       /** What the nodes' ranges refer to: the text, or one that means the same and is indented more strictly. */
       source: string
-      /** Whether more documents follow, at which nobody looks. */
+      /** Whether more text follows the document, other than comments; it is not read. */
       hasMore: boolean
     }
   | { ok: false; problem: SyntaxProblem; lines: LineCounter }
@@ -53,9 +54,9 @@ const STRAY_END = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*\.\.\.(?=\s|$)/
 const UNREADABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff\p{Cs}]/u
 
 /**
- * The first document of a text as nodes, with every scalar a text. What follows it is not looked at, as the
- * collector does not: neither after `---`, nor root keys less indented than the first. With `keepTokens` each node
- * knows the tokens that it was made of.
+ * The first document of a text as nodes, with every scalar a text. What follows it is not read, as the collector does
+ * not read it either: neither text after `---`, nor root keys less indented than the first. With `keepTokens` each
+ * node knows the tokens that it was made of.
  */
 export function readFirstDocument(text: string, { keepTokens = false } = {}): YamlDocument {
   const lines = new LineCounter()
@@ -140,7 +141,7 @@ function firstTokens(text: string): { tokens: CST.Token[]; end: number; problem:
     return { tokens, end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset: end } }
   let document: CST.Document | null = null
   for (const token of readTokens(text)) {
-    // What cannot follow the first document is part of it, or stands behind it as an error.
+    // Text that cannot follow the first document is in the `end` of its token, or in an error token behind it.
     const behind = token.type === 'document' ? (token.end ?? []) : [token]
     const next = behind.find(({ type }) => type !== 'space' && type !== 'comment' && type !== 'newline')
     if (document !== null && next !== undefined && next.type !== 'error') break
@@ -152,23 +153,23 @@ function firstTokens(text: string): { tokens: CST.Token[]; end: number; problem:
   return { tokens, end: text.length, problem: null }
 }
 
-/** Where a document ends behind which something stands at `offset`; a problem when that cannot stand there. */
+/** Where a document ends that more text follows, from `offset` on; with a problem when it cannot stand there. */
 function endOfDocument(
   text: string,
   document: CST.Document,
   offset: number,
 ): { end: number; problem: SyntaxProblem | null } {
-  // Only what stands left of them ends the keys or entries of a document; a bracket too many does not.
+  // Only text to the left of a document's keys or entries ends it; any other, such as a bracket too many, is wrong.
   if (columnOf(text, offset) >= blockIndent(document))
     return { end: text.length, problem: { message: MESSAGES['UNEXPECTED_TOKEN']!, offset } }
-  // The next token is read before the document ends, so it must at least be one.
+  // The collector's parser reads the next token before it ends the document, so there must at least be a token.
   const isReadable = startsWithToken(text.slice(offset))
   return { end: offset, problem: isReadable ? null : { message: MESSAGES['BAD_SCALAR_START']!, offset } }
 }
 
 const columnOf = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
 
-/** The column of a document's keys or entries; endless for a root value of another kind. */
+/** The column of a document's keys or entries; infinite for a root value of another kind. */
 function blockIndent({ value }: CST.Document): number {
   return value?.type === 'block-map' || value?.type === 'block-seq' ? value.indent : Number.POSITIVE_INFINITY
 }
@@ -199,7 +200,7 @@ function openedBefore(tokens: readonly CST.Token[], at: number): number | null {
 const isLeftOpen = ({ end }: CST.FlowCollection): boolean =>
   !end.some(({ type }) => type === 'flow-seq-end' || type === 'flow-map-end')
 
-/** Whether the parser could read on, were it asked to: what follows a document is scanned, though not used. */
+/** Whether a text begins with a token that the collector's parser can scan; it scans what follows a document. */
 function startsWithToken(rest: string): boolean {
   const line = rest.split('\n', 1)[0]!
   if (/^[@`%\t]/.test(line)) return false

@@ -39,7 +39,7 @@ interface Step {
 
 type Items = ReadonlyArray<{ key: unknown; value: unknown }>
 
-/** The keys of mappings that were asked for: whoever asks once has a place to find for each of thousands of keys. */
+/** The keys of each mapping in which a place was sought: one check may ask for thousands of places in one mapping. */
 const indexes = new WeakMap<Items, Map<string, Items[number]>>()
 
 function indexOf(items: Items): Map<string, Items[number]> {
@@ -55,7 +55,7 @@ function indexOf(items: Items): Map<string, Items[number]> {
   return made
 }
 
-/** Keys that a step is looked for under; nobody writes so many dots. */
+/** Most beginnings of a path that are tried as a key; nobody writes keys with so many dots. */
 const TRIES_MAX = 100
 
 function stepIntoMap(items: Items, path: string): Step | null {

@@ -1,13 +1,13 @@
 import { type ParseResult, parseConfig } from './parse.ts'
 
-/** Reads a config; `parseConfig`, or the same with a memory. */
+/** Reads a config: `parseConfig`, or a reader that `rememberConfigs` makes of it. */
 export type ReadConfig = (text: string) => ParseResult
 
 /** What is remembered in all, in UTF-16 units: a text takes up to 200 times its length in nodes. */
 const REMEMBERED_LENGTH_MAX = 450_000
 
 /**
- * A reader that knows the last texts again. Whoever edits a config has each draft validated, judged and compared,
+ * A reader that remembers the last texts it read. Whoever edits a config has each draft validated, judged and compared,
  * against the same base each time: most of that time would go into reading the same texts. Whoever gets a
  * remembered config must not change it.
  */

@@ -20,7 +20,7 @@ export interface ParsedConfig {
   root: ConfigObject
 }
 
-/** The same, with where things are in the text. */
+/** A config that was read, and that knows where in its text a path stands. */
 export interface LocatedConfig extends ParsedConfig {
   /** The line of a path, from 1; see `placeOfPath`. */
   lineOf(path: string): number | null
@@ -36,6 +36,7 @@ export interface ParseProblem {
   column?: number
 }
 
+/** A config, or why a text is none. */
 export type ParseResult = { ok: true; document: LocatedConfig } | { ok: false; problem: ParseProblem }
 
 /** Longest config that is looked at, in UTF-16 units (the largest request body that carries one is 2 MiB). */
@@ -54,7 +55,7 @@ export function parseConfig(text: string): ParseResult {
   return plain === null ? parseAnyConfig(text) : { ok: true, document: locateLater(plain, text) }
 }
 
-/** The same by way of nodes, whatever the text is written in. */
+/** Read a config by way of YAML nodes, in any form of YAML. Slower than `parseConfig`; looks at no length. */
 export function parseAnyConfig(text: string): ParseResult {
   const read = readFirstDocument(text)
   if (!read.ok) return refuse(read.problem.message, read.lines, read.problem.offset)
@@ -263,7 +264,7 @@ class Converter {
     if (found === undefined)
       throw new ConversionStop('an alias names an anchor that is not defined before it', node)
     if (found === OPEN) throw new ConversionStop('an anchor contains itself', node)
-    // Aliases of aliases nest without end, where the text itself does not.
+    // Aliases of aliases can nest deeper than the text itself does.
     if (depth + found.height > NESTING_MAX) throw new ConversionStop('values are nested too deeply', node)
     this.#aliasNodes += found.size
     if (this.#aliasNodes > ALIAS_NODES_MAX) throw new ConversionStop('excessive aliasing', node)

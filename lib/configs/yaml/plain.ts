@@ -7,7 +7,7 @@ import { type ConfigObject, type ConfigValue, emptyObject } from './value.ts'
  * plainly of that part is left to the package, also every text that is wrong in some way: here nothing is ever refused.
  */
 
-/** Anything else in a text, such as tabs, carriage returns and unusual blanks, is the package's to judge. */
+/** A character outside the usual ones, such as a tab or an unusual blank: a text with one is left to the package. */
 const UNCOMMON = /[^\x20-\x7e\n\u00a1-\u1fff\u2010-\u2027\u2030-\u2fff\u3001-\ud7ff]/
 /** Marks of documents, and directives. */
 const DOCUMENT_MARK = /^(?:---|\.\.\.|%)/m
@@ -51,7 +51,7 @@ class PlainReader {
   read(): ConfigObject {
     this.#toNextLine(0)
     const root = this.#mapping(0, 0)
-    // Nothing but comments, keys that are indented from the first one on, or something that is no key.
+    // Not plain: a text of comments only, one whose first key is indented, or one that goes on with something else.
     if (!this.#isAtEnd() || Object.keys(root).length === 0) throw new NotPlain()
     return root
   }
@@ -150,7 +150,7 @@ class PlainReader {
     const value = this.#scalarOrFlow()
     if (this.#take(REST) === null) throw new NotPlain()
     this.#nextLine()
-    // It may go on there.
+    // An indented line below may be the rest of the value.
     if (this.#column > column) throw new NotPlain()
     return value
   }
@@ -221,7 +221,7 @@ class PlainReader {
   }
 }
 
-/** Only what YAML calls a blank is one. */
+/** A text without the spaces at its end; `trimEnd` would take more than what YAML calls a blank. */
 function withoutBlanksBehind(text: string): string {
   let end = text.length
   while (text[end - 1] === ' ') end--

@@ -1,13 +1,13 @@
 /** Deeper than any config is indented. */
 const INDENT_MAX = 400
-/** What indenting may add to a text beside its own length again; past that it stays as it is. */
+/** Blanks that indenting may add to a text however short it is; to a longer text it may add the text's own length. */
 const ADDED_MIN = 65_536
 const BLOCK_HEADER = /(?:^|[\s:-])[|>][-+0-9]{0,2}[ \t]*(?:#|\r?$)/
 
 /**
  * The same text with the continuation lines of quoted texts and brackets indented past where these were opened. The
  * collector's parser does not mind how those are indented; the `yaml` package does. Blanks at their start mean
- * nothing to either. A text that would more than double comes back as it was.
+ * nothing to either. A text to which this would add too many blanks comes back as it was.
  */
 export function indentContinuations(text: string): string {
   const scan: LineScan = { quote: '', depth: 0, isPlain: false, openedAt: 0 }

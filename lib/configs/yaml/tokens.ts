@@ -1,12 +1,12 @@
 import { type CST, Lexer, Parser } from 'yaml'
 
 /**
- * Deeper than any config is nested, and a fraction of what the stack holds. What walks nodes calls itself, and an
- * engine that runs out of stack while it compiles an expression ends the whole process: running out is no option.
+ * Deeper than any config is nested, and a fraction of what the stack holds. Functions that walk nodes are recursive,
+ * and a JavaScript engine that runs out of stack while it compiles a regular expression ends the whole process.
  */
 export const NESTING_MAX = 200
 
-/** A text that is nested deeper than `NESTING_MAX`. */
+/** Thrown for a text that is nested deeper than `NESTING_MAX`. */
 export class NestedTooDeeply extends Error {
   override readonly name = 'NestedTooDeeply'
   /** Offset in UTF-16 units. */
@@ -27,7 +27,7 @@ export function* readTokens(text: string): Generator<CST.Token, void> {
   yield* parser.end()
 }
 
-/** Whether a text can be handed to what builds nodes of it. */
+/** Whether a text is nested so deeply that nodes must not be built of it. */
 export function isNestedTooDeeply(text: string): boolean {
   try {
     for (const _ of readTokens(text));

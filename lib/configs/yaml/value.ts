@@ -10,6 +10,7 @@ export interface ConfigObject {
 
 /** The five sections that define components, in the order in which they are reported. */
 export const CATEGORIES = ['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const
+/** One of `CATEGORIES`. */
 export type Category = (typeof CATEGORIES)[number]
 
 /** A mapping without prototype. */

@@ -15,7 +15,7 @@ export function isPlainSafe(text: string): boolean {
   )
 }
 
-/** The same where it stands between brackets. */
+/** Whether a text may stand without quotes between brackets. */
 export const isFlowSafe = (text: string): boolean => isPlainSafe(text) && !/[,[\]{}]/.test(text)
 
 /** A text between double quotes, on one line. */
@@ -26,7 +26,7 @@ export function quoteDouble(text: string): string {
   )
 }
 
-/** A text between single quotes; null where it does not fit on one line. */
+/** A text between single quotes; null where it has a character that these cannot hold, such as a line end. */
 export const quoteSingle = (text: string): string | null =>
   UNSAFE_IN_SINGLE.test(text) ? null : `'${text.replaceAll("'", "''")}'`
 
