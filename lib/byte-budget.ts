@@ -2,7 +2,7 @@
 export interface ByteBudget {
   /** Reserve `count` bytes; false, and nothing reserved, when that many are not left. */
   take(count: number): boolean
-  /** Return what was taken. */
+  /** Return `count` bytes that `take` reserved. */
   give(count: number): void
   /** How many bytes are left. */
   free(): number

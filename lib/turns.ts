@@ -1,9 +1,9 @@
 import { setImmediate as immediate } from 'node:timers/promises'
 
-/** Let agents and other requests go first. */
+/** Wait for the next turn of the event loop, so that agents and other requests go first. */
 export const nextTurn = (): Promise<void> => immediate()
 
-/** Cut a long list into pieces, with a turn of the event loop between two of them. */
+/** Cut a long list into pieces of `size` items, with a turn of the event loop between two of them. */
 export async function* inTurns<T>(items: Iterable<T>, size: number): AsyncGenerator<readonly T[], void> {
   let piece: T[] = []
   for (const item of items) {
@@ -17,7 +17,7 @@ export async function* inTurns<T>(items: Iterable<T>, size: number): AsyncGenera
   if (piece.length > 0) yield piece
 }
 
-/** How many of many things are so, looked at a few at a time. */
+/** How many items `isSo` holds for, looked at `size` at a time with a turn of the event loop between. */
 export async function countInTurns<T>(
   items: Iterable<T>,
   size: number,
@@ -28,7 +28,7 @@ export async function countInTurns<T>(
   return count
 }
 
-/** Turn each of many things into another, a few at a time. */
+/** Map a long list, `size` items at a time with a turn of the event loop between. */
 export async function mapInTurns<T, Result>(
   items: Iterable<T>,
   size: number,
@@ -39,7 +39,7 @@ export async function mapInTurns<T, Result>(
   return results
 }
 
-/** Sort a long list, a piece at a time. Equal items keep their order. */
+/** Sort a long list, `size` items at a time with a turn of the event loop between. Equal items keep their order. */
 export async function sortInTurns<T>(
   items: Iterable<T>,
   size: number,

@@ -22,7 +22,8 @@ export type AddressVerdict = { ok: true } | { ok: false; code: AddressRefusal }
 
 /** IPv4 special-purpose ranges (RFC 6890 and its registry); the first match names the reason. */
 const IPV4_BLOCKED: readonly (readonly [string, number, AddressRange])[] = [
-  // Metadata services that do not live in the link-local range: Azure, Alibaba, Oracle.
+  // Metadata services of clouds, also those inside a range below, so that they get this reason: Azure, Alibaba, Oracle,
+  // then the link-local ones of AWS and others.
   ['168.63.129.16', 32, 'metadata-service'],
   ['100.100.100.200', 32, 'metadata-service'],
   ['192.0.0.192', 32, 'metadata-service'],

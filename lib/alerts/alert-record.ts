@@ -1,10 +1,13 @@
 import type { Alert } from '../store/alerts.ts'
 import type { AlertRecord } from '../wire/alerts.ts'
 
-/** How long an operator may take back that he resolved an alert. */
+/** How long after resolving an alert an operator may open it again. */
 export const REOPEN_MS = 600_000
 
-/** Until when an alert may be opened again; null where it may not, `now` left aside. */
+/**
+ * Until when an operator may open an alert again, which may be over; null unless an operator resolved it and its cause
+ * has stayed since.
+ */
 function reopenUntil(alert: Alert): Date | null {
   return alert.isQuiet && alert.resolvedAt !== null ? new Date(alert.resolvedAt.getTime() + REOPEN_MS) : null
 }
@@ -29,7 +32,7 @@ export function toAlertRecord(alert: Alert, now: Date): AlertRecord {
 /** The body of a webhook call for a newly fired alert. */
 export function toWebhookBody(alert: Alert): string {
   const { id, workload_id, rule, severity, message, fired_at, details } = toAlertRecord(alert, alert.firedAt)
-  // What it is about is named in the details where it is no workload.
+  // An alert about no workload says in its details what it is about.
   const about = workload_id === '' && details !== undefined ? { details } : {}
   const record = { id, workload_id, rule, severity, message, fired_at, ...about }
   return JSON.stringify({ event: 'alert_fired', fired_at, alert: record })

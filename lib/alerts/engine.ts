@@ -31,12 +31,13 @@ import { AssignmentTimes, toWorkloadFacts } from './workload-facts.ts'
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */
 export interface AlertNotices {
   fired(alert: Alert): void
-  /** By its rule, by an operator, or because its workload left the inventory. */
+  /** Resolved by its rule, by an operator, or because its workload left the inventory. */
   resolved(alert: Alert): void
 }
 
+/** What the alert engine is made of. */
 export interface AlertEngineParts {
-  /** Of the active process: it stores nothing once another one has taken over. */
+  /** The database of the active process: it stores nothing once another process is the active one. */
   db: Database
   clock: Clock
   random: Random
@@ -47,17 +48,17 @@ export interface AlertEngineParts {
     isCompatible(instance: Instance, assigned: FollowedPush): boolean
   }
   settings: RuleSettings
-  /** Fleet configs that keep workloads which others select with the same priority. */
+  /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
-  /** Whether fired alerts are owed to a webhook. */
+  /** Whether a webhook is to be called for fired alerts. */
   hasWebhook: boolean
   notices: AlertNotices
 }
 
-/** Workloads and instances judged, and actions stored, before others get their turn. */
+/** How many workloads and instances are judged, and how many actions stored, before other work gets a turn. */
 const CHUNK = 500
 
-/** Looks at the whole fleet in memory and stores what the rules say about it. */
+/** Judges the whole fleet in memory by the alert rules and stores which alerts fire and which are resolved. */
 export class AlertEngine {
   readonly #parts: AlertEngineParts
   #times: AssignmentTimes | null = null
@@ -66,12 +67,12 @@ export class AlertEngine {
     this.#parts = parts
   }
 
-  /** Those who are told of alerts; for whoever resolves one outside the engine. */
+  /** Who is told of alerts, for code outside the engine that resolves one. */
   get notices(): AlertNotices {
     return this.#parts.notices
   }
 
-  /** One look at the fleet. Throws when the database is away; nothing is lost, the next look says the same. */
+  /** Judge the fleet once. Throws when the database is away; nothing is lost, because the next run finds the same. */
   async run(signal: AbortSignal): Promise<{ fired: number; resolved: number }> {
     const { db, clock } = this.#parts
     const current = groupByWorkload(await listCurrentAlerts(db))
@@ -88,7 +89,7 @@ export class AlertEngine {
     return { fired: done.fired + topics.fired, resolved: done.resolved + topics.resolved }
   }
 
-  /** What is about campaigns and fleet configs. */
+  /** Judge the alerts about campaigns and fleet configs. */
   async #lookAtTopics(now: Date): Promise<{ fired: number; resolved: number }> {
     const { db, random, findConflicts } = this.#parts
     const causes = await findTopicCauses(db, await findConflicts())
@@ -116,7 +117,7 @@ export class AlertEngine {
       if (workload.isDeleted) continue
       const stored = current.get(workload.id) ?? []
       if (workload.archivedAt !== null) {
-        // Archiving resolves them itself; this catches what fired at the same moment.
+        // Archiving a workload resolves its alerts; this resolves those that fired at the same moment.
         actions.push(...stored.map(toEnd))
         continue
       }
@@ -124,7 +125,8 @@ export class AlertEngine {
       if (hasFailedPush(facts)) failed.push({ facts, stored })
       else actions.push(...decideAlerts(facts, stored, settings, nowMs))
     }
-    // Of what a campaign pushed the campaign tells, and its halt.
+    // A failed push of a campaign fires no alert of its workload: the campaign shows it, and `campaign_halted` fires
+    // when it halts.
     const ofCampaigns = await listPushesOfCampaigns(
       this.#parts.db,
       failed.map(({ facts }) => facts.push.pushId),
@@ -138,7 +140,10 @@ export class AlertEngine {
     return actions
   }
 
-  /** Store some actions in one transaction, with what is owed to the webhook, and tell of them after. */
+  /**
+   * Store some actions in one transaction, with the webhook calls that are due for them, and tell of the alerts
+   * afterwards.
+   */
   async #store(actions: readonly AlertAction[], now: Date): Promise<{ fired: number; resolved: number }> {
     const { random } = this.#parts
     const asked = actions.flatMap((action) =>
@@ -158,7 +163,10 @@ export class AlertEngine {
     return this.#write(actions, now, (tx) => insertAlerts(tx, asked))
   }
 
-  /** End what is over, and open what is new, with what is owed to the webhook. */
+  /**
+   * Resolve and fire alerts in one transaction, with the webhook calls that are due for the fired ones; `open` inserts
+   * those. Tells of the alerts after the commit.
+   */
   async #write(
     actions: readonly AlertAction[],
     now: Date,

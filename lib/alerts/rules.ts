@@ -6,7 +6,7 @@ import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts
 import type { PushAftermath } from '../wire/revisions.ts'
 import { WORKLOAD_ALERT_RULES } from '../wire/values.ts'
 
-/** How grave each rule is. */
+/** The severity of the alerts of each rule. */
 export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   workload_down: 'critical',
   workload_unhealthy: 'critical',
@@ -18,39 +18,48 @@ export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   config_conflict: 'warning',
 }
 
-/** How long so many of a workload's live instances must be unhealthy before `workload_unhealthy` fires. */
+/**
+ * How long the share `UNHEALTHY_SHARE` of the live instances of a workload must be unhealthy before
+ * `workload_unhealthy` fires.
+ */
 export const UNHEALTHY_DELAY_MS = 60_000
 
-/** How long an instance may take to apply what it was assigned, from its first offer or its join. */
+/** How long an instance may take to apply what it was assigned, counted from `assignedSinceMs`, by how it stands. */
 export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, other: 180_000 } as const
 
-/** One live instance, as far as drift is concerned. Times are of the monotonic clock. */
+/** What the rules look at in one live instance. Times are of the monotonic clock. */
 export interface InstanceFacts {
-  /** Capable, and without a component that the assigned config needs and it lacks. */
+  /** It can take a config, and has every component that the assigned config needs. */
   isCompatible: boolean
-  /** Whether it says what became of a config (ReportsRemoteConfig). */
+  /** Whether it reports what became of a config (ReportsRemoteConfig). */
   canReport: boolean
   /** What it should run; null when nothing is assigned. */
   assignedHash: string | null
   reported: ReportedConfig
-  /** The later of its join and the first offer of the assigned hash. */
+  /**
+   * When the instance got its assignment: the later of its connection and the offer, or the look at the fleet that
+   * found the assignment (`AssignmentTimes`).
+   */
   assignedSinceMs: number
-  /** `unknown`: it can say how it is and has not yet. */
+  /** `unknown`: it can report its health and has not done so yet. */
   health: 'healthy' | 'unhealthy' | 'unknown'
   unhealthySinceMs: number | null
 }
 
-/** What the newest push says about the last failure. */
+/** Whether the newest push of a workload failed. */
 export type PushFacts =
-  /** Nothing was pushed, or the newest push was applied. */
+  /** Nothing was pushed, or the newest push was applied: no alert. */
   | { kind: 'settled' }
+  /** Not known yet, or taken back by an operator: an alert from before stays as it is. */
   | { kind: 'undecided' }
   | {
       kind: 'failed'
       pushId: string
       hash: string
       aftermath: PushAftermath
-      /** Instances that failed it and those it was meant for; null when only its rollback is known any more. */
+      /**
+       * How many instances failed the push, of how many targets; null when only the automatic rollback is still known.
+       */
       counts: { failed: number; target: number } | null
     }
 
@@ -65,18 +74,25 @@ export interface WorkloadFacts {
   push: PushFacts
 }
 
+/** The settings of the alert rules. */
 export interface RuleSettings {
-  /** The lowest version agents should run; empty switches the rule off. */
+  /**
+   * The recommended version (`RecommendedVersion`), below which agents are outdated; empty for none, which switches
+   * `version_outdated` off.
+   */
   minAgentVersion: string
   disconnectGraceSeconds: number
 }
 
-/** Whether the cause of an alert is there; `unknown` changes nothing. */
+/** Whether the cause of an alert is there; with `unknown` the stored alert stays as it is. */
 export type Cause =
   | {
       kind: 'present'
       message: string
-      /** What it is about, where one cause may follow another without a gap between them. */
+      /**
+       * Tells apart causes that may follow each other without a gap, such as two failed pushes: another subject
+       * resolves the old alert and fires a new one.
+       */
       subject?: string
       details?: AlertDetails
     }
@@ -121,7 +137,7 @@ function driftMessage(facts: WorkloadFacts, counted: number, overdue: readonly I
 }
 
 function judgeDrift(facts: WorkloadFacts, nowMs: number): Cause {
-  // Nobody is there to agree or to differ: an alert from before stays as it is.
+  // Without a live instance nothing is known: an alert from before stays as it is.
   if (facts.instances.length === 0) return UNKNOWN
   const counted = facts.instances.filter((instance) => instance.isCompatible && instance.canReport)
   const judged = counted.map((instance) => ({ instance, agreement: judgeInstance(instance, nowMs) }))
@@ -169,7 +185,7 @@ function judgePush(facts: WorkloadFacts): Cause {
   return {
     kind: 'present',
     message: `${nameOf(facts)}: config ${push.hash.slice(0, SHORT_HASH)} failed${where}; ${describeAftermath(aftermath)}`,
-    // A way back that fails as well is news.
+    // Where the rollback fails as well, another alert fires.
     subject: aftermath.kind === 'rollback_failed' ? `${push.pushId}/rollback` : push.pushId,
     details: {
       config_hash: push.hash,
@@ -203,7 +219,7 @@ export function judgeWorkload(
   }
 }
 
-/** What has to be done to the stored alert. */
+/** A change of the stored alerts. */
 export type AlertAction =
   | {
       kind: 'fire'
@@ -214,16 +230,16 @@ export type AlertAction =
       details: AlertDetails
     }
   | { kind: 'resolve'; alertId: string }
-  /** The cause has gone once after an operator resolved the alert: the next cause may fire again. */
+  /** The cause went away after an operator resolved the alert, so the rule may fire again when the cause comes back. */
   | { kind: 'end-quiet'; alertId: string }
 
-/** What ends a stored alert whose cause is not there. */
+/** The action that ends a stored alert whose cause is gone. */
 export const toEnd = ({ id, state }: Pick<CurrentAlert, 'id' | 'state'>): AlertAction => ({
   kind: state === 'open' ? 'resolve' : 'end-quiet',
   alertId: id,
 })
 
-/** What ends comes before what begins: a workload and a rule have one alert at most. */
+/** An old alert is ended before a new one fires, because a workload has at most one alert of a rule. */
 function decide(
   cause: Cause,
   { workloadId }: WorkloadFacts,

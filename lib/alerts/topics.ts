@@ -4,18 +4,21 @@ import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
 import type { TopicAlertRule } from '../wire/alerts.ts'
 
-/** Something that needs somebody and is about no workload alone. */
+/** The cause of an alert that is about a campaign or a fleet config and not about one workload. */
 export interface TopicCause {
   rule: TopicAlertRule
-  /** What it is about: there is one alert of a rule for each. */
+  /** The campaign or fleet config, such as `campaign:<id>`; there is at most one alert of a rule for each. */
   topic: string
   message: string
-  /** Which of several times it is: a campaign may halt again. */
+  /** Tells apart several occurrences of one topic: a campaign may halt again. */
   subject: string
   details: AlertDetails
 }
 
-/** A fleet config that keeps workloads which others select with the same priority. */
+/**
+ * A fleet config that holds workloads which others (`rivals`, by name) select with the same priority; `count`
+ * workloads.
+ */
 export interface ConfigConflict {
   id: string
   name: string
@@ -28,7 +31,10 @@ const NAMED_MAX = 5
 
 const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('')
 
-/** Everything of this kind that is there now. */
+/**
+ * The causes that are present now: halted campaigns, versions that stopped applying by themselves, conflicts of fleet
+ * configs.
+ */
 export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict[]): Promise<TopicCause[]> {
   const halted = (await listHaltedCampaigns(db)).map(({ id, name, haltedAt, halt }): TopicCause => {
     const { gate, value, limit, title = '' } = halt
@@ -62,7 +68,7 @@ function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {
   }
 }
 
-/** What has to be done to the stored alerts that are about no workload. */
+/** Which alerts about campaigns and fleet configs fire, and which stored ones end. */
 export function decideTopics(
   causes: readonly TopicCause[],
   stored: readonly CurrentTopicAlert[],

@@ -8,7 +8,7 @@ import { openTunnel, TunnelFailure } from '../outbound/tunnel.ts'
 import { type AddressVerdict, judgeAddress } from './address-policy.ts'
 import { checkWebhookUrl, type WebhookTarget, type WebhookUrlRefusal } from './webhook-url.ts'
 
-/** The whole call, name lookup and redirects included, ends after this. */
+/** How long the whole call may take, name lookup and redirects included. */
 export const WEBHOOK_TIMEOUT_MS = 10_000
 /** Redirects followed at most. */
 export const WEBHOOK_HOPS_MAX = 5
@@ -23,8 +23,8 @@ export interface WebhookNetwork {
   trustedCertificates: string | null
   timeoutMs: number
   /**
-   * A proxy on the way. Names are resolved and judged here all the same, and the proxy is asked for the address that
-   * was judged: what it could reach by itself, or thinks a name to be, does not count.
+   * Proxies for outgoing calls. Names are resolved and addresses judged here all the same, and the proxy is asked to
+   * connect to the address that was judged: it gets no name that it could resolve to another one.
    */
   proxies: ProxySettings
 }
@@ -207,8 +207,8 @@ async function followHops(
 }
 
 /**
- * POST a JSON body to the alert webhook. Every hop is checked, its name resolved and every answer judged
- * before the connection is opened to the first one. Never throws; ends after `network.timeoutMs`.
+ * POST a JSON body to the alert webhook. Of every hop the URL is checked and every address of its name judged; the
+ * connection goes to the first of them. Never throws; ends after `network.timeoutMs`, or when `stop` is aborted.
  */
 export async function postWebhook(
   url: string,

@@ -10,16 +10,18 @@ import {
 import { postWebhook, type WebhookNetwork } from './webhook-client.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 
-/** Attempts at one delivery, all within the age that it may reach. */
+/** The most attempts at one delivery, all before it is older than `DELIVERY_AGE_MAX_MS`. */
 export const ATTEMPTS_MAX = 3
+/** A delivery that is older is given up. */
 export const DELIVERY_AGE_MAX_MS = 15 * 60_000
 /** Seconds from an attempt to the next: after the first, the second, and the last, when nothing follows. */
 const DELAYS_SECONDS = [60, 300, 0] as const
-/** What went stale is looked for this often: without a webhook nothing else is asked of the database. */
+/** How often deliveries that are too old are looked for. Without a webhook this is the only statement. */
 const STALE_LOOK_MS = 60_000
-/** Calls at once: a slow endpoint gets no more, the rest waits in its table. */
+/** The most calls at one time; the other deliveries wait in their table. */
 const CALLS_MAX = 4
 
+/** What webhook deliveries are made of. */
 export interface WebhookDeliveryParts {
   db: Database
   clock: Clock
@@ -29,17 +31,20 @@ export interface WebhookDeliveryParts {
   network: WebhookNetwork
 }
 
-/** Calls the webhook for what is owed, alerts and news of changes: at least once each, three times at most, never in a heap. */
+/**
+ * Makes the webhook calls that are due, for alerts and for news of changes: each delivery is tried until it succeeds,
+ * at most `ATTEMPTS_MAX` times, and may arrive twice. At most `CALLS_MAX` calls run at one time.
+ */
 export class WebhookDeliveries {
   readonly #parts: WebhookDeliveryParts
   readonly #url: string | null
-  /** Said once an outage and not at each of many looks. */
+  /** Set while the database is away, so that the log says so once in an outage. */
   #isDatabaseAway = false
   #staleLookedAt = Number.NEGATIVE_INFINITY
-  /** Calls by how they ended, for the metrics. */
+  /** How many calls succeeded, failed and will be tried again, or failed for the last time; for the metrics. */
   readonly stats = { delivered: 0, failed: 0, given_up: 0 }
 
-  /** A URL that breaks the policy is told once, here, and counts as none. */
+  /** A URL that breaks the policy is logged here, and then there is no webhook. */
   constructor(parts: WebhookDeliveryParts) {
     this.#parts = parts
     const checked = parts.url === '' ? null : checkWebhookUrl(parts.url, null, parts.network.judgeAddress)
@@ -54,7 +59,7 @@ export class WebhookDeliveries {
     return this.#url !== null
   }
 
-  /** Make every call that is due. Failures are logged; what is owed waits while the database is away. */
+  /** Make every call that is due. Failures are logged; while the database is away the deliveries wait. */
   async run(signal: AbortSignal): Promise<void> {
     try {
       await this.#deliver(signal)
@@ -70,7 +75,7 @@ export class WebhookDeliveries {
   async #deliver(signal: AbortSignal): Promise<void> {
     const { db, clock, log } = this.#parts
     const now = clock.now()
-    // A clock that was put back counts as one that has moved on: nothing waits for it to come this far again.
+    // Either direction: after the clock was put back, do not wait until it reaches the old time again.
     if (Math.abs(now.getTime() - this.#staleLookedAt) >= STALE_LOOK_MS) {
       const oldest = new Date(now.getTime() - DELIVERY_AGE_MAX_MS)
       const stale = await dropStaleDeliveries(db, oldest, now)
@@ -104,7 +109,7 @@ export class WebhookDeliveries {
       return
     }
     const outcome = await postWebhook(url, new TextEncoder().encode(delivery.body), network, signal)
-    // Cut off by our own stop: whoever starts next makes the next attempt.
+    // The call was cut off because this process stops: the next process makes the next attempt.
     if (!outcome.ok && signal.aborted) return
     const isLast = delivery.attempts >= ATTEMPTS_MAX
     this.stats[outcome.ok ? 'delivered' : isLast ? 'given_up' : 'failed']++

@@ -31,7 +31,7 @@ function isLocalName(host: string): boolean {
 }
 
 function parse(text: string, base: URL | null): URL | null {
-  // The parser quietly drops tabs and line breaks and reads a backslash as a slash; nobody means that.
+  // The URL parser silently drops tabs and line breaks and reads a backslash as a slash; refuse such a text.
   if (/[\u0000-\u0020\u007f\\]/.test(text)) return null
   return URL.canParse(text, base?.href) ? new URL(text, base?.href) : null
 }

@@ -7,17 +7,19 @@ import { assignmentOf } from '../fleet/state/state.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { InstanceFacts, PushFacts, WorkloadFacts } from './rules.ts'
 
-/** Times are of the monotonic clock. */
+/** What is remembered of one instance from one look to the next. Times are of the monotonic clock. */
 interface Assigned {
   pushId: string
-  /** The later of its join and the offer. */
+  /** The later of when it connected and when its config was offered. */
   beganAtMs: number
+  /** Since when the drift rule counts: `beganAtMs`, or the look that found the assignment. */
   sinceMs: number
 }
 
 /**
- * Since when each live instance has had the config that it is assigned now, on the monotonic clock: the wall clock may
- * jump between an offer and the next look. Where neither a join nor an offer says so, it is since the look that found it.
+ * Since when each live instance has had its present assignment, on the monotonic clock, because the wall clock may
+ * jump. An assignment that came since the last look without a connection or an offer counts from the look that found
+ * it.
  */
 export class AssignmentTimes {
   #known = new Map<string, Assigned>()
@@ -28,20 +30,23 @@ export class AssignmentTimes {
     this.#lastLookMs = startedAtMs
   }
 
-  /** When the later of the instance's join and the offer of its config was. */
+  /**
+   * Since when an instance has had its assignment: the later of its connection and the offer, or this look where both
+   * are older than the last look. Remembers the answer for the next look.
+   */
   since(instance: Instance, assigned: FollowedPush, nowMs: number): number {
     const { pushId } = assigned.push
     const { offer, connectedAtMs } = instance
     const beganAtMs = offer?.pushId === pushId ? Math.max(connectedAtMs, offer.startedAtMs) : connectedAtMs
     const known = this.#known.get(instance.uid)
     const isSame = known?.pushId === pushId && known.beganAtMs === beganAtMs
-    // It may be assigned again what it was assigned before, without an offer.
+    // An instance can be assigned a config that it had before, without a new offer.
     const sinceMs = isSame ? known.sinceMs : beganAtMs >= this.#lastLookMs ? beganAtMs : nowMs
     this.#seen.set(instance.uid, { pushId, beganAtMs, sinceMs })
     return sinceMs
   }
 
-  /** A look at the whole fleet has ended: who was not seen in it is forgotten. */
+  /** End a look at the whole fleet: instances that were not seen in it are forgotten. */
   endLook(nowMs: number): void {
     this.#known = this.#seen
     this.#seen = new Map()
@@ -49,13 +54,16 @@ export class AssignmentTimes {
   }
 }
 
-/** A start that takes longer than the rule waits counts as well: nothing flows meanwhile. */
+/**
+ * An instance that is starting counts as unhealthy: one that takes longer than the rule waits passes no telemetry
+ * meanwhile.
+ */
 function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
   if (health === null) return (capabilities & AGENT_CAPABILITIES.reportsHealth) === 0 ? 'healthy' : 'unknown'
   return judgeHealth(health) === 'healthy' ? 'healthy' : 'unhealthy'
 }
 
-/** The newest push, and the failure that it answers where it is an automatic rollback. */
+/** The newest push; where it is an automatic rollback, the failed push that it answers. */
 function toPushFacts(workload: Workload): PushFacts {
   const push = workload.newestPush
   if (push === null) return { kind: 'settled' }
@@ -67,7 +75,7 @@ function toPushFacts(workload: Workload): PushFacts {
     return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null }
   }
   if (push.status === 'applied') return { kind: 'settled' }
-  // What an operator took back is no news to anybody.
+  // An operator who rolled a push back knows that it failed: no alert.
   if (push.status === 'pending' || push.error?.cause === 'rolled_back') return { kind: 'undecided' }
   const aftermath = judgeAftermath(workload, push, null)
   const { failed, target } = push.counts

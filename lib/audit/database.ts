@@ -6,7 +6,7 @@ import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../s
 import { AuditDelivery, type AuditFailure, type AuditSink, AuditWriteError } from './delivery.ts'
 import { type AuditActor, type AuditEvent, chainEvent } from './event.ts'
 
-/** What an act comes to; one that is not ok leaves nothing behind in the database. */
+/** The result of an act. A transaction whose work returns one that is not ok is rolled back. */
 interface Outcome {
   ok: boolean
 }
@@ -14,42 +14,47 @@ interface Outcome {
 /** The one transaction of an act. */
 export interface ActTransaction extends Db {
   /**
-   * Append a record to the audit log, in the name of whoever acts. It must be the last statement: it holds the chain's
-   * lock until the commit. What changed nothing may go without.
+   * Append a record to the audit log, in the name of the actor. It must be the last statement, because it holds the
+   * lock of the audit chain until the commit. An act that changed nothing need not record anything.
    */
   record(event: Omit<AuditEvent, 'actor'>): Promise<void>
-  /** Tell others once the change stands and whoever made it is done with it. The call is cheap and never throws. */
+  /** Call `tell` after the commit, once the `work` of the whole act is done. `tell` must be cheap and never throw. */
   afterCommit(tell: () => void): void
 }
 
-/** Something that somebody does, in one transaction. */
+/** One thing that an actor does, with at most one transaction. */
 export interface Act {
   /**
-   * Write it: what agents have reported so far goes first, then the transaction. Taken back, with its records, when
-   * `work` throws or answers what is not ok. Throws `CommitInDoubt` when nobody knows whether it stands. Once only.
+   * Run `work` in the transaction, after writing what agents have reported so far. The transaction is rolled back, with
+   * its records, when `work` throws or its outcome is not ok. Throws `CommitInDoubt` when it is not known whether the
+   * commit succeeded. May be called once only.
    */
   commit<const T extends Outcome>(work: (tx: ActTransaction) => Promise<T>): Promise<T>
 }
 
+/** How `AuditedDatabase.change` differs from its defaults for one change. */
 export interface ChangeOptions {
   /**
-   * When the outside sink hears of it: after the commit, or before it for what must not stand without its record
-   * outside (a login).
+   * When the outside sink is told: after the commit (the default), or before it for a change that must not stand
+   * without its record in the sink (a login).
    */
   sink?: 'before-commit' | 'after-commit'
-  /** Whether what agents have reported so far is written first: not for what has nothing to do with the fleet. */
+  /**
+   * Whether what agents have reported so far is written first (the default); false for what has nothing to do with the
+   * fleet.
+   */
   waitsForReports?: boolean
 }
 
 /**
- * The database of whoever changes something: a change, its fence, its record in the audit log and what follows from it
- * are one act with a name.
+ * The database as code that changes something uses it: writing what agents reported before, the change, its record in
+ * the audit log and what others are told of it are one act with a name.
  */
 export interface AuditedDatabase extends Database {
   /**
-   * Do something in somebody's name (null for what the service does by itself), in one transaction of this name. A
-   * record that cannot be written takes the change back (`none`); after a change that stands the outside sink is told
-   * (`applied` when it does not listen).
+   * Run `work` for an actor (null for what the service does by itself) in one transaction of this name. A record that
+   * cannot be written rolls the change back (`sideEffect: 'none'`). After the commit the outside sink is told; when it
+   * fails, the change stands all the same (`sideEffect: 'applied'`).
    */
   change<const T extends Outcome>(
     name: string,
@@ -58,8 +63,8 @@ export interface AuditedDatabase extends Database {
     options?: ChangeOptions,
   ): Promise<T | AuditFailure>
   /**
-   * The same for who has more to do than the transaction, as under a lock of its own: the sink is told when `work` is
-   * done, and nobody waits for it under that lock.
+   * The same for a caller that has more to do than the transaction, for example under a lock of its own: the sink is
+   * told only when `work` has returned, so that nobody waits for the sink under that lock.
    */
   act<const T extends Outcome>(
     name: string,
@@ -68,14 +73,21 @@ export interface AuditedDatabase extends Database {
   ): Promise<T | AuditFailure>
   /** Record something that changed nothing: `sideEffect` of a failure is always `none`. */
   observe(event: AuditEvent): Promise<{ ok: true } | AuditFailure>
-  /** The database once it holds what agents have reported so far, for whoever reads what follows from that. */
+  /**
+   * Write what agents have reported so far, then return this database, for readers that need it. Resolves also while
+   * the database is away.
+   */
   upToDate(): Promise<Database>
-  /** Tell the sink of the records that stand although their commit got no answer. Throws while that is not known. */
+  /**
+   * Tell the sink of the records whose commit got no answer and that the database turns out to hold. Throws while the
+   * database cannot say.
+   */
   settleDoubts(): Promise<void>
 }
 
+/** What an audited database is made of. */
 export interface AuditedDatabaseParts {
-  /** Of the active process: it refuses every transaction once another one is. */
+  /** The active process's: it refuses every transaction once another process is the active one. */
   db: Database
   clock: Clock
   random: Random
@@ -87,7 +99,7 @@ export interface AuditedDatabaseParts {
   commitInDoubt(): void
 }
 
-/** Open it over the active process's database, with an edition's outside sink. */
+/** Open an audited database over the active process's database, with an edition's outside sink. */
 export function openAuditedDatabase(parts: AuditedDatabaseParts): AuditedDatabase {
   return new ActingDatabase(parts)
 }
@@ -168,7 +180,7 @@ class ActingDatabase implements AuditedDatabase {
       const told = await act.conclude()
       return outcome.ok && !told.ok ? told : outcome
     } catch (error) {
-      // What stands is told of, whatever went wrong after.
+      // `work` may throw after its commit: the change stands, so the others and the sink are told of it.
       await act.conclude()
       if (!(error instanceof AuditWriteError)) throw error
       this.#parts.log.error({ err: error.cause }, error.message)
@@ -177,7 +189,7 @@ class ActingDatabase implements AuditedDatabase {
   }
 }
 
-/** Thrown inside a transaction that is to leave nothing behind, with what it came to. */
+/** Thrown inside a transaction to roll it back; carries the outcome that `work` returned. */
 class TakenBack extends Error {
   readonly outcome: unknown
 
@@ -197,7 +209,7 @@ class OpenAct implements Act {
   readonly #records: AuditRecord[] = []
   readonly #tells: (() => void)[] = []
   #hasBegun = false
-  /** Committed, and nobody told of it yet. */
+  /** The transaction is committed, and neither the listeners nor the sink were told yet. */
   #stands = false
 
   constructor(
@@ -262,7 +274,7 @@ class OpenAct implements Act {
     }
   }
 
-  /** Tell of what stands: whoever waits to be told, then the outside sink. */
+  /** Tell of a committed change: first the `afterCommit` listeners, then the outside sink. */
   async conclude(): Promise<{ ok: true } | AuditFailure> {
     if (!this.#stands) return { ok: true }
     this.#stands = false

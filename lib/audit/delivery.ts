@@ -2,7 +2,9 @@ import type { Log } from '../log.ts'
 import { type AuditRecord, findAuditRecords, lockAuditChain } from '../store/audit.ts'
 import type { Database } from '../store/db.ts'
 
-/** Somewhere outside that must hear of every event (an edition's archive). A call that throws has failed. */
+/**
+ * A place outside the database that is told of every record (an archive of the edition). A call that throws has failed.
+ */
 export interface AuditSink {
   deliver(record: AuditRecord): Promise<void>
 }
@@ -24,12 +26,13 @@ export class AuditWriteError extends Error {
 
 const SINK_TIMEOUT_MS = 5_000
 /**
- * Records whose commit was in doubt and that wait for the database's word. There are as many as transactions that were
- * under way when a connection was lost; more can only be while the database comes and goes without ever answering.
+ * Records kept whose commit was in doubt, until the database says whether it has them. There are as many as
+ * transactions that were under way when a connection was lost; more can only be while the database comes and goes
+ * without ever answering.
  */
 export const DOUBTED_MAX = 1_000
 
-/** Tells the sink of records: once they stand, or before their commit where the change depends on it. */
+/** Tells the sink of records: after their commit, or before it where the change depends on the sink. */
 export class AuditDelivery {
   readonly #sink: AuditSink
   readonly #log: Log
@@ -62,7 +65,7 @@ export class AuditDelivery {
     }
   }
 
-  /** Keep records of which nobody knows whether they were committed, until `settle`. */
+  /** Keep records, of which it is not known whether they were committed, until `settle`. */
   doubt(records: readonly AuditRecord[]): void {
     this.#doubted.push(...records)
     const lost = this.#doubted.splice(0, Math.max(0, this.#doubted.length - DOUBTED_MAX))
@@ -74,7 +77,8 @@ export class AuditDelivery {
     const doubted = this.#doubted
     if (doubted.length === 0) return
     const standing = await db.transaction('audit.settle', async (tx) => {
-      // Whoever wrote one holds this lock until its transaction has ended: behind it nothing is in doubt any more.
+      // A transaction that wrote a record holds this lock until it has ended. Once we have the lock, every doubted
+      // record is either committed or gone.
       await lockAuditChain(tx)
       return findAuditRecords(
         tx,
@@ -86,7 +90,7 @@ export class AuditDelivery {
   }
 }
 
-/** A sink that hangs is a sink that failed: the change's transaction may be waiting for it. */
+/** A sink that does not answer in time has failed, because the transaction of the change may be waiting for it. */
 async function withTimeLimit(delivery: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

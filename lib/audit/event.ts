@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AuditHead, AuditRecord } from '../store/audit.ts'
 
-/** Whoever acts, and with which API token. */
+/** The user who acts, and the name of the API token that was used, if any. */
 export interface AuditActor {
   userId: string
   email: string
@@ -12,12 +12,15 @@ export interface AuditActor {
 export interface AuditEvent {
   /** For example `config.approval.push`. */
   action: string
-  /** Who did it; null for a failed login and for what the service does by itself. */
+  /** Who did it; null for an attempt to sign in that did not succeed, and for what the service does by itself. */
   actor: AuditActor | null
   /** The kind of thing it was done to, with its id: `workload`, `config`, `user`, `report`, … */
   resource: string
   resourceId: string
-  /** Set when it is about a workload but the resource is something else; by default a `workload` resource's id. */
+  /**
+   * The workload that the event is about where `resource` is something else; by default the id of a `workload`
+   * resource.
+   */
   workloadId?: string
   configHash?: string
   detail?: string
@@ -73,13 +76,16 @@ export function chainEvent(event: AuditEvent, head: AuditHead, id: string, occur
   return { ...record, eventHash: hashRecord(record) }
 }
 
-/** A token acts in its holder's name; the record says that it was the token. */
+/** The holder's e-mail; where an API token was used, the record names the token as well. */
 function nameActor(actor: AuditEvent['actor']): string {
   if (actor === null) return ''
   return actor.apiToken ? `${actor.email} (token ${actor.apiToken})` : actor.email
 }
 
-/** Text that the database stores as it is: no U+0000, no half of a surrogate pair (also not one cut in two). */
+/**
+ * At most `max` UTF-16 units that PostgreSQL can store: U+0000 and lone surrogates, also one that the cut left, become
+ * U+FFFD.
+ */
 function clean(text: string, max: number = TEXT_MAX): string {
   const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text
   return cut.replaceAll('\0', '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD')

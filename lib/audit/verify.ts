@@ -8,12 +8,12 @@ import {
 import type { Db } from '../store/db.ts'
 import { hashRecord } from './event.ts'
 
-/** Why a chain is not intact. The last two are seen only against a head that was known before. */
+/** Why a chain is not intact. The last two are found only by comparing with a head that was known before. */
 export type AuditFault = 'gap' | 'prev-hash' | 'event-hash' | 'shorter-than-before' | 'other-than-before'
 
 const HEAD = /^([1-9]\d{0,14}):([0-9a-f]{64})$/i
 
-/** A head as it is written down: its record's number and hash, `12:ab…`. */
+/** A head as text: its record's number and hash, `12:ab…`. */
 export const formatHead = ({ seq, hash }: AuditHead): string => `${seq}:${hash}`
 
 /** The head that a text names; null when it names none. */
@@ -22,11 +22,15 @@ export function parseHead(text: string): AuditHead | null {
   return match ? { seq: Number(match[1]), hash: match[2]!.toLowerCase() } : null
 }
 
-/** What a check of the chain found; `broken` names the first record that does not fit. */
+/** What a check of the chain found; `broken` names the first record that is wrong or missing. */
 export interface AuditVerification {
   isIntact: boolean
+  /** How many records follow from the one before, from the beginning of the chain. */
   checked: number
-  /** The last record that fits, which is the chain's head when it is intact. */
+  /**
+   * The last record that follows from the one before it. In an intact chain that is the head of the chain; with
+   * `other-than-before` it is the record that differs from the expected head.
+   */
   head: AuditHead
   broken: { seq: number; reason: AuditFault } | null
 }
@@ -41,14 +45,14 @@ export function checkLink(head: AuditHead, record: AuditRecord): 'gap' | 'prev-h
 }
 
 /**
- * Walk the whole chain, a page at a time. `expected` is a head that was seen before (from the log or an evidence
- * pack): a chain that ends before it was cut, one that has another record in its place was written anew.
+ * Walk the whole chain, a page at a time. `expected` is a head that was seen before (in the log or in an evidence
+ * pack): a chain that ends before it was cut off, and a chain with another record in its place was rewritten.
  */
 export async function verifyAuditChain(
   db: Db,
   expected: AuditHead | null = null,
 ): Promise<AuditVerification> {
-  // Records that are added while this runs are for the next check.
+  // Records that are added while this runs are not checked.
   const end = await readAuditHead(db)
   let head = EMPTY_HEAD
   while (head.seq < end.seq) {

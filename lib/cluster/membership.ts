@@ -24,18 +24,18 @@ import {
 
 /** What a membership is made of. */
 export interface MembershipParts {
-  /** What this process says of itself. */
+  /** The part of its row that never changes. */
   self: Pick<MemberRow, 'id' | 'address' | 'version' | 'linkVersion' | 'startedAt'>
-  /** Opens a session of its own: renewals wait for nobody's statements. */
+  /** Opens a database session for renewals only, so that they wait for no other statements. */
   connect(): Promise<Connection>
   clock: Clock
   timers: Timers
   log: Log
-  /** After each renewal that was answered. */
+  /** Called after each renewal that the database answered. */
   onRenewed(): void
-  /** This process stood still for so long that what it has not sent yet is of another time. */
+  /** This process stood still for so long that messages it has not sent yet are out of date. */
   onLate(): void
-  /** Another process owns a later epoch than this one did. */
+  /** Another process owns a later epoch than this process did. */
   onOwnershipLost(): void
 }
 
@@ -51,9 +51,9 @@ const HOUSEKEEPING_MS = 30_000
 const REFRESH_MS = 200
 
 /**
- * This process among the members: it renews its row each second, reads everybody's, and knows who owns. As the owner
- * it also knows whether it may still act: nobody replaces an owner sooner than `OWNER_SILENT_MS` after its last renewal,
- * and it stops by itself a second before.
+ * This process as a member: it renews its row each second, reads the rows of all members, and knows who is the owner.
+ * As the owner it also knows whether it may still act: no process replaces an owner sooner than `OWNER_SILENT_MS` after
+ * its last renewal, and the owner stops acting a second before.
  */
 export class Membership {
   readonly #parts: MembershipParts
@@ -63,14 +63,17 @@ export class Membership {
   #linkedEpoch: number | null = null
   #renewing: Promise<void> | null = null
   #isStopped = false
-  /** Monotonic: when the last renewal that was answered began, and the last that failed ended. */
+  /** On the monotonic clock: when the last renewal that was answered began, and when the last that failed ended. */
   #renewedMs = Number.NEGATIVE_INFINITY
   #failedMs = Number.NEGATIVE_INFINITY
+  /** When the last renewal began. */
   #askedMs = Number.NEGATIVE_INFINITY
+  /** When the last tick was. */
   #tickMs: number
+  /** When rows of silent members were last deleted. */
   #housekeptMs: number
   #skewMs = 0
-  /** Since when the lock was seen free. */
+  /** Since when the owner's lock was seen free; null while it is held. */
   #freeSinceMs: number | null = null
 
   constructor(parts: MembershipParts) {
@@ -85,12 +88,12 @@ export class Membership {
     this.#tick()
   }
 
-  /** All members that were heard of lately, who started last first. */
+  /** All members that have renewed their row lately, the one that started last first. */
   get members(): readonly SeenMember[] {
     return this.#found?.members.filter(({ silentMs }) => silentMs < FORGET_MS) ?? []
   }
 
-  /** The owner of today; null while there is none that is heard of. */
+  /** The owner of the newest epoch; null while no member is known to own it. */
   get owner(): Owner | null {
     const { epoch = 0, members = [] } = this.#found ?? {}
     if (this.#owned !== null && this.#owned.epoch >= epoch)
@@ -99,7 +102,7 @@ export class Membership {
     return owner === undefined ? null : { ...owner, epoch, since: owner.ownedSince }
   }
 
-  /** How far this clock is from the database's. */
+  /** Milliseconds that this clock is ahead of that of the database. */
   get skewMs(): number {
     return this.#skewMs
   }
@@ -114,27 +117,30 @@ export class Membership {
     return this.#owned !== null && this.#parts.clock.monotonicMs() - this.#renewedMs < OWNER_FRESH_MS
   }
 
-  /** From now on this process says that it owns this epoch. Resolves when that is written. */
+  /**
+   * State in its row from now on that this process owns this epoch. Resolves after an attempt to write that; a failed
+   * one is repeated at the next renewal.
+   */
   async own(epoch: number, since: Date): Promise<void> {
     this.#owned = { epoch, since }
-    // One that is under way does not say so yet.
+    // A renewal that is under way does not write the new epoch yet.
     await this.#renewing
     await this.#renew()
   }
 
-  /** Look at once at how the others stand, where a second is too long. */
+  /** Read the rows of all members now, where a second is too long to wait. */
   refresh(): void {
     if (this.#parts.clock.monotonicMs() - this.#askedMs >= REFRESH_MS) void this.#renew()
   }
 
-  /** Say which owner's epoch this process has a link to; null for none. */
+  /** State in the next renewal to the owner of which epoch this process has a link; null for none. */
   link(epoch: number | null): void {
     this.#linkedEpoch = epoch
   }
 
   /**
-   * Whether this process may ask for the lock now, given who holds it: a silent owner's sessions are ended first, and a
-   * free lock is left for a while to whoever started later.
+   * Whether this process may try to take the owner's lock now, given whether it is held. While it is held, the database
+   * sessions of a silent owner are ended first; a free lock is left for a while to members that started later.
    */
   async mayClaim(connection: Connection, isHeld: boolean): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
@@ -150,7 +156,7 @@ export class Membership {
   }
 
   async #endSilentOwner(connection: Connection, nowMs: number): Promise<boolean> {
-    // After an outage of the database everybody was silent.
+    // During an outage of the database no member could renew, so silence means nothing.
     if (nowMs - this.#failedMs < OUTAGE_PATIENCE_MS || this.#found === null) return false
     const { owner } = this
     const row = this.#found.members.find(({ id }) => id === owner?.id)
@@ -161,7 +167,7 @@ export class Membership {
     return true
   }
 
-  /** Renew no more; a row that is struck off says that this process has stopped. */
+  /** Stop renewing and delete the row, which tells the others that this process has stopped. */
   async stop(): Promise<void> {
     this.#isStopped = true
     const connection = this.#connection
@@ -192,12 +198,12 @@ export class Membership {
     const { clock, timers, log } = this.#parts
     const startedMs = clock.monotonicMs()
     this.#askedMs = startedMs
-    // Of a database that does not answer nothing is expected: the next renewal finds its own way to it.
+    // Give up on a database that does not answer: the next renewal opens a new connection.
     const cancel = timers.after(OWNER_FRESH_MS, () => void this.#connection?.close())
     try {
       const connection = await this.#session()
       const found = await renewMember(connection, this.#row())
-      // A database that stood still let everybody be silent, as one that was away did.
+      // A database that stood still let no member renew, so this counts as an outage.
       if (clock.monotonicMs() - startedMs > LATE_MS) this.#failedMs = clock.monotonicMs()
       this.#note(found, startedMs)
       if (startedMs - this.#housekeptMs >= HOUSEKEEPING_MS) {
@@ -223,7 +229,7 @@ export class Membership {
 
   #note(found: MembersFound, startedMs: number): void {
     const { clock, onRenewed, onOwnershipLost } = this.#parts
-    // Half of the way is as much as can be known of when the database looked at its clock.
+    // The database read its clock somewhere between the request and its answer: assume half way.
     const halfWayMs = (clock.monotonicMs() - startedMs) / 2
     this.#skewMs = clock.now().getTime() - halfWayMs - found.now.getTime()
     this.#found = found

@@ -1,18 +1,21 @@
 /** How often a member renews its row. */
 export const RENEW_MS = 1_000
-/** An owner whose row was silent for so long is replaced, and its sessions are ended first. */
+/** An owner that has not renewed its row for this long is replaced; its database sessions are ended first. */
 export const OWNER_SILENT_MS = 4_000
-/** An owner commits and sends only for so long after its last renewal began: it stops before anybody may replace it. */
+/**
+ * An owner commits and sends only for this long after its last renewal began, so that it has stopped before another
+ * process may replace it.
+ */
 export const OWNER_FRESH_MS = 3_000
-/** A tick that comes so much late tells that the process stood still: what waits is of another time. */
+/** A tick that comes this much too late shows that the process stood still: what waits to be sent is out of date. */
 export const LATE_MS = 2_000
-/** After the database was away the owner of before comes first for so long. */
+/** For this long after an outage of the database the silent owner is not replaced, so that it can renew first. */
 export const OUTAGE_PATIENCE_MS = 10_000
-/** A member whose clock is off the database's by more is not ready. */
+/** A member whose clock differs more from that of the database is not ready. */
 export const SKEW_MAX_MS = 2_000
-/** When a free lock may be taken by a member that did not start last, for each that started after it. */
+/** How long a member leaves a free lock alone for each member that started after it. */
 export const RANK_PATIENCE_MS = 1_000
-/** A row that was silent for so long is struck off. */
+/** A row that was not renewed for this long is deleted. */
 export const FORGET_MS = 60_000
-/** A transaction that stands still for so long is ended by the database. */
+/** The database ends a transaction that is idle for this long. */
 export const IDLE_IN_TRANSACTION_MS = 3_000

@@ -1,40 +1,43 @@
 import type { HubFrame } from '../wire/hub.ts'
 
-/** One browser, as far as the hub cares. Every method is safe after the socket closed. */
+/** The socket of one browser, as the hub uses it. Every method may be called after the socket closed. */
 export interface HubClient {
-  /** Send frames, each the UTF-8 of its JSON, together, until the browser is behind; how many were taken. */
+  /** Send frames, each the UTF-8 bytes of its JSON, together, until the socket is full. Returns how many were taken. */
   send(frames: readonly Uint8Array[]): number
-  /** Say goodbye with a Close frame. */
+  /** Close the connection with a Close frame. */
   close(code: number, reason: string): void
   /** Cut the connection. */
   drop(): void
 }
 
-/** What waits for one browser at most, in bytes; the frames themselves are shared by all. */
+/** The most bytes that wait for one browser; frames are shared by the queues of all browsers. */
 export const QUEUE_BYTES_MAX = 8_388_608
-/** A browser that was behind and has read nothing for so long does not read. */
+/** A browser whose socket was full and that has read nothing for this long is cut off by the hub. */
 export const STALLED_MAX_MS = 10_000
 
 const RESYNC = Buffer.from(JSON.stringify({ type: 'resync' } satisfies HubFrame))
 
-/** What waits for one browser. Who is far behind is told to fetch again instead of everything that it missed. */
+/**
+ * The frames that wait for one browser. Where they are too many, one `resync` replaces them, on which the browser
+ * fetches everything again.
+ */
 export class BrowserQueue {
   readonly #client: HubClient
   #frames: Uint8Array[] = []
   #bytes = 0
-  /** Since when it is behind and has read nothing; null while it is not behind. */
+  /** Since when the socket is full and the browser has read nothing; null while the socket takes frames. */
   #stalledSinceMs: number | null = null
 
   constructor(client: HubClient) {
     this.#client = client
   }
 
-  /** Bytes that wait. */
+  /** Bytes of the frames that wait. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Send frames after those that wait. False when the browser does not read. */
+  /** Send frames after those that wait. False when the browser has read nothing for too long. */
   push(frames: readonly Uint8Array[], nowMs: number): boolean {
     if (this.#stalledSinceMs !== null && nowMs - this.#stalledSinceMs > STALLED_MAX_MS) return false
     for (const frame of frames) {
@@ -49,7 +52,7 @@ export class BrowserQueue {
     return true
   }
 
-  /** The browser has read what was sent. */
+  /** The browser has read what was sent: send what waits. */
   drained(nowMs: number): void {
     this.#stalledSinceMs = null
     this.#write(nowMs)

@@ -3,24 +3,29 @@ import type { Timers } from '../fleet/state/timers.ts'
 import type { HubFrame } from '../wire/hub.ts'
 import { BrowserQueue, type HubClient } from './browser-queue.ts'
 
-/** How often a coalesced state is told at most. */
+/** A state that changes often is told at most once in this time. */
 export const COALESCE_MS = 1_000
-/** Frames within a second after which the rest is told as one `resync`. */
+/** After this many frames within a second a burst begins: further frames are dropped, and one `resync` follows. */
 export const BURST_MAX = 400
-/** Occurrences within a second after which only the last of each key is told. */
+/** After this many occurrences within a second only the last one of each key is told. */
 export const OCCURRENCES_MAX = 100
-/** How long a burst is let pass before browsers are told to fetch again. */
+/** How long frames are dropped in a burst before browsers are told to fetch again. */
 export const BURST_QUIET_MS = 3_000
-/** States are told a few at a time, so that building and sending them holds nobody up. */
+/** Waiting states are told a few in each step, so that building and sending them does not block the event loop. */
 const STEP_MS = 20
 const STEP_TOLD_MIN = 8
-/** Steps in which what waits is told, however much it is. */
+/** In about this many steps all waiting states are told, however many they are. */
 const STEPS = 25
-/** Frames of this long go out together: a write for each browser costs more than what it carries. */
+/** Frames of this time span are sent together, because a write for each browser costs more than the frame in it. */
 const GATHER_MS = 20
-/** Browsers served before agents and requests get their turn: what waits for one may take 16 writes. */
+/**
+ * How many browsers are served before agents and requests get their turn: what waits for one browser may take 16
+ * writes.
+ */
 const SERVED_AT_ONCE = 5
-/** Said of every session that is over, however it ended: clients know exactly these words, and sign in again. */
+/**
+ * The close reason for every session that is over, however it ended: clients know exactly this text, and sign in again.
+ */
 const ENDED = 'token expired'
 const POLICY_VIOLATION = 1008
 
@@ -39,7 +44,7 @@ interface Member {
   cancelExpiry: () => void
 }
 
-/** Frames on their way to the browsers that were there when they set out. */
+/** Frames that are being sent to the browsers that were connected when the sending began. */
 interface Delivery {
   frames: readonly Uint8Array[]
   members: readonly Member[]
@@ -47,19 +52,19 @@ interface Delivery {
 }
 
 /**
- * Tells every connected browser what happens. Pure fan-out: it keeps no history, a frame is serialised once,
- * states of one thing are told once a second with the last one winning, a few at a time, and who does not read is
- * cut.
+ * Tells every connected browser what happens. It keeps no history; a frame is serialised once for all browsers; of a
+ * state that changes often the last value is told once a second, a few states at a time; and a browser that does not
+ * read is cut off.
  */
 export class Hub {
   readonly #clock: Clock
   readonly #timers: Timers
   readonly #members = new Map<HubClient, Member>()
-  /** States that wait for their second to pass, in the order in which they began to wait. */
+  /** States that wait until a second has passed since they were told, in the order in which they began to wait. */
   readonly #waiting = new Map<string, () => HubFrame | null>()
-  /** What is to be done later. */
+  /** The keys of what `later` is going to do. */
   readonly #later = new Set<string>()
-  /** When each coalesced key was told last; emptied as the second passes. */
+  /** When each key was told last. Keys told more than a second ago are removed when another one is told. */
   readonly #toldAtMs = new Map<string, number>()
   #isStepping = false
   #stepStartMs = Number.NEGATIVE_INFINITY
@@ -67,9 +72,9 @@ export class Hub {
   #windowStartMs = Number.NEGATIVE_INFINITY
   #windowFrames = 0
   #windowOccurrences = 0
-  /** While set, frames are let pass and one `resync` follows. */
+  /** While set, frames are dropped; at this time one `resync` follows. */
   #burstUntilMs: number | null = null
-  /** Frames that wait for their delivery. */
+  /** Frames that wait for the next delivery. */
   #outbox: Uint8Array[] = []
   #delivery: Delivery | null = null
   readonly stats: HubStats = { clients: 0, frames: 0, resyncs: 0, slowClients: 0 }
@@ -79,17 +84,17 @@ export class Hub {
     this.#timers = parts.timers
   }
 
-  /** States that wait for their second to pass. */
+  /** How many states wait to be told. */
   get waitingCount(): number {
     return this.#waiting.size
   }
 
-  /** Keys of states that wait, or that were told within the last second. */
+  /** How many keys are remembered: of states that wait, and of those told within the last second. */
   get keyCount(): number {
     return this.#waiting.size + this.#toldAtMs.size
   }
 
-  /** Connect a browser until its token ends. */
+  /** Connect a browser until its session expires. */
   add(client: HubClient, session: { sessionId: string; expiresAt: Date }): void {
     const leftMs = Math.max(0, session.expiresAt.getTime() - this.#clock.now().getTime())
     const cancelExpiry = this.#timers.after(leftMs, () => this.#end(client, ENDED))
@@ -98,19 +103,19 @@ export class Hub {
     this.stats.clients = this.#members.size
   }
 
-  /** The browser has read what was sent: what waits for it follows. */
+  /** The browser has read what was sent: send what waits for it. */
   drained(client: HubClient): void {
     this.#members.get(client)?.queue.drained(this.#clock.monotonicMs())
   }
 
-  /** Bytes of frames that wait for browsers to read. */
+  /** Bytes of the frames that wait for browsers to read. */
   get queuedBytes(): number {
     let bytes = 0
     for (const { queue } of this.#members.values()) bytes += queue.bytes
     return bytes
   }
 
-  /** The browser is gone. */
+  /** The browser has disconnected, or is being cut off. */
   remove(client: HubClient): void {
     this.#members.get(client)?.cancelExpiry()
     this.#members.delete(client)
@@ -122,7 +127,7 @@ export class Hub {
     this.#burstUntilMs = null
   }
 
-  /** These sessions ended before their time: their sockets close. */
+  /** These sessions ended before they expired: close their sockets. */
   endSessions(sessionIds: readonly string[]): void {
     const ended = new Set(sessionIds)
     for (const { client, sessionId } of [...this.#members.values()])
@@ -134,24 +139,27 @@ export class Hub {
     client.close(POLICY_VIOLATION, reason)
   }
 
-  /** Tell everyone at once. */
+  /** Tell every browser without waiting for a second to pass; dropped in a burst. */
   broadcast(frame: HubFrame): void {
     if (this.#members.size > 0 && this.#mayTell()) this.#send(frame)
   }
 
-  /** Tell everyone at once, whatever else goes on: for what must not drown in a burst. */
+  /** Tell every browser also in a burst: for what must not be lost in one. */
   announce(frame: HubFrame): void {
     if (this.#members.size > 0) this.#send(frame)
   }
 
-  /** Tell one browser what it asked for. */
+  /** Answer one browser. */
   answer(client: HubClient, frame: HubFrame): void {
     const member = this.#members.get(client)
     if (member === undefined) return
     this.#give(member, [Buffer.from(JSON.stringify(frame))])
   }
 
-  /** Tell a state that may change often: once a second at most, built when it is sent, unless it is gone by then. */
+  /**
+   * Tell a state that may change often, at most once a second. The frame is built when it is sent; `build` answers null
+   * where there is nothing to tell any more.
+   */
   update(key: string, build: () => HubFrame | null): void {
     if (this.#members.size === 0 || this.#burstUntilMs !== null) return
     const nowMs = this.#clock.monotonicMs()
@@ -165,7 +173,7 @@ export class Hub {
     else this.#keepStepping()
   }
 
-  /** Do something after a while, for browsers that are there then; once a key, however often it is asked for. */
+  /** Call `work` after a delay, if a browser is connected then; once for each key, however often it is asked for. */
   later(key: string, delayMs: number, work: () => void): void {
     if (this.#members.size === 0 || this.#later.has(key)) return
     this.#later.add(key)
@@ -176,15 +184,15 @@ export class Hub {
   }
 
   /**
-   * Tell that something happened, of a kind that can happen to thousands at once: each time while that is seldom,
-   * else as `update` does. Browsers fetch what happened; they need to hear that something did, after the last of it.
+   * Tell that something happened that can happen to thousands at once: each time while it is rare, else as `update`
+   * does. Browsers fetch what happened; they need a frame after the last time, and not one for each.
    */
   occur(key: string, build: () => HubFrame | null): void {
     if (this.#members.size === 0 || this.#burstUntilMs !== null) return
     this.#enterWindow()
     if (++this.#windowOccurrences > OCCURRENCES_MAX) this.update(key, build)
     else {
-      // What waits is older than this one.
+      // A frame that waits under this key is older than this one.
       this.#waiting.delete(key)
       const frame = build()
       if (frame !== null) this.broadcast(frame)
@@ -201,7 +209,7 @@ export class Hub {
     const frame = this.#burstUntilMs === null ? build() : null
     if (frame === null || !this.#mayTell()) return
     this.#stepTold++
-    // In the order of their telling: the first that is young enough ends the walk.
+    // The map has the oldest first: stop at the first that is younger than a second.
     for (const [told, toldAtMs] of this.#toldAtMs) {
       if (nowMs - toldAtMs < COALESCE_MS) break
       this.#toldAtMs.delete(told)
@@ -210,7 +218,7 @@ export class Hub {
     this.#send(frame)
   }
 
-  /** Counts towards the burst; false when this frame is one of those that a `resync` stands for. */
+  /** Count a frame towards the burst; false when it is to be dropped, because a `resync` follows. */
   #mayTell(): boolean {
     if (this.#burstUntilMs !== null) return false
     this.#enterWindow()
@@ -227,7 +235,7 @@ export class Hub {
   }
 
   #endBurst(): void {
-    // The burst that this was to end may be over, and another have begun; and timers are early by a little.
+    // This timer may be that of an earlier burst, and timers may be early by a little.
     if (this.#burstUntilMs === null) return
     const leftMs = this.#burstUntilMs - this.#clock.monotonicMs()
     if (leftMs > 0) {
@@ -241,7 +249,7 @@ export class Hub {
     this.#send({ type: 'resync' })
   }
 
-  /** Count from nothing where the last second is over. */
+  /** Start counting anew where the last second is over. */
   #enterWindow(): void {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#windowStartMs < COALESCE_MS) return
@@ -257,7 +265,7 @@ export class Hub {
       this.#timers.after(GATHER_MS, () => this.#deliverSome())
   }
 
-  /** Deliver what waits now, as before a stop. */
+  /** Deliver all waiting frames now, for a stop. */
   flush(): void {
     do this.#serve(Number.POSITIVE_INFINITY)
     while (this.#outbox.length > 0)
@@ -268,7 +276,7 @@ export class Hub {
     else if (this.#outbox.length > 0) this.#timers.after(GATHER_MS, () => this.#deliverSome())
   }
 
-  /** Serve the next few browsers; true when others of the same delivery wait. */
+  /** Send the current delivery to the next `count` browsers; true when some of them are left. */
   #serve(count: number): boolean {
     this.#delivery ??= { frames: this.#outbox.splice(0), members: [...this.#members.values()], next: 0 }
     const { frames, members } = this.#delivery
@@ -282,7 +290,7 @@ export class Hub {
     return false
   }
 
-  /** Who does not read is cut. */
+  /** Queue frames for a browser; one that does not read is cut off. */
   #give({ client, queue }: Member, frames: readonly Uint8Array[]): void {
     if (queue.push(frames, this.#clock.monotonicMs())) return
     this.stats.slowClients++
@@ -305,7 +313,7 @@ export class Hub {
     this.#stepTold = 0
   }
 
-  /** Tell the next few of those whose second has passed. */
+  /** Tell the next few waiting states whose second has passed. */
   #step(): void {
     const nowMs = this.#clock.monotonicMs()
     this.#enterStep(nowMs)

@@ -11,15 +11,15 @@ import type { Push } from '../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../store/workload-events.ts'
 import type { Hub } from './hub.ts'
 
-/** Tells browsers what happens in the fleet, and the views what they must make anew. */
+/** Tells browsers what happens in the fleet and with alerts, and drops the cached views of a workload that changed. */
 export class HubNotices implements FleetNotices, AlertNotices {
   readonly #hub: Hub
   readonly #counters: FleetCounters
   readonly #viewsOf: () => FleetViews
-  /** The newest push of each workload as browsers were told of it. */
+  /** The frame of the newest push of each workload, as browsers were last told. */
   readonly #toldPushes = new WeakMap<Workload, string>()
 
-  /** The views are those of the fleet that tells, which comes to be after these notices. */
+  /** `viewsOf` is a function because the fleet whose views it answers is made after these notices. */
   constructor(hub: Hub, counters: FleetCounters, viewsOf: () => FleetViews) {
     this.#hub = hub
     this.#counters = counters
@@ -54,13 +54,14 @@ export class HubNotices implements FleetNotices, AlertNotices {
   pushChanged(workload: Workload, push: Push): void {
     this.#viewsOf().invalidate(workload)
     this.#tellPush(workload, push)
-    // The newest push is part of what is told of its workload.
+    // The frame of the workload holds the newest push as well.
     this.#tellWorkload(workload)
   }
 
   #tellWorkload(workload: Workload): void {
     this.#update(`workload/${workload.id}`, workload, (views) => {
-      // What a push reads like also follows from who runs it, from the pin and from its label.
+      // The frame of a push also depends on the workload: on which instances run its config, on the pin and on the
+      // label.
       const push = workload.newestPush
       if (push !== null && this.#toldPushes.get(workload) !== textOf(views, workload, push))
         this.#tellPush(workload, push)
@@ -70,7 +71,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
 
   #tellPush(workload: Workload, push: Push): void {
     this.#update(`push/${push.pushId}`, workload, (views) => {
-      // What it has become when it is told, not what it was when it began to wait.
+      // The push as it is when it is told, and not as it was when it began to wait.
       const now = followedOf(workload, push.pushId)?.push ?? push
       if (workload.newestPush?.pushId === push.pushId) {
         this.#toldPushes.set(workload, textOf(views, workload, now))
@@ -80,7 +81,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
     })
   }
 
-  /** A push that nobody answers reads differently after a while by itself. */
+  /** The frame of a push that no instance answers changes with time alone: tell it again then. */
   #remind(views: FleetViews, workload: Workload, push: Push): void {
     const leftMs = views.staleInMs(push)
     if (leftMs === null) return
@@ -89,7 +90,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
       if (workload.isDeleted || newest?.pushId !== push.pushId) return
       if (this.#toldPushes.get(workload) !== textOf(views, workload, newest))
         this.pushChanged(workload, newest)
-      // The wall clock may have been put back meanwhile.
+      // Not different yet: the wall clock may have been put back meanwhile.
       else this.#remind(views, workload, newest)
     })
   }
@@ -106,7 +107,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
     })
   }
 
-  /** Browsers hear of offers by what becomes of the push. */
+  /** Browsers are not told of single offers; they see the push change. */
   offerSent(): void {}
 
   alertsResolved(alerts: readonly Alert[]): void {
@@ -124,13 +125,13 @@ export class HubNotices implements FleetNotices, AlertNotices {
   }
 
   #tellAlert(alert: Alert): void {
-    // A frame follows what it tells at once.
+    // The frame is sent at once, so the time of the event stands for the present time.
     const record = toAlertRecord(alert, alert.resolvedAt ?? alert.firedAt)
     const cleared = { details: null, resolved_at: null, resolve_reason: null, reopen_until: null }
     this.#hub.broadcast({ type: 'alert_update', alert: { ...cleared, ...record } })
   }
 
-  /** What waits to be told of a workload is not told after its removal: it would come back to the lists. */
+  /** Tell of a workload only while it exists: a frame after its removal would put it back into the lists. */
   #update(
     key: string,
     workload: Workload,

@@ -4,19 +4,20 @@ import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import { findSession } from '../store/sessions.ts'
 import type { Tokens } from './sessions/tokens.ts'
 
-/** Who a credential stands for, with the authority as it is now. */
+/** The user that a credential stands for, with the rights that the user has now. */
 export interface SignedInUser {
   userId: string
   email: string
   groups: readonly string[]
   permissions: readonly Permission[]
-  /** The session, or the API token, that the credential is of. */
+  /** Id of the session or of the API token that was presented. */
   sessionId: string
   expiresAt: Date
   /** The name of the API token; null for somebody who is signed in. */
   apiToken: string | null
 }
 
+/** Who a credential stands for, or why that cannot be said. */
 export type Authentication =
   | { ok: true; user: SignedInUser }
   | { ok: false; code: 'unauthorized' | 'database-unavailable' }
@@ -24,7 +25,7 @@ export type Authentication =
 /** Answers who a token stands for, from memory for at most 30 s. */
 export interface Authority {
   authenticate(token: string): Promise<Authentication>
-  /** Forget everything: sessions ended or memberships changed. */
+  /** Forget all sessions, because some ended or groups changed. */
   forget(): void
 }
 
@@ -50,7 +51,7 @@ class SessionAuthority implements Authority {
   readonly #parts: Parts
   readonly #entries = new Map<string, Entry>()
   readonly #running = new Map<string, Promise<SignedInUser | null>>()
-  /** Counts up whenever all is forgotten: what was begun to be read before is not remembered. */
+  /** Goes up with each `forget`: a read that began before is not remembered. */
   #generation = 0
 
   constructor(parts: Parts) {
@@ -105,7 +106,7 @@ class SessionAuthority implements Authority {
           apiToken: null,
         }
       : null
-    // What was read before a session ended must not be remembered after it.
+    // A session that was read before a `forget` may have ended since: do not remember it.
     if (startedAt === this.#generation) this.#remember(sessionId, { user, readAtMs })
     return user
   }

@@ -22,7 +22,7 @@ export async function seedAdministrator(
   parts: { db: Database; clock: Clock; random: Random; log: Log; passwords: Passwords },
 ): Promise<void> {
   const { db, clock, random, log, passwords } = parts
-  // Argon2id is for the one start that needs it, and never under the lock.
+  // Argon2id is slow: hash only where there is no user yet, and before the lock is taken.
   const isNeeded = !(await hasUsers(db))
   const hashed = isNeeded ? await passwords.hash(seed.password) : null
   if (hashed && !hashed.ok) throw new Error('seed admin: no worker to hash the password')
@@ -58,8 +58,8 @@ export async function seedAdministrator(
 }
 
 /**
- * Make sure that the one user who may log in with a password exists and is an administrator. Anything else throws, which
- * ends the start: with the provider away nobody could get in.
+ * Make sure that the only user who may log in with a password exists and is an administrator. Otherwise throws, which
+ * ends the start: nobody could sign in while the identity provider is away.
  */
 export async function requirePasswordAdministrator(db: Database, email: string): Promise<void> {
   const known = await findCredentials(db, toEmailKey(email))

@@ -16,24 +16,32 @@ import type { SessionEnds } from './sessions/session-ends.ts'
 import { readHolder } from './token-administration.ts'
 import { formatApiToken, hashApiToken } from './token-authority.ts'
 
+/** How confirming a sign-in of a command line ended. */
 export type ConfirmOutcome =
-  /** Where the browser brings the code to. */
+  /** `redirectTo`: the address of the command line, to which the browser takes the code. */
   { ok: true; redirectTo: string } | { ok: false; code: 'command-line-login-invalid' } | AuditFailure
 
+/** How trading a code for a token ended. */
 export type ExchangeOutcome =
   | { ok: true; token: string; email: string; expiresAt: Date }
   | { ok: false; code: 'command-line-code-invalid' }
   | { ok: false; code: 'token-limited'; retryAfterS: number }
   | AuditFailure
 
-/** Sign-ins of a command line: a person confirms one in the browser, and the command line comes for its token. */
+/** Sign-ins of a command line: a person confirms one in the browser, and the command line then fetches its token. */
 export interface CommandLineLogins {
-  /** Whoever is signed in lets a command line of this machine act as her. */
+  /**
+   * The user who is signed in in the browser allows the command line on the machine that `login` names to act as that
+   * user.
+   */
   confirm(
     by: { userId: string; email: string; sessionId: string },
     login: CommandLineLogin,
   ): Promise<ConfirmOutcome>
-  /** Trade the code, which is good once, for a token. `address` is the peer's, by which guesses are counted. */
+  /**
+   * Trade a code, which can be used once, for a token. `address` is the address of the peer; wrong codes are counted by
+   * it.
+   */
   exchange(code: string, verifier: string, address: string): Promise<ExchangeOutcome>
 }
 
@@ -45,10 +53,13 @@ interface Parts {
   ends: SessionEnds
 }
 
-/** The command line waits for it at that moment. */
+/** Short, because the command line is waiting for the code when the browser gets it. */
 const CODE_LIFETIME_MS = 60_000
 const TOKEN_LIFETIME_MS = 12 * 3_600_000
-/** Confirmed sign-ins of one person that nobody came for yet, and tokens of hers: the oldest makes room. */
+/**
+ * For one person, the most confirmed sign-ins whose token was not fetched yet, and the most login tokens: the oldest
+ * are removed.
+ */
 const OPEN_MAX = 10
 
 const sha256 = (text: string, encoding: 'hex' | 'base64url') =>
@@ -72,7 +83,7 @@ async function confirm(
   const createdAt = clock.now()
   const expiresAt = new Date(createdAt.getTime() + CODE_LIFETIME_MS)
   const { challenge, state, port, machine } = login
-  // It gives nobody anything yet: the record is that of the token.
+  // Not recorded in the audit log: a confirmation gives no access yet, and the token that follows is recorded.
   const kept = await db.change(
     'command-line-login.confirm',
     by,
@@ -96,7 +107,7 @@ async function exchange(
   if (!begun.ok) return { ok: false, code: 'token-limited', retryAfterS: begun.retryAfterS }
   let isGuess = false
   try {
-    // Gone whatever comes of it: who brings another verifier has taken the code from somebody.
+    // The code is deleted even where the verifier is wrong: whoever brings a wrong verifier has stolen the code.
     const login = await takeConfirmedLogin(parts.db, sha256(code, 'hex'))
     isGuess =
       login === undefined ||

@@ -6,24 +6,27 @@ import { findServiceAccount } from '../store/service-accounts.ts'
 import { findUser } from '../store/users.ts'
 import { activeUntil } from './token-authority.ts'
 
-/** Why something that was given does not hold. */
+/** Why a right that a token was given has no effect: only a person may use it, or the holder does not have it. */
 export type Withheld = 'needs-person' | 'not-held'
-/** Why a token does not work at all now. */
+/** Why a token cannot be used at all now. */
 export type TokenIdle = 'expired' | 'holder-inactive' | 'ownerless'
 
-/** What somebody may do, and why. */
+/** What a person or a service account may do, and by which groups. */
 export interface Rights {
   id: string
   /** The e-mail of a person, the name of a service account. */
   name: string
   kind: 'person' | 'service'
   groups: readonly Group[]
-  /** Every right that there is, with the names of the groups that give it: none where it is not held. */
+  /**
+   * Every right that exists, with the names of the groups that give it (empty where the holder does not have it).
+   * `isWithheld`: the right has no effect for this holder, because only a person may use it.
+   */
   rights: readonly { permission: Permission; groups: readonly string[]; isWithheld: boolean }[]
   tokens: readonly TokenRights[]
 }
 
-/** What a token may do now, and what it was given and may not. */
+/** What a token may do now, and which of the rights that it was given have no effect. */
 interface TokenRights {
   token: ApiToken
   idle: TokenIdle | null
@@ -56,7 +59,10 @@ async function findHolder(db: Db, id: string): Promise<Holder | null> {
   }
 }
 
-/** Say what a person or a service account may do, by which group, and what its tokens may; null when there is none. */
+/**
+ * What a person or a service account may do, by which groups, and what its tokens may do; null when there is no account
+ * of this id.
+ */
 export async function explainRights(db: Db, id: string, now: Date): Promise<Rights | null> {
   const holder = await findHolder(db, id)
   if (holder === null) return null
@@ -66,7 +72,7 @@ export async function explainRights(db: Db, id: string, now: Date): Promise<Righ
   const rights = PERMISSIONS.map((permission) => ({
     permission,
     groups: groups.flatMap((group) => (permissionsOf([group.role]).includes(permission) ? group.name : [])),
-    // Nobody can sign in as a service account, so that there is no person.
+    // Nobody can sign in as a service account, so rights for persons have no effect there.
     isWithheld: kind === 'service' && isForPersons(permission),
   }))
   const tokens = (await listApiTokens(db, id)).map((token) => explainToken(token, holder, held, now))

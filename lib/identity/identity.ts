@@ -26,24 +26,33 @@ import { openUserAdministration, type UserAdministration } from './user-administ
 
 /** Who may sign in and what they may do. */
 export interface Identity {
-  /** Who the token of a session stands for, as a cookie or a query holds it. */
+  /** Who a session token stands for, as a cookie or a query parameter holds it. */
   authenticate(token: string): Promise<Authentication>
-  /** Who a bearer credential stands for: the token of a session, or an API token. */
+  /**
+   * Who a bearer credential stands for: a session token or an API token. `address` is the address of the peer, by which
+   * unknown API tokens are counted.
+   */
   authenticateBearer(token: string, address: string): Promise<TokenAuthentication>
-  /** `listener` hears of sessions that ended before their time, so that their sockets can be closed. */
+  /**
+   * `listener` is called with the ids of sessions and API tokens that ended before they expired, so that their sockets
+   * can be closed.
+   */
   onSessionsEnded(listener: (sessionIds: readonly string[]) => void): void
   logIn(request: LoginRequest): Promise<LoginOutcome>
-  /** End the session of a token of ours, or revoke an API token; anything else is ignored. */
+  /** End the session of a session token, or revoke an API token; any other text is ignored. */
   logOut(token: string, address: string): Promise<void>
   changePassword(change: PasswordChange): Promise<PasswordChangeOutcome>
-  /** Null where it is not configured. */
+  /** Sign-in with an identity provider; null where none is configured. */
   oidc: Oidc | null
   links: LinkAdministration
   users: UserAdministration
   apiTokens: TokenAdministration
   commandLineLogins: CommandLineLogins
   serviceAccounts: ServiceAccounts
-  /** Forget sessions whose time is over, and failed logins that no longer count; returns how many sessions. */
+  /**
+   * Delete what has expired (sessions, API tokens, confirmed command-line logins, old link requests and account
+   * changes) and forget failed logins that no longer count. Returns how many sessions were deleted.
+   */
   trim(): Promise<number>
 }
 
@@ -54,26 +63,29 @@ export interface IdentityParts {
   random: Random
   log: Log
   passwords: Passwords
-  /** JWT_SECRET as it is. */
+  /** JWT_SECRET, unchanged. */
   jwtSecret: string
-  /** Administrators whom the settings name: they stay, or the next start would fail. */
+  /** E-mails of administrators that the settings name. They must stay administrators, or the next start would fail. */
   keptAdministrators: readonly string[]
   /** The only e-mail that may log in with a password; null where every local user may. */
   onlyPasswordLogin: string | null
   /** Null where nobody signs in with an identity provider. */
   oidc: OidcSettings | null
-  /** How the identity provider is called. */
+  /** Sends the requests to the identity provider. */
   fetchFromIssuer: IssuerFetch
 }
 
-/** Unknown API tokens of one address in a minute. */
+/** Unknown API tokens and wrong command-line codes of one address in a minute; one more is refused. */
 const UNKNOWN_TOKENS_MAX = 30
 /**
- * An expired token is still listed for so long, so that its holder sees why it does not work, and a request for a link
- * waits so long for an answer.
+ * How long an expired token is still listed, so that its holder sees why it does not work, and how long a link request
+ * may wait for an answer.
  */
 const EXPIRED_SHOWN_MS = 30 * 86_400_000
-/** Who had changed an account that is gone still counts for so long as an author of what was asked with it. */
+/**
+ * How long it is remembered who changed an account that is deleted by now: they count as authors of what was requested
+ * with that account.
+ */
 const CHANGES_KEPT_MS = 366 * 86_400_000
 
 /** Identity over the database; nothing is read yet. */
@@ -98,7 +110,7 @@ export function openIdentity(parts: IdentityParts): Identity {
   const apiTokens = openTokenAdministration({ ...parts, ends })
   const authenticateBearer: Identity['authenticateBearer'] = (token, address) =>
     isApiToken(token) ? tokenAuthority.authenticate(token, address) : authority.authenticate(token)
-  /** Whoever holds a token may always give it up. */
+  /** An API token may always revoke itself. */
   async function revokeItself(token: string, address: string): Promise<void> {
     const found = await tokenAuthority.authenticate(token, address)
     if (found.ok) await apiTokens.revoke(found.user, found.user.userId, found.user.sessionId)

@@ -4,11 +4,11 @@ import type { Clock } from '../clock.ts'
 
 /** An attempt that was let through. Exactly one of its methods must be called once it is over. */
 export interface LoginAttempt {
-  /** Wrong credentials: counts. */
+  /** The credentials were wrong: counts as a failure. */
   fail(): void
-  /** Right credentials: forgets the failures of this e-mail at this address. */
+  /** The credentials were right: forgets the failures of this e-mail at this address. */
   succeed(): void
-  /** Neither: the attempt could not be judged. */
+  /** The attempt could not be judged: it counts as neither. */
   cancel(): void
 }
 
@@ -22,14 +22,15 @@ export interface LoginLimit {
   trim(): number
 }
 
+/** The bounds of a login limit; the defaults are those for passwords. */
 export interface LoginLimitOptions {
   clock: Clock
   windowMs?: number
-  /** Failures in a window of one address with one e-mail. */
+  /** Failures allowed in a window for one address with one e-mail. */
   perAccount?: number
-  /** Failures in a window of one address, whatever the e-mail. */
+  /** Failures allowed in a window for one address, whatever the e-mail. */
   perAddress?: number
-  /** Entries kept; beyond it the one whose window began first goes. */
+  /** Buckets kept; when there are more, the one whose window began first is dropped. */
   entriesMax?: number
 }
 
@@ -68,7 +69,7 @@ class Buckets {
     }
   }
 
-  /** The bucket of a key; null when there is none and every place is taken by an attempt in flight. */
+  /** The bucket of a key, made where there is none; null when the table is full of buckets with attempts in flight. */
   find(key: string, nowMs: number): Bucket | null {
     const known = this.#buckets.get(key)
     if (known) return known
@@ -105,7 +106,7 @@ class Buckets {
     return bucket.failures > 0 && nowMs - bucket.sinceMs >= this.#windowMs
   }
 
-  /** Forget the first bucket that nobody is using; false when all are in use. */
+  /** Drop the oldest bucket without an attempt in flight; false when there is none. */
   #evict(): boolean {
     for (const [key, bucket] of this.#buckets) {
       if (bucket.inFlight > 0) continue
@@ -116,18 +117,21 @@ class Buckets {
   }
 }
 
-/** A limit with an empty table. What strangers call themselves is kept as a hash: all keys have one length. */
+/**
+ * A limit with an empty table. Addresses and e-mails are kept as hashes, so that all keys have one length, whatever a
+ * stranger sends.
+ */
 export function openLoginLimit(options: LoginLimitOptions): LoginLimit {
   const { clock, windowMs = 60_000, perAccount = 5, perAddress = 30, entriesMax = 10_000 } = options
   const buckets = new Buckets(windowMs, entriesMax)
 
-  /** How long to wait before the next attempt; 0 when it may be made now. */
+  /** How many milliseconds to wait before the next attempt; 0 when it may be made now. */
   function waitMs(account: Bucket, place: Bucket, nowMs: number): number {
     const refused = [
       { bucket: account, limit: perAccount },
       { bucket: place, limit: perAddress },
     ].filter(({ bucket, limit }) => bucket.failures + bucket.inFlight >= limit)
-    // Where only attempts in flight are in the way, they will be over soon.
+    // Where only attempts in flight fill the bucket, one will be over soon.
     const waits = refused.map(({ bucket }) =>
       bucket.failures === 0 ? SOON_MS : bucket.sinceMs + windowMs - nowMs,
     )
@@ -142,7 +146,7 @@ export function openLoginLimit(options: LoginLimitOptions): LoginLimit {
       const placeKey = hashed(network)
       const accountKey = hashed(`${network} ${emailKey}`)
       const place = buckets.find(placeKey, nowMs)
-      // While it is in use, room for the account is not made of it.
+      // Counted as in flight for a moment, so that making room for the bucket of the account does not drop this one.
       if (place) place.inFlight++
       const account = place && buckets.find(accountKey, nowMs)
       if (place) place.inFlight--

@@ -11,14 +11,15 @@ import type { LoginLimit } from './login-limit.ts'
 import type { Busy, Passwords } from './passwords.ts'
 import type { Tokens } from './sessions/tokens.ts'
 
-/** Neither field is empty. */
+/** What somebody logs in with; neither `email` nor `password` is empty. */
 export interface LoginRequest {
   email: string
   password: string
-  /** The peer's, after trusted proxies. */
+  /** The peer's address, after trusted proxies. */
   address: string
 }
 
+/** How a login ended. */
 export type LoginOutcome =
   | { ok: true; token: string; expiresAt: Date }
   | { ok: false; code: 'login-limited'; retryAfterS: number }
@@ -45,7 +46,8 @@ export function openLogin(parts: Parts): (request: LoginRequest) => Promise<Logi
     try {
       const outcome = await judge(parts, request)
       if (outcome.ok) begun.attempt.succeed()
-      // An attempt whose failure could not be recorded was still a guess.
+      // Includes `audit-unavailable`: a wrong password is a guess even where it could not be recorded, and a right one
+      // whose record failed counts as well.
       else if (outcome.code === 'server-busy') begun.attempt.cancel()
       else begun.attempt.fail()
       return outcome
@@ -59,7 +61,7 @@ export function openLogin(parts: Parts): (request: LoginRequest) => Promise<Logi
 async function judge(parts: Parts, { email, password }: LoginRequest): Promise<LoginOutcome> {
   const { onlyPasswordLogin } = parts
   const mayTry = onlyPasswordLogin === null || toEmailKey(onlyPasswordLogin) === toEmailKey(email)
-  // Whoever may not log in here costs the same time as whoever does not exist.
+  // An account that may not log in with a password takes as long as one that does not exist.
   const user = mayTry ? await findCredentials(parts.db, toEmailKey(email)) : undefined
   const checked = await parts.passwords.verify(password, user?.passwordHash ?? null)
   if (!checked.ok) return checked
@@ -79,7 +81,7 @@ async function refuse({ db }: Parts, email: string): Promise<LoginOutcome> {
     actor: null,
     resource: 'user',
     resourceId: '',
-    // People type passwords into the wrong field; what is no address is not kept.
+    // People type passwords into the wrong field: a text that is no e-mail address is not stored.
     detail: email.includes('@') ? email.trim().slice(0, 254) : '',
   })
   return observed.ok ? { ok: false, code: 'invalid-credentials' } : observed
@@ -108,12 +110,13 @@ async function openSession(
         createdAt: now,
         expiresAt: signed.expiresAt,
       })
-      // Where everybody else signs in elsewhere, a password is worth a look.
+      // Where only one account may log in with a password, the record says that a password was used.
       const detail = onlyPasswordLogin === null ? '' : JSON.stringify({ method: 'password' })
       await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: user.id, detail })
       return { ok: true, ...signed }
     },
-    // Nobody may be signed in without a record of it, and nobody waits for what agents say.
+    // Nobody may be signed in without a record of it. A login changes nothing in the fleet, so it does not wait for
+    // what agents reported.
     { sink: 'before-commit', waitsForReports: false },
   )
   return !opened.ok && opened.code === 'changed' ? null : opened

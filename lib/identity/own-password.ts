@@ -8,7 +8,7 @@ import type { LoginLimit } from './login-limit.ts'
 import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
 
-/** Neither password is empty. */
+/** A user changes the own password; neither password is empty. `address` is the address of the peer. */
 export interface PasswordChange {
   actor: { userId: string; email: string; sessionId: string }
   address: string
@@ -16,6 +16,7 @@ export interface PasswordChange {
   newPassword: string
 }
 
+/** How a change of the own password ended. */
 export type PasswordChangeOutcome =
   | { ok: true }
   | PasswordRefusal
@@ -65,7 +66,7 @@ async function replace(
   if (!hashed.ok) return hashed
   return db.change<PasswordChangeOutcome>('password.change', actor, async (tx) => {
     const { userId, sessionId } = actor
-    // Another change may have come first; then the current password is no longer the one that was checked.
+    // Another change may have come first; then the password that was checked is no longer the current one.
     if (!(await updatePassword(tx, userId, hashed.hash, currentHash)))
       return { ok: false, code: 'password-mismatch' }
     const ended = await deleteUserSessions(tx, userId, sessionId)

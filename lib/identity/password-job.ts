@@ -11,7 +11,7 @@ export type PasswordResult = string | boolean
 // OWASP's first choice for Argon2id with little memory: 19 MiB, two passes, one lane.
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const
 
-/** What a thread takes for one job, in bytes, beside itself. */
+/** The most heap that one job adds to its thread, in bytes. */
 export const PASSWORD_HEAP_BYTES = 2 * COST.memorySize * 1_024
 
 /** Do the job. It takes tens of milliseconds of a core: in a worker thread only. */

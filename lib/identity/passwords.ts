@@ -3,13 +3,18 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { WorkerOutcome, WorkerPool } from '../workers/pool.ts'
 import type { PasswordJob, PasswordResult } from './password-job.ts'
 
+/** The shortest new password, in code points. */
 export const PASSWORD_MIN = 12
+/** The longest password, in code points. */
 export const PASSWORD_MAX = 256
 
-/** How long a password is, in code points: an accented letter or an emoji counts once. */
+/**
+ * How long a password is, in Unicode code points, so that a character outside the basic plane counts once and not
+ * twice.
+ */
 export const passwordLength = (password: string): number => [...password].length
 
-/** A new password of a length that is not taken. */
+/** A new password was refused for its length. */
 export type PasswordRefusal = Refusal<'password-too-short' | 'password-too-long'>
 
 /** Refuse a new password for its length; null when it fits. `field` is its name on the wire. */
@@ -19,19 +24,20 @@ export function refusePassword(field: string, password: string): PasswordRefusal
   return length > PASSWORD_MAX ? refuse('password-too-long', { field, max: PASSWORD_MAX }) : null
 }
 
-/** Argon2id in threads of its own; `busy` when too many wait. */
+/** Hashes and checks passwords by Argon2id in worker threads; `server-busy` when too many jobs wait. */
 export interface Passwords {
   hash(password: string): Promise<{ ok: true; hash: string } | Busy>
-  /** Compare with a stored hash. With null (no such user) it costs the same and never fits. */
+  /** Compare with a stored hash. With null (no such user) it takes as long and never fits. */
   verify(password: string, hash: string | null): Promise<{ ok: true; fits: boolean } | Busy>
 }
 
+/** Too many passwords wait to be hashed. */
 export interface Busy {
   ok: false
   code: 'server-busy'
 }
 
-// Of no password: all its bytes are zero. It only has the cost of the real ones.
+// The hash of no password (all its bytes are zero), which takes as long to check as a real one.
 const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 const SALT_BYTES = 16
 
@@ -43,7 +49,7 @@ export function openPasswords(workers: WorkerPool<PasswordJob, PasswordResult>, 
       return outcome.ok ? { ok: true, hash: String(outcome.value) } : toBusy(outcome)
     },
     async verify(password, hash) {
-      // Nobody can have a longer one; what is hashed must stay small.
+      // Nobody can have a longer password. A short text is checked instead: hashing a long one would cost more.
       const isPossible = passwordLength(password) <= PASSWORD_MAX
       const job = { kind: 'verify', password: isPossible ? password : '-', hash: hash ?? NOBODY } as const
       const outcome = await workers.run(job)

@@ -27,6 +27,7 @@ type ServiceAccountRefusal = Refusal<
   | 'too-many-service-accounts'
 >
 
+/** How an act on a service account ended. */
 export type ServiceAccountOutcome =
   | { ok: true; account: ServiceAccount }
   | ServiceAccountRefusal
@@ -38,7 +39,7 @@ export interface ServiceAccounts {
     by: Administrator,
     account: { name: string; ownerId: string; groups: readonly string[] },
   ): Promise<ServiceAccountOutcome>
-  /** Change what is given. */
+  /** Change the owner or the groups, where given. */
   update(
     by: Administrator,
     id: string,
@@ -56,6 +57,7 @@ interface Parts {
 }
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/
+/** The most service accounts that may exist. */
 export const SERVICE_ACCOUNTS_MAX = 1_000
 
 /** Service accounts over the database. */
@@ -80,7 +82,7 @@ function refuseUnknownGroup(
 
 const USER_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-/** A person, and no other service account: somebody has to answer in the end. */
+/** The owner must be a person and not a service account: somebody has to answer for it in the end. */
 const findOwner = async (tx: Db, id: string) => (USER_ID.test(id) ? findUser(tx, id) : undefined)
 
 async function createAccount(
@@ -143,7 +145,7 @@ function updateAccount(
         ...{ action: 'service_account.update', resource: 'service_account', resourceId: id },
         detail,
       })
-    // What is remembered of its rights is forgotten.
+    // Forget what is remembered of the rights of its tokens.
     tx.afterCommit(() => ends.announce([]))
     return { ok: true, account }
   })

@@ -25,20 +25,24 @@ type TokenRequestRefusal = Refusal<
   'expiry-invalid' | 'expiry-past' | 'expiry-too-far' | 'permission-unknown' | 'token-name-invalid'
 >
 
+/** How making a token ended. */
 export type TokenOutcome =
-  /** `secret` is the token itself, which is told this once. */
+  /** `secret` is the token itself, which is shown this once and not stored. */
   | { ok: true; token: ApiToken; secret: string }
   | TokenRequestRefusal
   | Refusal<'permission-not-held' | 'too-many-tokens' | 'user-not-found'>
   | AuditFailure
 
+/** How revoking a token ended. */
 export type RevokeOutcome = { ok: true } | { ok: false; code: 'token-not-found' } | AuditFailure
 
-/** Tokens for machines. Who may do this to whose tokens is for the caller to decide. */
+/** Makes and revokes API tokens. The caller decides who may do so for which holder. */
 export interface TokenAdministration {
-  /** Make a token of a person or a service account; `by` is whoever is signed in. */
+  /**
+   * Make a token of a person or a service account; `by` is the user who is signed in, an administrator or the holder.
+   */
   create(by: Administrator, holderId: string, asked: NewApiToken): Promise<TokenOutcome>
-  /** Take a token away; its sockets close at once. */
+  /** Revoke a token; its sockets close at once. */
   revoke(by: Administrator, holderId: string, id: string): Promise<RevokeOutcome>
 }
 
@@ -50,7 +54,7 @@ interface Parts {
 }
 
 const YEAR_MS = 366 * 86_400_000
-/** Tokens of one holder. */
+/** The most tokens of one holder, those of command-line logins aside. */
 export const TOKENS_MAX = 100
 const NAME_MAX = 64
 
@@ -62,7 +66,7 @@ export function openTokenAdministration(parts: Parts): TokenAdministration {
   }
 }
 
-/** Refuse what nobody can have; null when somebody could. */
+/** Refuse a request that would be refused for every holder; null when it is well-formed. */
 function refuseRequest(
   name: string,
   { permissions, expiresAt }: NewApiToken,
@@ -102,7 +106,7 @@ async function createToken(
     await lockIdentity(tx)
     const holder = await readHolder(tx, holderId)
     if (!holder) return { ok: false, code: 'user-not-found' }
-    // It would come to life unnoticed once the holder is given the right.
+    // A right that the holder lacks would take effect unnoticed once the holder is given it.
     const beyond = asked.permissions.find((one) => !holder.permissions.some((held) => held === one))
     if (beyond !== undefined) return refuse('permission-not-held', { permission: beyond })
     if ((await listApiTokens(tx, holderId)).filter(({ isLogin }) => !isLogin).length >= TOKENS_MAX)
@@ -112,7 +116,8 @@ async function createToken(
     const token = { id: uuidv7(now, random), userId: holderId, name, permissions }
     const times = { createdAt: now, expiresAt: asked.expiresAt, isLogin: false }
     await insertApiToken(tx, { ...token, ...times, hash: hashApiToken(secret) })
-    // Whoever was told the token can ask with it.
+    // `by` now knows a token of the holder's and can make requests with it, so `by` counts as an author of what the
+    // holder requests.
     if (by.userId !== holderId) await noteAccountChange(tx, holderId, by.userId, now)
     await tx.record({
       ...{ action: 'token.create', resource: 'token', resourceId: token.id },

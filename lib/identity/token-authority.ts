@@ -17,12 +17,13 @@ export const isApiToken = (credential: string): boolean => credential.startsWith
 export const formatApiToken = (bytes: Uint8Array): string =>
   `${PREFIX}${Buffer.from(bytes).toString('base64url')}`
 
-/** What is stored of a token: SHA-256 in hex. The bytes are random, so that nothing slower is needed. */
+/** What is stored of a token: SHA-256 in hex. The bytes are random, so a slow hash is not needed. */
 export const hashApiToken = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** A person's tokens work so long after the person last signed in. */
+/** How long after the last sign-in of a person that person's tokens work. */
 export const HOLDER_ACTIVE_MS = 14 * 86_400_000
 
+/** Who an API token stands for, or why it is refused. */
 export type TokenAuthentication =
   | Authentication
   | { ok: false; code: 'holder-inactive' }
@@ -30,9 +31,9 @@ export type TokenAuthentication =
 
 /** Answers who an API token stands for, from memory for at most 30 s. */
 export interface TokenAuthority {
-  /** `address` is the peer's, after trusted proxies: strangers are counted by it. */
+  /** `address` is the address of the peer, after trusted proxies: unknown tokens are counted by it. */
   authenticate(token: string, address: string): Promise<TokenAuthentication>
-  /** Read everything again: tokens were revoked or memberships changed. */
+  /** Read every token again before it counts, because tokens were revoked or groups changed. */
   forget(): void
 }
 
@@ -40,7 +41,7 @@ const FRESH_MS = 30_000
 const ENTRIES_MAX = 10_000
 const MINUTE_MS = 60_000
 
-/** A token that was there when it was last looked for. */
+/** A token that the database had when it was last read. */
 interface Entry {
   row: ApiTokenRow
   readAtMs: number
@@ -53,8 +54,8 @@ interface Parts {
 }
 
 /**
- * An authority with nothing in memory. `limit` counts unknown tokens only, and only what is known is remembered: whoever
- * tries others drives nobody out.
+ * An authority with nothing in memory. `limit` counts unknown tokens only, and only known tokens are remembered, so
+ * that somebody who tries unknown ones cannot push the known ones out of memory.
  */
 export const openTokenAuthority = (parts: Parts): TokenAuthority => new StoredTokenAuthority(parts)
 
@@ -62,7 +63,7 @@ class StoredTokenAuthority implements TokenAuthority {
   readonly #parts: Parts
   readonly #entries = new Map<string, Entry>()
   readonly #running = new Map<string, Promise<ApiTokenRow | null>>()
-  /** Counts up whenever all is forgotten: what was begun to be read before is read again. */
+  /** Goes up with each `forget`: a token whose read began before is read again. */
   #generation = 0
 
   constructor(parts: Parts) {
@@ -84,7 +85,7 @@ class StoredTokenAuthority implements TokenAuthority {
 
   forget(): void {
     this.#generation++
-    // They stay known, so that a limit on their address does not count them among the unknown.
+    // The entries stay, marked as too old: reading a known token again must not count against the limit of its address.
     for (const entry of this.#entries.values()) entry.readAtMs = Number.NEGATIVE_INFINITY
   }
 
@@ -124,7 +125,7 @@ class StoredTokenAuthority implements TokenAuthority {
     this.#entries.delete(hash)
     if (row === null) return null
     await this.#noteUse(row, now)
-    // What was read before a token was revoked must be read again after it.
+    // A token that was read before a `forget` may be revoked since: remember it as too old.
     const isCurrent = startedAt === this.#generation
     this.#entries.set(hash, { row, readAtMs: isCurrent ? readAtMs : Number.NEGATIVE_INFINITY })
     if (this.#entries.size > ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value!)
@@ -138,7 +139,10 @@ class StoredTokenAuthority implements TokenAuthority {
   }
 }
 
-/** Until when a token works, if nothing changes; null when its holder may not be asked for. */
+/**
+ * Until when a token works, if nothing changes; null for a service account without an owner, and for a person who never
+ * signed in.
+ */
 export function activeUntil(
   row: Pick<ApiTokenRow, 'holder' | 'hasOwner' | 'expiresAt' | 'lastLoginAt'>,
 ): Date | null {
@@ -147,7 +151,7 @@ export function activeUntil(
   return new Date(Math.min(row.expiresAt.getTime(), row.lastLoginAt.getTime() + HOLDER_ACTIVE_MS))
 }
 
-/** What a token is worth now: its own rights cut with those of its holder. */
+/** What a token allows now: those of its rights that its holder has as well. */
 function judge(row: ApiTokenRow, now: Date): TokenAuthentication {
   if (row.expiresAt <= now) return { ok: false, code: 'unauthorized' }
   const until = activeUntil(row)

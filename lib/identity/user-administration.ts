@@ -14,7 +14,7 @@ import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePasswo
 import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
 
-/** The administrator who acts. */
+/** The user who acts: an administrator or, for an own token, any user. */
 export interface Administrator {
   userId: string
   email: string
@@ -33,23 +33,27 @@ type UserRefusal =
       | 'user-not-found'
     >
 
+/** How an act on a user ended. */
 export type UserOutcome = { ok: true; user: User } | UserRefusal | Busy | AuditFailure
 
-/** What administrators do with users. The last administrator stays one, and so does the seeded one. */
+/** What administrators do with users. The last administrator stays one, and so do those whom the settings name. */
 export interface UserAdministration {
   create(
     by: Administrator,
     user: { email: string; password: string; groups: readonly string[] },
   ): Promise<UserOutcome>
-  /** Change what is given. A new password ends all sessions of the user and revokes its tokens. */
+  /**
+   * Change the groups or the password, where given. A new password ends all sessions of the user and revokes its
+   * tokens.
+   */
   update(
     by: Administrator,
     id: string,
     change: { groups?: readonly string[]; password?: string },
   ): Promise<UserOutcome>
   /**
-   * Remove the user, end its sessions and tokens; history keeps the e-mail. Service accounts that it owned wait for
-   * another owner.
+   * Remove the user and end its sessions and tokens; history keeps the e-mail. Service accounts that the user owned,
+   * and their tokens, cannot be used until they have another owner.
    */
   remove(by: Administrator, id: string): Promise<UserOutcome>
 }
@@ -60,9 +64,9 @@ interface Parts {
   random: Random
   passwords: Passwords
   ends: SessionEnds
-  /** Administrators whom the settings name: they stay, or the next start would fail. */
+  /** E-mails of administrators that the settings name. They must stay administrators, or the next start would fail. */
   keptAdministrators: readonly string[]
-  /** Whether the groups of whoever signs in with the provider follow its claims. */
+  /** Whether the groups of a user who signs in with the provider come from its claims. */
   groupsFollowClaims: boolean
 }
 
@@ -137,10 +141,10 @@ async function updateUser(
     await noteApprovers(tx, rolesWith('config:approve'))
     if (passwordHash !== null) {
       await updatePassword(tx, id, passwordHash, null)
-      // Whoever is locked out is locked out with every key.
+      // A new password is to lock out whoever had the old one, so the tokens go with the sessions.
       ended = [...(await deleteUserSessions(tx, id, null)), ...(await deleteUserApiTokens(tx, id))]
     }
-    // Also for other groups alone: what is remembered of the user's rights is forgotten.
+    // Also where only the groups changed: what is remembered of the user's rights must be forgotten.
     tx.afterCommit(() => parts.ends.announce(ended))
     const after = { ...user, groups: groups ? namesOf(groups) : user.groups }
     const changes = describeChange(user, after, passwordHash !== null)
@@ -168,10 +172,10 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
   })
 }
 
-/** Why a user cannot stop being an administrator; null when it can, or is none. */
+/** Why a user may not be removed or lose the administrator group; null when it may. */
 async function refuseLoss(tx: Db, { keptAdministrators }: Parts, user: User): Promise<UserRefusal | null> {
   const isKept = keptAdministrators.some((email) => toEmailKey(email) === toEmailKey(user.email))
-  // An e-mail from a provider names nobody.
+  // Only a user with a password can be the one that the settings name: an e-mail that a provider sends proves nothing.
   if (isKept && user.hasPassword) return { ok: false, code: 'seed-admin' }
   if (!isAdministrator(await findGroups(tx, user.groups))) return null
   return (await hasOtherAdministrator(tx, user.id)) ? null : { ok: false, code: 'last-administrator' }

@@ -2,14 +2,14 @@ import type { Clock } from '../clock.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import { CELL, writeBatch } from './frames.ts'
 
-/** Entries of one turn go out together, and a batch is closed beyond so many characters. */
+/** Entries of one turn of the event loop are sent as one batch; a batch with more characters is sent at once. */
 const BATCH_LENGTH_MAX = 262_144
-/** So often is something said, that silence means something. */
+/** A batch is sent at least this often, so that silence means that the link is broken. */
 const BEAT_MS = 1_000
-/** A link on which nothing was heard for so long is cut. */
+/** A link on which nothing was received for this long is cut. */
 export const SILENT_MS = 5_000
 
-/** Writes one side of a link: entries in batches, and an empty one each second. */
+/** Writes one side of a link: entries in batches, and a batch each second even where it is empty. */
 export class BatchWriter<Entry extends readonly unknown[]> {
   readonly #parts: { clock: Clock; timers: Timers; epoch: number; send(text: string): void }
   #entries: Entry[] = []

@@ -2,24 +2,25 @@ import { boolean, create, enums, literal, number, object, optional, string, type
 import type { EffectiveForm } from '../fleet/intake/effective-configs.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 
-/** The version of what members say to each other over a link. */
+/** The version of the messages on a link. */
 export const LINK_VERSION = 1
-/** Ownership is not split: there is one cell, and every message says of which it is. */
+/** The number of the part of the fleet that a message is about. There is one owner for all of it, so always 0. */
 export const CELL = 0
-/** Bytes of one agent's report on a link. */
+/** The most bytes of one report on a link. */
 export const REPORT_BYTES_MAX = 524_288
 
 /**
- * What a front says. `conn` is the front's own number of a connection, `n` counts what waits for an answer.
- * - report: an agent's message, without its effective config; `isCaughtUp` says that none before it is missing
- * - poll: the same of a poll, with where it came from and a digest of its body
- * - form: what an agent runs in effect, read and stored by the front; of an agent that polls, `conn` is 0
+ * What a front tells the owner. `conn` is the front's own number of a connection, `n` numbers what the owner answers.
+ * - report: a message of an agent without its effective config; `isCaughtUp` says that no message before it is missing
+ * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
+ * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
  * - closed: a connection ended
- * - not-sent: an offer did not reach its agent
- * - seen: how many agents there are, the XOR of their uids, and those whose beats were answered here, uid after uid
- * - bound: all agents that there are
- * - counts: what the page shows of a front: agents that wait to be told of or for an answer, and what it has counted
- *   since it started
+ * - not-sent: an offer did not reach its agent; for an agent that polls `conn` is 0
+ * - seen: how many agents the front has, the XOR of their uids, and the uids of those whose beats the front answered,
+ *   without separators
+ * - bound: all agents of the front, as `conn:uid` separated by commas
+ * - counts: what the page of the processes shows of a front: agents that wait to be reported or for an answer, and what
+ *   the front has counted since it started
  */
 export type FrontEntry =
   | ['report', n: number, conn: number, isCaughtUp: boolean, message: string, form: EffectiveForm | null]
@@ -32,12 +33,12 @@ export type FrontEntry =
   | ['counts', waiting: number, absorbed: number, forwarded: number, replayed: number]
 
 /**
- * What the owner says.
- * - answer: to what has this number; null where there is nothing to say
- * - tell: something to an agent that did not ask
+ * What the owner tells a front.
+ * - answer: the answer to what has this number; null where there is nothing to tell the agent
+ * - tell: a message to an agent that did not ask
  * - drop: cut a connection
- * - grant, withdraw: the bare beats of this agent may be answered by the front, or no more
- * - list: say which agents there are
+ * - grant, withdraw: from now on the front may, or may no longer, answer the bare beats of this agent itself
+ * - list: send a `bound` entry, and report every agent again
  */
 export type OwnerEntry =
   | ['answer', n: number, message: LinkMessage | null]
@@ -47,7 +48,7 @@ export type OwnerEntry =
   | ['withdraw', conn: number, uid: string]
   | ['list']
 
-/** A message to an agent with the config by its hash. */
+/** A message to an agent, with the config as its hash and bytes as hex. */
 export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newInstanceUid'> {
   configHash?: string
   newInstanceUid?: string
@@ -61,6 +62,7 @@ export interface Batch<Entry> {
   entries: Entry[]
 }
 
+/** The types of the values of each kind of entry, in their order. */
 const SHAPES: Record<string, readonly string[]> = {
   report: ['number', 'number', 'boolean', 'string', 'object'],
   poll: ['number', 'string', 'string', 'string'],
@@ -105,11 +107,11 @@ const Message = type({
 /** A batch as text. */
 export const writeBatch = <Entry>(batch: Batch<Entry>): string => JSON.stringify(batch)
 
-/** Read what a front said. Throws at anything else. */
+/** Read a batch from a front. Throws on anything else. */
 export const readFrontBatch = (text: string): Batch<FrontEntry> =>
   read(text, FRONT_KINDS) as Batch<FrontEntry>
 
-/** Read what an owner said. Throws at anything else. */
+/** Read a batch from an owner. Throws on anything else. */
 export const readOwnerBatch = (text: string): Batch<OwnerEntry> =>
   read(text, OWNER_KINDS) as Batch<OwnerEntry>
 
@@ -139,7 +141,7 @@ function checkEntry(entry: unknown, kinds: readonly string[]): void {
   if (kind === 'tell') create(values[2], Message)
 }
 
-/** A message to an agent as it goes over a link; null when there is nothing in it. */
+/** A message to an agent in the form for a link; null when it is empty. */
 export function toLinkMessage(message: ServerMessage): LinkMessage | null {
   const { remoteConfig, newInstanceUid, ...rest } = message
   const said: LinkMessage = { ...rest }
@@ -148,7 +150,9 @@ export function toLinkMessage(message: ServerMessage): LinkMessage | null {
   return Object.values(said).some((value) => value !== undefined) ? said : null
 }
 
-/** The same for the agent; `body` is the config's text where it names one. */
+/**
+ * A message from a link in the form for the agent; `body` is the text of the config whose hash it has, null for none.
+ */
 export function fromLinkMessage(message: LinkMessage, body: Uint8Array | null): ServerMessage {
   const { configHash, newInstanceUid, ...rest } = message
   return {
@@ -160,7 +164,7 @@ export function fromLinkMessage(message: LinkMessage, body: Uint8Array | null): 
   }
 }
 
-/** XOR of uids of 32 hex digits, of any number of them in any order. */
+/** The XOR of uids of 32 hex digits, which does not depend on their order. */
 export function xorOf(uids: Iterable<string>): string {
   const sum = Buffer.alloc(16)
   for (const uid of uids) {

@@ -20,17 +20,23 @@ import { KeptReport, splitReport, withoutConfig } from './kept-report.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
-/** Reports that may wait for the owner's word; whoever comes past this is told of as a whole, when it is its turn. */
+/**
+ * The most reports that may wait for an answer of the owner. An agent that speaks beyond it is marked, and all that it
+ * has said by then is reported when there is room.
+ */
 export const UNCONFIRMED_MAX = 500
 const POLLS_MAX = 10_000
 const POLL_MS = 1_000
-/** An offer that has been on its way for longer is asked about again. */
+/** An offer that is older when its text is there is not sent; the owner is told `not-sent`. */
 const OFFER_MS = 2_000
 const SEEN_MS = 5_000
-/** Stored texts that nobody runs go after a day: within half of one each is read, and so stored, anew. */
+/**
+ * Effective configs are read and stored anew this often (half a day), because stored texts that nobody reports are
+ * deleted after a day.
+ */
 const FORMS_MS = 43_200_000
 
-/** Where a front says what it has to say; the owner's answers come to `FrontAgents.take`. */
+/** The sending side of a link to the owner; the answers come to `FrontAgents.take`. */
 export interface LinkOut {
   send(entry: FrontEntry): void
 }
@@ -41,32 +47,38 @@ interface Bound {
   readonly connection: AgentConnection
   uidOnWire: Uint8Array
   sequenceNum: number
-  /** No message is missing since the last that the owner was told. */
+  /** No message of the agent was missed since the last report to the owner. */
   isCaughtUp: boolean
-  /** The owner has been told of it, in this link. */
+  /** The owner was told of this agent over the present link. */
   isTold: boolean
+  /** Whether its bare beats are answered here (`grant`). */
   isGranted: boolean
   readonly report: KeptReport
-  // What it runs in effect, as `EffectiveConfigs` keeps it.
+  // Its effective config, as `EffectiveConfigs` keeps it.
   rawEffectiveHash: string
   reportedConfigHash: string
   runsPipelines: boolean
   runsProfiles: boolean
-  /** The newest offer that is on its way to it. */
+  /** The newest offer that waits for the text of its config; null where none does. */
   offered: object | null
 }
 
+/** What the agents of a front are made of. */
 export interface FrontAgentsParts {
   clock: Clock
   timers: Timers
   texts: OfferTexts
   reported: ReportedTexts
   normalise: FleetDeps['normalise']
-  /** Polls that may wait. */
+  /** The most polls that may wait for an answer. */
   pollsMax?: number
 }
 
-/** What a front has counted, for the metrics and the page. */
+/**
+ * What a front has counted, for the metrics and the page. `waiting`: agents to be reported; `unconfirmed`: reports
+ * without an answer yet; `absorbed`: beats answered here; `forwarded`: messages for the owner; `replayed`: agents
+ * reported anew to an owner.
+ */
 export interface FrontCounts {
   agents: number
   waiting: number
@@ -78,26 +90,30 @@ export interface FrontCounts {
 }
 
 /**
- * The agents of this process, for an owner that may be another one. Each message is answered here and passed on without
- * its config; what each agent has said by now is kept, so that an owner that follows learns it without asking.
+ * The agents of this process, whose owner may be another process. Each message is answered here and passed on without
+ * its effective config. What each agent has said so far is kept, so that the next owner learns it without asking the
+ * agent.
  */
 export class FrontAgents implements FleetPort {
   readonly #parts: FrontAgentsParts
   readonly #effective: EffectiveConfigs<Bound>
-  /** By connection and uid. */
+  /** By the connection's id, and by uid. */
   readonly #connections = new Map<number, { connection: AgentConnection; agents: Map<string, Bound> }>()
-  /** Agents of which the owner is to be told as a whole. */
+  /** Agents of which the owner is to be told all that they have said. */
   readonly #dirty = new Set<Bound>()
   readonly #beats = new Set<Bound>()
   readonly #unconfirmed = new Map<number, Bound | null>()
   readonly #polls = new Map<number, { uid: string; settle(message: ServerMessage | null): void }>()
-  /** Pollers that were asked for everything while nobody answered. */
+  /** Agents that poll and were asked for their full state while no owner answered. */
   readonly #askedPollers = new Set<string>()
   readonly #pollsMax: number
   #link: LinkOut | null = null
   #lastN = 0
   #agentCount = 0
-  /** The owner's clock less ours, at the quickest message. */
+  /**
+   * This monotonic clock less that of the owner, as the quickest batch of this link shows it; includes the time that
+   * the batch was under way.
+   */
   #skewMs = Number.POSITIVE_INFINITY
   #isStopped = false
   readonly #counts = { absorbed: 0, forwarded: 0, replayed: 0, offersNotSent: 0 }
@@ -123,12 +139,12 @@ export class FrontAgents implements FleetPort {
     }
   }
 
-  /** Whether the beats of all agents are answered here, and nothing waits. */
+  /** Whether nothing that agents said still waits to be told to the owner, or for its answer. */
   get isSettled(): boolean {
     return this.#dirty.size === 0 && this.#unconfirmed.size === 0
   }
 
-  /** There is a way to an owner: it is told of every agent. */
+  /** There is a link to an owner: it is told of every agent. */
   linked(link: LinkOut): void {
     this.#link = link
     this.#skewMs = Number.POSITIVE_INFINITY
@@ -141,7 +157,7 @@ export class FrontAgents implements FleetPort {
     this.#pump()
   }
 
-  /** The way is gone. Beats that may be answered here are, until there is another. */
+  /** The link is gone. Agents whose beats are answered here stay so until there is another link. */
   unlinked(link: LinkOut): void {
     if (this.#link !== link) return
     this.#link = null
@@ -162,18 +178,18 @@ export class FrontAgents implements FleetPort {
       this.#beats.add(bound)
       return { message: {}, pendingOffer: null }
     }
-    // The first number again, with all that it is: a new process on a gateway's socket.
+    // The same number again with a full description: a new process behind a gateway, on the same socket.
     const isStart = isAgain && report.attributes !== null
     if (!isNew && (isStart || (!isNext && !isAgain))) bound.isCaughtUp = false
     const fields = splitReport(about.message!)
     bound.report.take(fields)
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
-    // A goodbye waits for nothing: afterwards there is nobody to tell of.
+    // A disconnect is reported even beyond the limit, because the agent is forgotten here right afterwards.
     if (report.isDisconnect && this.#link !== null) this.#report(bound, passedOn)
     else this.#forward(bound, passedOn)
     if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
-    // It has said goodbye, or wants to be somebody else: there is nothing to tell a next owner.
+    // It has disconnected or asks for another uid: there is nothing to tell the next owner.
     if (report.isDisconnect || report.requestsInstanceUid) this.#forget(bound)
     return { message: isNew ? { capabilities: OUR_CAPABILITIES } : {}, pendingOffer: null }
   }
@@ -186,7 +202,7 @@ export class FrontAgents implements FleetPort {
     this.#link?.send(['closed', connection.id])
   }
 
-  /** Take what the owner says. */
+  /** Take a batch from the owner. */
   take({ entries, atMs }: Batch<OwnerEntry>): void {
     const delayMs = this.#delayOf(atMs)
     for (const entry of entries) this.#takeEntry(entry, delayMs)
@@ -198,7 +214,7 @@ export class FrontAgents implements FleetPort {
     for (const { settle } of this.#polls.values()) settle(null)
   }
 
-  /** How much longer than the quickest message of this link this one was on its way. */
+  /** How many milliseconds longer this batch was under way than the quickest one of this link. */
   #delayOf(atMs: number): number {
     const differenceMs = this.#parts.clock.monotonicMs() - atMs
     this.#skewMs = Math.min(this.#skewMs, differenceMs)
@@ -251,7 +267,10 @@ export class FrontAgents implements FleetPort {
     this.#tell(bound, message, 0)
   }
 
-  /** The message as an agent gets it, with the text of the config that it names. */
+  /**
+   * The message in the form for the agent, with the text of its config; without the config where that text cannot be
+   * read.
+   */
   async #resolve(message: LinkMessage | null): Promise<ServerMessage> {
     if (message === null) return {}
     const { configHash } = message
@@ -271,7 +290,7 @@ export class FrontAgents implements FleetPort {
     const offer = {}
     bound.offered = offer
     const send = (body: Uint8Array | null) => {
-      // A newer one is on its way, or it is gone, or another owner decides.
+      // A newer offer has replaced this one, the agent is gone, or there is no link to the owner that decided it.
       if (bound.offered !== offer || this.#link === null) return
       bound.offered = null
       const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
@@ -289,7 +308,7 @@ export class FrontAgents implements FleetPort {
 
   #sendTo(bound: Bound, message: ServerMessage): boolean {
     const isSent = tellAgent(bound.connection, bound.uidOnWire, message) !== 'dropped'
-    // What it was not told is said again when it next speaks, so that is for the owner to hear.
+    // The owner says it again when the agent next speaks, so the owner has to see the next message.
     if (!isSent) bound.isGranted = false
     return isSent
   }
@@ -322,7 +341,10 @@ export class FrontAgents implements FleetPort {
     bound.offered = null
   }
 
-  /** Tell the owner what was just said, or, where too much waits for its word, all that was said by then. */
+  /**
+   * Pass a message on to the owner; where there is no link or too many reports wait, mark the agent to be reported as a
+   * whole.
+   */
   #forward(bound: Bound, message: Uint8Array): void {
     this.#counts.forwarded++
     const isFull = this.#link === null || this.#unconfirmed.size >= UNCONFIRMED_MAX
@@ -340,7 +362,7 @@ export class FrontAgents implements FleetPort {
     this.#link!.send(['report', n, bound.connection.id, isCaughtUp, text, formOf(bound)])
   }
 
-  /** Tell of those that wait, as far as there is room. */
+  /** Report the marked agents, as far as there is room. */
   #pump(): void {
     for (const bound of this.#dirty) {
       if (this.#link === null || this.#unconfirmed.size >= UNCONFIRMED_MAX) return
@@ -385,7 +407,7 @@ export class FrontAgents implements FleetPort {
     return answer
   }
 
-  /** What a poller runs is told when it was read; nothing else of it is kept here. */
+  /** Read the effective config of an agent that polls; the owner is told when it was read, and nothing is kept here. */
   #readOfPoll(connection: AgentConnection, report: AgentReport): void {
     const reader: Bound = {
       ...{ uid: report.uid, connection, uidOnWire: report.uidOnWire, report: new KeptReport() },
@@ -395,7 +417,7 @@ export class FrontAgents implements FleetPort {
     this.#effective.take(reader, report.effectiveConfig!)
   }
 
-  /** Nobody answered this poll: what it said is asked for again, once. */
+  /** The owner did not answer this poll in time: ask the agent for its full state, once. */
   #askOnce(uid: string): ServerMessage {
     if (this.#askedPollers.has(uid)) return {}
     if (this.#askedPollers.size >= this.#pollsMax) this.#askedPollers.clear()
@@ -403,7 +425,7 @@ export class FrontAgents implements FleetPort {
     return { reportFullState: true }
   }
 
-  /** The owner's picture of who is here is another one: it gets ours, and hears of everybody anew. */
+  /** The owner does not have the same agents as this front: send it the list, and report every agent anew. */
   #sayAll(): void {
     const agents = [...this.#all()].map(({ connection, uid }) => `${connection.id}:${uid}`)
     this.#link?.send(['bound', agents.join(',')])
@@ -438,7 +460,7 @@ export class FrontAgents implements FleetPort {
   }
 
   #saySeen(): void {
-    // Who is not told of yet would be missed by the owner.
+    // The owner would miss the agents of which it was not told yet.
     if (this.#link === null || !this.isSettled) return
     const uids = [...this.#all()].map(({ uid }) => uid)
     const beats = [...this.#beats].map(({ uid }) => uid).join('')

@@ -1,16 +1,19 @@
 import { nextTag, skipField, varintTag, wireReader } from '../opamp/wire-reader.ts'
 
-/** What of an agent's words is kept: description, capabilities, health, status of its config, components. */
+/**
+ * The fields of AgentToServer that are kept beside the uid: description, capabilities, health, status of the remote
+ * config, components.
+ */
 const KEPT_FIELDS = new Set([3, 4, 5, 7, 14])
 const UID_FIELD = 1
 const EFFECTIVE_CONFIG = 6
 const HEALTH = 5
-/** What is longer is not kept: a new owner asks for it where it needs it. */
+/** A longer field is not kept: the next owner asks the agent for it where it needs it. */
 const FIELD_BYTES_MAX = 32_768
 const HEALTH_BYTES_MAX = 16_384
 const SEQUENCE_NUM = 2
 
-/** The fields of one AgentToServer by number, each with its tag; of one that is repeated all of them. */
+/** The fields of one AgentToServer by number, each with its tag; all occurrences of a repeated field together. */
 export function splitReport(message: Uint8Array): Map<number, Uint8Array> {
   const reader = wireReader(message)
   const fields = new Map<number, Uint8Array>()
@@ -26,8 +29,8 @@ export function splitReport(message: Uint8Array): Map<number, Uint8Array> {
 }
 
 /**
- * The message without the config that the agent runs, and at most so long: its health goes first where it is too long,
- * then whatever is longest.
+ * The message without the effective config, at most `bytesMax` long: where it is too long, first the health is left
+ * out, then the longest field until it fits.
  */
 export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax: number): Uint8Array {
   const kept = new Map(fields)
@@ -41,16 +44,16 @@ export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax:
   return Buffer.concat([...kept.values()])
 }
 
-/** What an agent has said by now, field by field, for whoever has to be told all of it. */
+/** The latest value of each kept field of an agent, to report all of it to an owner. */
 export class KeptReport {
   readonly #fields = new Map<number, Uint8Array>()
 
-  /** Take what a message says anew. */
+  /** Take the fields that a message carries. */
   take(fields: ReadonlyMap<number, Uint8Array>): void {
     for (const [number, field] of fields) {
       const isKept = number === UID_FIELD || KEPT_FIELDS.has(number)
       if (!isKept || field.length > (number === HEALTH ? HEALTH_BYTES_MAX : FIELD_BYTES_MAX)) continue
-      // A copy: the message that it came with is many times as long.
+      // A copy, because the field is a view on a message that is many times as long.
       if (!isSame(this.#fields.get(number), field)) this.#fields.set(number, Uint8Array.from(field))
     }
   }
@@ -62,7 +65,7 @@ export class KeptReport {
     return bytes
   }
 
-  /** One message that says all of it, under this number. */
+  /** One AgentToServer with all kept fields and this sequence number. */
   message(sequenceNum: number): Uint8Array {
     return Buffer.concat([
       ...this.#fields.values(),

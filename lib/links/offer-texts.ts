@@ -2,13 +2,13 @@ import { configHash } from '../model/config-hash.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 
-/** Bytes of configs that are kept; the one unused for longest goes first. */
+/** The most bytes of configs that are kept; the one unused for longest is dropped first. */
 const KEPT_BYTES_MAX = 33_554_432
 
 /** The texts of configs that are offered: read by their hash, checked against it, and kept. */
 export class OfferTexts {
   readonly #db: Db
-  /** In the order of their use. */
+  /** By hash, the one unused for longest first. */
   readonly #kept = new Map<string, Uint8Array>()
   readonly #reading = new Map<string, Promise<Uint8Array | null>>()
   #bytes = 0
@@ -17,7 +17,7 @@ export class OfferTexts {
     this.#db = db
   }
 
-  /** The text if it is at hand. */
+  /** The text if it is in memory; else null. */
   at(hash: string): Uint8Array | null {
     const body = this.#kept.get(hash)
     if (body === undefined) return null
@@ -26,7 +26,7 @@ export class OfferTexts {
     return body
   }
 
-  /** The text; null when the database does not have it, or does not answer. */
+  /** The text, read from the database where needed; null when the database does not have it or does not answer. */
   async find(hash: string): Promise<Uint8Array | null> {
     const kept = this.at(hash)
     if (kept !== null) return kept

@@ -13,13 +13,14 @@ import type { ServerMessage } from '../opamp/report.ts'
 import { BatchWriter, SILENT_MS } from './batch-writer.ts'
 import { type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
 
-/** The socket of one link, as its owner holds it. */
+/** The socket of one link, as the owner uses it. */
 export interface LinkSocket {
-  /** False when the other side reads too slowly. */
+  /** Send a batch; false when the front reads too slowly. */
   send(text: string): boolean
   drop(): void
 }
 
+/** What the links of an owner are made of. */
 export interface OwnerLinksParts {
   fleet: Fleet
   exchange: Pick<OpampExchange, 'answerPoll'>
@@ -34,11 +35,11 @@ export interface LinkFacts {
   memberId: string
   agents: number
   since: Date
-  /** Null until it has said so. */
+  /** Null until the front has sent them. */
   counts: FrontSaid | null
 }
 
-/** What a front says of itself from time to time. */
+/** What a front has counted, as in its `counts` entry. */
 export interface FrontSaid {
   waiting: number
   absorbed: number
@@ -46,17 +47,17 @@ export interface FrontSaid {
   replayed: number
 }
 
-/** How often the pictures of who is there may be compared agent by agent. */
+/** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
 
-/** A connection of an agent to another process. */
+/** A connection of agents to another process, a front, as the owner sees it. */
 class LinkConnection implements AgentConnection {
   readonly id: number
   readonly transport = 'ws'
-  /** The front's own number of it. */
+  /** The front's own number of this connection. */
   readonly conn: number
   readonly link: OwnerLink
-  /** Uids whose bare beats the front answers. */
+  /** The uids of the agents whose bare beats the front answers (`grant`). */
   readonly granted = new Set<string>()
   isClosed = false
 
@@ -66,7 +67,7 @@ class LinkConnection implements AgentConnection {
     this.link = link
   }
 
-  /** Frames are made by the front. */
+  /** The front encodes the frames; see `tell`. */
   send(): 'dropped' {
     return 'dropped'
   }
@@ -109,7 +110,7 @@ export class OwnerLinks {
     this.#links.delete(link)
   }
 
-  /** Cut every link: what waits on them is of another time. */
+  /** Cut every link, after this process stood still: what waits on them is out of date. */
   dropAll(): void {
     for (const link of this.#links) link.drop()
   }
@@ -126,7 +127,7 @@ export class OwnerLink {
   readonly #memberId: string
   readonly #since: Date
   readonly #writer: BatchWriter<OwnerEntry>
-  /** By the front's own number. */
+  /** By the front's own number of the connection. */
   readonly #connections = new Map<number, LinkConnection>()
   #heardMs: number
   #listedMs = Number.NEGATIVE_INFINITY
@@ -165,14 +166,14 @@ export class OwnerLink {
     if (!this.#isClosed) this.#socket.drop()
   }
 
-  /** Take what the front says. A front that cannot be understood is cut off. */
+  /** Take a batch from the front. A front that sends anything else is cut off. */
   take(text: string): void {
     if (this.#isClosed) return
     const { clock, epoch, log } = this.#links.parts
     this.#heardMs = clock.monotonicMs()
     try {
       const batch = readFrontBatch(text)
-      // What was meant for another owner is told anew, when there is a link to this one.
+      // Meant for the owner of another epoch. The front reports everything again over a link to this one.
       if (batch.epoch !== epoch) return
       for (const entry of batch.entries) this.#takeEntry(entry)
     } catch (error) {
@@ -181,7 +182,10 @@ export class OwnerLink {
     }
   }
 
-  /** The link ended, whatever for: nothing is known of the agents but that we do not reach them. */
+  /**
+   * The link ended, for whatever reason. Its agents may still be connected to the front; this process only cannot reach
+   * them.
+   */
   closed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -267,14 +271,18 @@ export class OwnerLink {
     this.#grant(report.uid, connection)
   }
 
-  /** Whoever speaks on another connection from now on: the one before is to be heard again. */
+  /**
+   * The agent speaks on this connection now. If it was on another link before, that front must pass its beats on again.
+   */
   #withdraw(uid: string, connection: LinkConnection): void {
     const before = this.#links.parts.fleet.state.instances.get(uid)?.connection
     if (!(before instanceof LinkConnection) || before === connection) return
     if (before.granted.delete(uid)) before.link.push(['withdraw', before.conn, uid])
   }
 
-  /** Nothing is waited for of this agent, and nothing is due to it that it would have to ask for. */
+  /**
+   * Let the front answer the bare beats of an agent of which nothing is expected and to which nothing is to be said.
+   */
   #grant(uid: string, connection: LinkConnection): void {
     if (connection.granted.has(uid)) return
     const { state } = this.#links.parts.fleet
@@ -318,7 +326,7 @@ export class OwnerLink {
     this.#hasDiffered = differs
   }
 
-  /** Connections that the front does not have are over. */
+  /** End the connections that the front does not have any more. */
   #endAllBut(agents: string): void {
     const there = new Set(agents.split(',').map((agent) => Number(agent.split(':')[0])))
     for (const connection of [...this.#connections.values()])
@@ -339,7 +347,7 @@ export class OwnerLink {
   }
 }
 
-/** Whether a bare beat of this agent would change nothing. */
+/** Whether a bare beat of this agent would change nothing at the owner. */
 function isSettled(instance: Instance): boolean {
   const { rival } = instance
   return (

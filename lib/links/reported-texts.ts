@@ -4,13 +4,16 @@ import type { Log } from '../log.ts'
 import { DatabaseUnavailable, type Db } from '../store/db.ts'
 import { type ReportedConfig, storeReportedConfigs } from '../store/reported-configs.ts'
 
-/** Bytes that may wait to be stored; whoever comes past this is asked again later. */
+/** The most that may wait to be stored; an agent whose config does not fit is asked for it again later. */
 const WAITING_BYTES_MAX = 33_554_432
 const STORE_MS = 250
 const RETRY_MS = 1_000
 const STORED_AT_ONCE = 100
 
-/** Stores the normal forms that a front has read; they are named by what they hold, so that it matters not who does. */
+/**
+ * Stores the normal forms of effective configs that a front has read. They are stored under the hash of their text, so
+ * any process may store them.
+ */
 export class ReportedTexts {
   readonly #parts: { db: Db; clock: Clock; timers: Timers; log: Log }
   readonly #waiting = new Map<string, ReportedConfig>()
@@ -27,7 +30,7 @@ export class ReportedTexts {
     return this.#bytes < WAITING_BYTES_MAX
   }
 
-  /** False when there is no room. */
+  /** Queue a config to be stored; false when there is no room. */
   reportedConfig(config: ReportedConfig): boolean {
     if (this.#waiting.has(config.hash)) return true
     if (!this.hasRoomForConfigs) return false
@@ -37,7 +40,7 @@ export class ReportedTexts {
     return true
   }
 
-  /** Store what waits, as before a stop. */
+  /** Store the next batch of what waits, and schedule the rest. */
   async store(): Promise<void> {
     if (this.#isStoring || this.#waiting.size === 0) return
     this.#isStoring = true
@@ -53,7 +56,7 @@ export class ReportedTexts {
         { cause: (error as Error).message, count: batch.length },
         'effective configs are not stored yet',
       )
-      // One that the database refuses keeps none of the others waiting.
+      // Where the database refuses a batch, go on one by one, and drop the one that it refuses alone.
       const isRefused = !(error instanceof DatabaseUnavailable)
       if (isRefused && batch.length === 1) this.#forget(batch)
       this.#atOnce = isRefused ? 1 : STORED_AT_ONCE

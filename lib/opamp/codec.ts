@@ -21,7 +21,7 @@ export function decodeFrame(frame: Uint8Array): Intake {
   return readAgentToServer(start === 0 ? frame : frame.subarray(start))
 }
 
-/** The AgentToServer of a frame that was read. */
+/** The AgentToServer in a frame that `decodeFrame` has read, without the header. */
 export const messageOf = (frame: Uint8Array): Uint8Array => frame.subarray(headerLength(frame) ?? 0)
 
 /** Read one HTTP body: an AgentToServer without a header. `body` must belong to the caller, as above. */
@@ -32,7 +32,8 @@ export function decodeBody(body: Uint8Array): Intake {
 /** The bytes before the message: 0 for the old form without a header, null when a header never ends. */
 function headerLength(frame: Uint8Array): number | null {
   if (frame.length === 0 || (frame[0]! !== 0x00 && frame[0]! !== 0x80)) return 0
-  // An overlong zero (80 00) is legal, and as a tag it would be field 0: nothing else can be meant by it.
+  // An overlong zero (80 00) is a legal header. As a tag it would be field 0, which is illegal, so it can only be a
+  // header.
   for (let index = 0; index < 10 && index < frame.length; index++) {
     if (frame[index] === 0x00) return index + 1
     if (frame[index] !== 0x80) return null
@@ -41,8 +42,8 @@ function headerLength(frame: Uint8Array): number | null {
 }
 
 /**
- * The cheap way for what most frames are: header, 16-byte uid, sequence number and capabilities, in the
- * order every encoder writes them. Null for everything else, which takes the way above.
+ * A fast path for most frames: header, 16-byte uid, sequence number and capabilities, in the order in which every
+ * encoder writes them. Null for all other frames, which `readAgentToServer` reads.
  */
 function decodeBareBeat(frame: Uint8Array): AgentReport | null {
   const length = frame.length
@@ -54,7 +55,7 @@ function decodeBareBeat(frame: Uint8Array): AgentReport | null {
   if (frame[at] === varintTag(2)) {
     let factor = 1
     let byte = 0x80
-    // Seven bytes hold 49 bits; a longer number is read by the careful way.
+    // Seven bytes hold 49 bits; a frame with a longer number is left to `readAgentToServer`.
     for (let index = 0; byte >= 0x80; index++) {
       if (index === 7 || ++at >= length) return null
       byte = frame[at]!
@@ -103,7 +104,7 @@ export function encodeServerBody(uidOnWire: Uint8Array, message: ServerMessage):
   return encodeAcknowledgement(uidOnWire, message, 0) ?? encodeMessage(uidOnWire, message, false)
 }
 
-/** The cheap way for the answer that says nothing but, perhaps, the server's capabilities. */
+/** A fast path for the answer that holds nothing but, perhaps, the capabilities of the server; null for all others. */
 function encodeAcknowledgement(
   uidOnWire: Uint8Array,
   message: ServerMessage,

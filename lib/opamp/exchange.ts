@@ -8,39 +8,39 @@ import { createHttpPollers, type HttpPollers, type PollerLimits } from './http-p
 import type { IntakeRefusal } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
 
-/** Takes what agents send and gives the one answer to each message, whichever way it came. */
+/** Takes the messages of agents and gives the one answer to each, over WebSocket and HTTP alike. */
 export interface OpampExchange {
   /** Answer one WebSocket message with one frame. `frame` must belong to the caller. */
   answerFrame(connection: AgentConnection, frame: Uint8Array): Uint8Array
   /** Answer one HTTP body from this address with one body. `body` must belong to the caller. */
   answerBody(body: Uint8Array, source: string): Promise<Uint8Array>
-  /** What a poll is answered that was read before. */
+  /** Answer a poll that is decoded already: its body came here, or to a front that passed it on. */
   answerPoll(report: AgentReport, poll: Poll): Promise<ServerMessage>
   connectionClosed(connection: AgentConnection): void
   /** True while another message of the largest size would not fit: new connections are turned away. */
   isOverloaded(): boolean
-  /** What is held of bodies that are being received, inflated or decoded. */
+  /** The bytes of bodies that are being received, inflated or decoded. */
   decoding: ByteBudget
-  /** How long who is turned away is asked to wait; the protocol wants 30 s at least. */
+  /** How long a client that is turned away is asked to wait; the protocol wants 30 s at least. */
   retryAfterMs: number
   counts(): ExchangeCounts
 }
 
-/** A poll besides its words; `message` is the body as it came. */
+/** What is known of a poll beside its report: the address that it came from, a digest of its body, and the body. */
 export interface Poll {
   source: string
   digest: string
   message: Uint8Array
 }
 
-/** What happened since the start. */
+/** What happened since the start of the process, and how many pollers there are. */
 export interface ExchangeCounts {
   messages: number
   refused: number
   turnedAway: number
-  /** Pollers that were forgotten to make room for others. */
+  /** How many pollers were evicted to make room for others. */
   forgottenPollers: number
-  /** Pollers that are known now. */
+  /** How many pollers are known now. */
   pollers: number
 }
 
@@ -53,7 +53,7 @@ export interface ExchangeOptions {
   messageBytesMax: number
   /** The budget of bytes in decoding, for the whole process; eight messages of the largest size by default. */
   decodingBytesMax?: number
-  /** How many pollers are kept. */
+  /** How many pollers are kept; `POLLERS_MAX` by default. */
   pollersMax?: PollerLimits
 }
 
@@ -65,12 +65,15 @@ const REFUSALS: Record<IntakeRefusal, string> = {
 
 const RETRY_AFTER_MS = 30_000
 const POLLERS_MAX = { perSource: 20_000, inAll: 100_000 }
-/** Refusals of hostile or broken agents come in floods; the log gets one line in this time. */
+/** Refusals of hostile or broken agents come in floods: the log gets at most one line in this time. */
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 
 type Encode = (uidOnWire: Uint8Array, message: ServerMessage) => Uint8Array
 
-/** Polls put in the order of each sender, asked of the fleet, and answered once the offer that one waits for is known. */
+/**
+ * Answers polls: finds the poller and the stream of its sequence numbers, asks the fleet, and waits a short time for an
+ * offer that goes into the same answer.
+ */
 const pollsAnsweredBy =
   (ask: FleetPort['receive'], pollers: HttpPollers) =>
   async (report: AgentReport, { source, digest, message: body }: Poll): Promise<ServerMessage> => {
@@ -85,7 +88,7 @@ const pollsAnsweredBy =
     return offer === null ? message : { ...message, ...offer }
   }
 
-/** An answer as it is sent: where it is larger than a message may be, without the offer in it. */
+/** Encode an answer; where it is larger than a message may be, without the offer in it. */
 function encodeWithinLimit(
   { log, messageBytesMax }: ExchangeOptions,
   { uid, uidOnWire }: AgentReport,
@@ -115,7 +118,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
     return { errorResponse: { type: 'bad-request', message: REFUSALS[code] } }
   }
 
-  /** Ask the fleet; a bug there costs this one message, not the connection. */
+  /** Ask the fleet. An exception there fails this one message and not the connection. */
   const ask = (connection: AgentConnection, report: AgentReport, about: AboutReport) => {
     try {
       return fleet.receive(connection, report, about)
@@ -162,7 +165,7 @@ const INTERNAL = { type: 'unknown', message: 'internal error' } as const
 
 const withoutOffer = ({ remoteConfig: _, ...rest }: ServerMessage): ServerMessage => rest
 
-/** The uid of a frame that is not decoded: where every encoder puts it, else none. */
+/** The uid of a frame that is not decoded, read from where every encoder puts it; empty where it is not there. */
 function uidOf(frame: Uint8Array): Uint8Array {
   const hasUid = frame.length >= 19 && frame[0] === 0x00 && frame[1] === 0x0a && frame[2] === 16
   return hasUid ? frame.slice(3, 19) : new Uint8Array(0)

@@ -10,23 +10,26 @@ export interface AgentConnection {
   readonly transport: 'ws' | 'http'
   /** Send one encoded frame. 'dropped' means that the peer will not see it. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped'
-  /** Say this to an agent, where the connection makes the frame itself; see `tellAgent`. */
+  /** Send a message to an agent, where the connection makes the frame itself (a link to a front); see `tellAgent`. */
   tell?(uidOnWire: Uint8Array, message: ServerMessage): 'sent' | 'buffered' | 'dropped'
   /** Cut the connection without a Close frame, which would strand some clients. */
   drop(): void
 }
 
-/** What the listener knows of a report besides its words. */
+/** What is known of a report beside its contents. */
 export interface AboutReport {
-  /** The same request came before. */
+  /** The same HTTP request came before (a retransmission). */
   isRetransmission?: boolean
-  /** It is of a second agent that has the same uid: it is to have another one. */
+  /** The report is that of a second agent with the same uid, which is to get another uid. */
   isDuplicate?: boolean
-  /** From this report on two agents are told apart: what either said before was taken for words of one. */
+  /**
+   * With this report it became known that two agents share the uid; until now the reports of both were taken for those
+   * of one agent.
+   */
   isToldApart?: boolean
-  /** Every message up to this one was seen, whatever number was taken last: none is missing. */
+  /** Every message up to this one was seen (by a front), so none is missing, whatever sequence number came last. */
   isCaughtUp?: boolean
-  /** The AgentToServer as it came, for whoever passes it on. */
+  /** The AgentToServer as it came, for a front that passes it on. */
   message?: Uint8Array
   /** Where a poll came from, and a digest of its body. */
   poll?: { source: string; digest: string }
@@ -45,8 +48,8 @@ export interface FleetPort {
     about: AboutReport,
   ): { message: ServerMessage; pendingOffer: Promise<ServerMessage | null> | null }
   /**
-   * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing` says that
-   * it was ended by us, which tells nothing of the agents.
+   * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing`: this process
+   * ended it, or lost the link to the front that has it, so it says nothing about the agents.
    */
   connectionClosed(connection: AgentConnection, options?: { isOurDoing?: boolean }): void
 }

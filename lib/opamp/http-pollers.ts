@@ -1,32 +1,32 @@
 import type { AgentConnection } from './fleet-port.ts'
 import { createPollStreams, type PollStreams } from './poll-streams.ts'
 
-/** The lasting identity of an agent that polls over HTTP, where each request is a connection of its own. */
+/** An agent that polls over HTTP, kept from one request to the next: each request may be a connection of its own. */
 export interface Poller {
   connection: AgentConnection
-  /** Two agents may poll under one uid. */
+  /** Tells the requests of two agents apart that poll under one uid. */
   streams: PollStreams
 }
 
 /** How many pollers are kept. */
 export interface PollerLimits {
-  /** Of one address: whoever invents uids there pushes out its own. */
+  /** Pollers of one address: a client that invents uids evicts only pollers of its own address. */
   perSource: number
   inAll: number
 }
 
 /** The pollers that are known now, by the agent's uid. */
 export interface HttpPollers {
-  /** The poller behind this uid, made when it is new; it counts as used now, by this address. */
+  /** The poller with this uid, made when it is new. It counts as used now, from this address. */
   of(uid: string, source: string): Poller
   forget(uid: string): void
   size(): number
 }
 
 /**
- * Keep pollers up to the limits. Past one the poller unused for longest, of that address or of all, is given to
- * `onEvicted` and forgotten, so that invented uids cannot fill the memory; a real one is met again at its next poll.
- * Their ids are negative: they never meet those of sockets.
+ * Keep pollers up to the limits. Beyond one, the poller unused for longest, of that address or of all, is given to
+ * `onEvicted` and forgotten, so that invented uids cannot fill the memory; a real agent becomes a new poller at its
+ * next poll. Ids of their connections are negative, so that they differ from those of sockets.
  */
 export function createHttpPollers(
   limits: PollerLimits,
@@ -41,7 +41,7 @@ export function createHttpPollers(
     const connection: AgentConnection = {
       id: lastId,
       transport: 'http',
-      // Nothing reaches a poller by itself: what is to be said waits for its next request.
+      // Nothing can be sent to a poller: it waits for the next request.
       send: () => 'dropped',
       drop: () => {
         if (pollers.get(uid)?.connection === connection) forget(uid)

@@ -18,7 +18,7 @@ import {
 /** Why a message was refused; each is answered with BAD_REQUEST. */
 export type IntakeRefusal = 'health-too-deep' | 'instance-uid-invalid' | 'message-malformed'
 
-/** One message as read: a report, or the reason why not, with the sender's uid as far as it was legible. */
+/** One decoded message: a report, or why it was refused, with the uid of the sender as far as it could be read. */
 export type Intake =
   | { ok: true; report: AgentReport }
   | { ok: false; code: IntakeRefusal; uidOnWire: Uint8Array }

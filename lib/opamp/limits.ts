@@ -19,7 +19,7 @@ export const INTAKE_LIMITS = {
   healthStatusLength: 256,
   /** Long enough for the log tail that a supervisor appends, before the redactor shortens it. */
   errorTextLength: 16_384,
-  /** A hash of ours has 32 bytes; a longer one is somebody else's and only has to stay different. */
+  /** A hash of ours has 32 bytes. A longer one is not ours and is cut: it only has to differ from ours. */
   hashBytes: 64,
   configFiles: 64,
   configFileNameLength: 256,

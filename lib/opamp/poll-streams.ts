@@ -1,4 +1,4 @@
-/** One row of numbers under a uid. */
+/** One run of sequence numbers under a uid: the requests of one agent, as far as they can be told apart. */
 export interface PollStream {
   sequenceNum: number
   source: string
@@ -6,12 +6,14 @@ export interface PollStream {
   lastBodyDigest: string
 }
 
-/** What is known of one request by its number. */
+/** What the sequence number of a request says about it. */
 export interface Followed {
   stream: PollStream
-  /** It is of the agent that came second. */
+  /** It belongs to the stream that began later. */
   isDuplicate: boolean
-  /** From this request on there are two: those before it were taken for one agent's. */
+  /**
+   * With this request it became known that there are two agents; the earlier ones were taken for those of one agent.
+   */
   isToldApart: boolean
 }
 
@@ -21,22 +23,23 @@ export interface PollStreams {
   follow(sequenceNum: number, source: string): Followed
 }
 
-/** So often must the one row go on after the other did before they are those of two agents. */
+/** How often the streams must have alternated before they count as those of two agents. */
 const SIGNS_MIN = 3
-/** After so many requests of one row in turn the other one is over. */
+/** After this many requests of one stream without one of the other, the other one has ended. */
 const ALONE_AFTER = 100
-/** So many numbers may be missing in a row. */
+/** How many sequence numbers may be missing within a stream. */
 const GAP_MAX = 16
 
 /**
- * Each request may come on a connection of its own, so that only the numbers tell: one agent counts on, starts anew,
- * leaves numbers out or says one again; where two count under one uid, two rows go on in turn. The row that began
- * later is the duplicate's. A number that comes late makes a row, too: hence several signs are asked for.
+ * Each request may come on a connection of its own, so that only the sequence numbers tell agents apart. One agent
+ * counts on, starts anew, leaves numbers out or repeats one; where two agents count under one uid, two streams go on
+ * alternately. The stream that began later is that of the duplicate. A delayed request begins a stream as well, so the
+ * streams must alternate several times.
  */
 export function createPollStreams(): PollStreams {
   let current: PollStream | null = null
   let other: PollStream | null = null
-  /** The one of both that began first. */
+  /** The stream that began first. */
   let elder: PollStream | null = null
   let signs = 0
   let inTurn = 0
@@ -44,7 +47,7 @@ export function createPollStreams(): PollStreams {
   const areTwo = () => other !== null && signs >= SIGNS_MIN
 
   const begin = (sequenceNum: number, source: string): PollStream => {
-    // A third row takes the place of one: what was seen of those two says nothing of these.
+    // A third stream replaces one of the two: what was seen of those two says nothing about this pair.
     if (other !== null) signs = 0
     other = current
     current = { sequenceNum, source, lastBodyDigest: '' }
@@ -57,7 +60,7 @@ export function createPollStreams(): PollStreams {
     if (stream !== current) {
       other = current
       current = stream
-      // A number said again says nothing: some agents never count.
+      // A repeated number is no sign of two agents: some agents never count.
       if (hasAdvanced) signs += 1
       inTurn = 0
     } else if (hasAdvanced && ++inTurn >= ALONE_AFTER) {
@@ -82,7 +85,7 @@ export function createPollStreams(): PollStreams {
   }
 }
 
-/** Which stream a request goes on, the last one first where both would do; null when it is none of them. */
+/** The stream that a request continues, the one used last where both fit; null when it continues none. */
 function choose(
   streams: readonly (PollStream | null)[],
   sequenceNum: number,

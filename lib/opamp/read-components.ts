@@ -28,7 +28,7 @@ export function readComponents(reader: WireReader): ReportedComponents {
   return { hash, components: categories.size === 0 ? null : sortNames(categories) }
 }
 
-/** An opaque hash as lower-case hex, cut at a length that no hash of ours has. */
+/** An opaque hash as lower-case hex, cut where it is longer than any hash of ours. */
 export function readHash(reader: WireReader): string {
   const bytes = reader.bytes()
   return toHex(bytes.length > INTAKE_LIMITS.hashBytes ? bytes.subarray(0, INTAKE_LIMITS.hashBytes) : bytes)

@@ -28,7 +28,7 @@ export function readEffectiveConfig(reader: WireReader): ReportedEffectiveConfig
   return { files }
 }
 
-/** In the order of the protocol's numbers, which is not the order of events. */
+/** The statuses by their numbers in the protocol, which is not the order of events. */
 const REMOTE_CONFIG_STATUSES = ['unset', 'applied', 'applying', 'failed'] as const
 
 /** Read a RemoteConfigStatus; a status number from a newer protocol counts as unset. */

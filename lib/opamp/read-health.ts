@@ -27,8 +27,8 @@ const NO_CHILDREN: ReadonlyMap<string, HealthNode> = new Map()
 const PACKED_BYTES_MAX = 65_536
 
 /**
- * Read a ComponentHealth tree. Throws `HealthTooDeep`; nodes past the cap are left out. The children are
- * unpacked anew each time they are asked for, which is seldom, while a tree is kept for every live agent.
+ * Read a ComponentHealth tree. Throws `HealthTooDeep`; nodes past the cap are left out. A tree is kept for every live
+ * agent and its children are seldom read, so they are kept packed and unpacked each time they are read.
  */
 export function readHealth(reader: WireReader): HealthNode {
   const start = reader.pos
@@ -40,7 +40,7 @@ export function readHealth(reader: WireReader): HealthNode {
 
 const readTree = (reader: WireReader): HealthNode => readNode(reader, 1, { nodes: 1, textLength: 0 })
 
-/** The top node of a tree, and the rest as the bytes that were sent: a fifth of what the nodes would take. */
+/** The top node of a tree, and the rest as the bytes that were sent, which take a fifth of the memory of the nodes. */
 class PackedHealth implements HealthNode {
   readonly healthy: boolean
   readonly status: string
@@ -64,7 +64,7 @@ class PackedHealth implements HealthNode {
   }
 }
 
-/** What a tree has taken so far. */
+/** How much of the limits a tree has used so far. */
 interface Taken {
   nodes: number
   textLength: number

@@ -8,7 +8,7 @@ export interface HealthNode {
   /** Wall-clock milliseconds; null when the agent is not running or did not say. */
   startTimeMs: number | null
   statusTimeMs: number | null
-  /** Of the top node it may be unpacked each time it is read: take it once. */
+  /** Of the top node they may be unpacked each time this is read: read it once and keep the result. */
   children: ReadonlyMap<string, HealthNode>
 }
 
@@ -39,7 +39,7 @@ export interface ReportedEffectiveConfig {
 export interface AgentReport {
   /** 32 lower-case hex characters of the 16 bytes: the key everywhere. */
   uid: string
-  /** The sender's own form, echoed back in every answer. */
+  /** The uid in the sender's own form, repeated in every answer. */
   uidOnWire: Uint8Array
   sequenceNum: number
   /** The defined bits of AGENT_CAPABILITIES; 0 when absent. */
@@ -83,7 +83,7 @@ export const SERVER_CAPABILITIES = {
   offersConnectionSettings: 0x20,
 } as const
 
-/** What the server says in one ServerToAgent; with `errorResponse` nothing else is encoded (OpAMP, 4.5). */
+/** The contents of one ServerToAgent. With `errorResponse` only the uid is encoded beside it (OpAMP, 4.5). */
 export interface ServerMessage {
   errorResponse?: {
     type: 'bad-request' | 'unavailable' | 'unknown'

@@ -1,8 +1,8 @@
 import protobuf from 'protobufjs/light.js'
 
 /**
- * The OpAMP schema (package opamp.proto.v1) as a protobufjs descriptor. The listener does not use it, it
- * reads and writes by hand and is tested against this; the simulated agent and the tests speak through it.
+ * The OpAMP schema (package opamp.proto.v1) as a protobufjs descriptor. The listener does not use it: it reads and
+ * writes by hand, and is tested against this schema. The simulated agent and the tests use it.
  */
 
 type Field = { type: string; id: number; rule?: 'repeated'; keyType?: 'string' }

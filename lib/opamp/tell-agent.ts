@@ -2,7 +2,7 @@ import { encodeServerToAgent } from './codec.ts'
 import type { AgentConnection } from './fleet-port.ts'
 import type { ServerMessage } from './report.ts'
 
-/** Say something to an agent that did not ask; whether it was sent. */
+/** Send a message to an agent that did not ask. Returns whether it was sent, as `AgentConnection.send` does. */
 export function tellAgent(
   connection: AgentConnection,
   uidOnWire: Uint8Array,

@@ -80,8 +80,9 @@ export function readUnixNanosAsMs(reader: WireReader): number | null {
 }
 
 /**
- * A string: U+0000, which PostgreSQL cannot store, becomes U+FFFD, and what is longer than `lengthMax` is
- * cut without splitting a surrogate pair. Throws on invalid UTF-8, as proto3 wants; so no lone surrogates.
+ * A string of at most `lengthMax` UTF-16 units: U+0000, which PostgreSQL cannot store, becomes U+FFFD, and a longer
+ * text is cut without splitting a surrogate pair. Throws on invalid UTF-8, as proto3 wants, so that there are no lone
+ * surrogates.
  */
 export function readText(reader: WireReader, lengthMax: number): string {
   const start = reader.pos
@@ -92,7 +93,8 @@ export function readText(reader: WireReader, lengthMax: number): string {
   const bytes = reader.buf as Buffer
   if (length > SHORT_MAX && isPlain(bytes, from, end)) {
     reader.pos = end
-    // One flat string: the reader's own way leaves a rope of pieces, which costs memory for as long as it is kept.
+    // One flat string: the reader of protobufjs would leave a rope of pieces, which takes more memory for as long as
+    // the text is kept.
     return bytes.toString('latin1', from, length > lengthMax ? from + lengthMax : end)
   }
   reader.pos = start
@@ -100,7 +102,7 @@ export function readText(reader: WireReader, lengthMax: number): string {
   return cutText(text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text, lengthMax)
 }
 
-/** Up to here the engine builds flat strings anyway, and the reader's own way is the faster one. */
+/** Up to this length the engine builds flat strings anyway, and the reader of protobufjs is faster. */
 const SHORT_MAX = 12
 
 /** Nothing but ASCII, and no U+0000. */
@@ -112,10 +114,10 @@ function isPlain(bytes: Uint8Array, from: number, end: number): boolean {
   return true
 }
 
-/** The same text as an object that all agents share, for what nearly every one of them says and we keep. */
+/** The same text, as one string shared by all agents where it is one that nearly every agent sends. */
 export const shareText = (text: string): string => SHARED_TEXTS.get(text) ?? text
 
-/** What nearly every agent says, held once and not once for each of them. */
+/** Texts that nearly every agent sends, kept once and not once for each agent. */
 const SHARED_TEXTS: ReadonlyMap<string, string> = new Map(
   [
     ...[

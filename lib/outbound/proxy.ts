@@ -6,7 +6,10 @@ export interface OutboundProxy {
   port: number
   /** Whether the proxy itself is spoken to over TLS. */
   isTls: boolean
-  /** The header's whole value, from the user and password of its URL. */
+  /**
+   * The whole value of the Proxy-Authorization header, from the user and password in the proxy's URL; null without
+   * them.
+   */
   authorization: string | null
 }
 
@@ -27,7 +30,10 @@ interface Exemption {
   matches(host: string): boolean
 }
 
-/** Read the three values; an empty one is none. An error names the setting and never its value, which may hold a password. */
+/**
+ * Read the values of the three settings; an empty one means no proxy or no exemption. An error names the setting and
+ * not its value, which may hold a password.
+ */
 export function readProxySettings(values: {
   http: string
   https: string
@@ -98,7 +104,7 @@ function readExemption(entry: string): Exemption {
     const one = readNetwork(`${address}/${isIP(address) === 4 ? 32 : 128}`)
     return { port: isIP(entry) !== 0 ? '' : port, matches: one ?? (() => false) }
   }
-  // A name stands for itself and what lies below it, with a leading dot or without.
+  // A name stands for itself and its subdomains, with a leading dot or without.
   const name = address.toLowerCase().replace(/^\*?\./, '')
   return { port, matches: (host) => host === name || host.endsWith(`.${name}`) }
 }

@@ -15,8 +15,8 @@ export class TunnelFailure extends Error {
 }
 
 /**
- * A connection through a proxy to a host and port, which the proxy is asked for by `CONNECT` as they stand. The
- * caller speaks TLS over it. An aborted signal ends it at any time.
+ * Open a connection through a proxy to a host and port by `CONNECT`; the proxy gets both as they are given. The caller
+ * speaks TLS over it. An aborted signal ends it at any time. Throws `TunnelFailure`.
  */
 export async function openTunnel(
   proxy: OutboundProxy,
@@ -35,7 +35,7 @@ export async function openTunnel(
     socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`)
     const status = await readStatus(socket)
     if (status < 200 || status > 299) throw new TunnelFailure(`proxy-answered-${status}`)
-    // Whoever speaks over it sees it close; an error of its own that nobody hears would end the process.
+    // The caller sees the socket close. An error event without a listener would end the process.
     socket.on('error', () => undefined)
     return socket
   } catch (error) {
@@ -61,7 +61,7 @@ function connected(socket: Socket, event: 'connect' | 'secureConnect'): Promise<
   })
 }
 
-/** The status of the proxy's answer; whatever came after its empty line is put back. */
+/** The status of the proxy's answer; bytes after the empty line are put back into the socket. */
 function readStatus(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
     let answer = Buffer.alloc(0)

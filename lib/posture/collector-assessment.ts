@@ -9,7 +9,7 @@ import type {
   VersionStanding,
 } from '../wire/version-intelligence.ts'
 
-/** What the config that a workload should run is made of. */
+/** The components of the config that a workload should run. */
 export interface PostureConfig extends ConfigOutline {
   hash: string
 }
@@ -41,7 +41,7 @@ const GROUP_KEYS = [
 
 const CATEGORIES: readonly string[] = ['receivers', 'processors', 'exporters', 'extensions', 'connectors']
 
-/** The only issue in the local catalogue: older collectors mishandle remote config. */
+/** The only known issue: older collectors mishandle remote config. */
 const KNOWN_ISSUE = {
   code: 'collector_pre_0_80_remote_config_issue',
   severity: 'blocking',
@@ -60,7 +60,7 @@ export function groupOf(workload: Pick<PostureWorkload, 'labels' | 'fingerprintK
   return 'ungrouped'
 }
 
-/** How a workload's version stands to the recommended one. */
+/** How the version of a workload compares with the recommended one. */
 export function standingOf(workload: PostureWorkload, recommended: string): VersionStanding {
   if (workload.type !== 'collector') return 'not_applicable'
   const order = compareVersions(workload.version, recommended)
@@ -85,7 +85,7 @@ function requiredComponents(config: PostureConfig | null): CompatibilityRow['req
   }))
 }
 
-/** Used components whose category is reported and lacks them; one entry a path. */
+/** Components that the config uses and that a reported category does not have; one entry for each path. */
 function unsupportedComponents(workload: PostureWorkload): UnsupportedComponent[] {
   const { config, availableComponents: available } = workload
   if (config === null || available === null) return []
@@ -158,7 +158,7 @@ function blockingReasons(
 
 type Available = NonNullable<PostureWorkload['availableComponents']>
 type ShownComponents = CompatibilityRow['available_components']
-/** Workloads that report the same list share it, and what is shown of it. */
+/** By the reported list, what is shown of it: workloads that report the same list share both. */
 const shown = new WeakMap<Available, ShownComponents>()
 
 function reportedComponents({ availableComponents: available }: PostureWorkload): ShownComponents {

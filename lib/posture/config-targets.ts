@@ -11,7 +11,7 @@ import { findReportedConfig } from '../store/reported-configs.ts'
 import { inTurns } from '../turns.ts'
 import { clusterOf, environmentOf } from '../wire/labels.ts'
 
-/** The fleet as validation, plan, policy and diff look at it. */
+/** The fleet as validation, plan, policy and diff see it. */
 export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
   return {
     async find(workloadId) {
@@ -53,7 +53,10 @@ export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
 /** Workloads looked at in one turn of the event loop. */
 const LOOK_CHUNK = 500
 
-/** Whether a workload may be in this cluster, by any word that it or somebody says of it. Asked of the whole fleet. */
+/**
+ * Whether a workload may be in this cluster, by any trusted or reported label or fingerprint key. Called for every
+ * workload of the fleet.
+ */
 function isIn(cluster: string, { labels, trustedLabels, fingerprintKeys }: Workload): boolean {
   if (clusterOf(trustedLabels, {}).trim() === cluster) return true
   return CLUSTER_NAMES.some(
@@ -64,7 +67,7 @@ function isIn(cluster: string, { labels, trustedLabels, fingerprintKeys }: Workl
   )
 }
 
-/** The reported hash that most instances share; of several, the first in the order of texts. */
+/** The config hash that most instances report, with their number; of equally frequent ones the first in text order. */
 function commonHash(
   live: Iterable<{ reportedConfigHash: string }>,
 ): { hash: string; instanceCount: number } | null {
@@ -111,7 +114,7 @@ function toPeer(workload: Workload): FleetPeer {
   }
 }
 
-/** Of the labels only what a blast radius looks at: thousands of these go to a thread. */
+/** A peer with only those labels that a blast radius looks at, because thousands of them are sent to a thread. */
 function toNeighbour(workload: Workload): FleetPeer {
   const { labels, fingerprintKeys, ...peer } = toPeer(workload)
   return { ...peer, labels: pickShown(labels), fingerprintKeys: pickShown(fingerprintKeys) }
@@ -123,7 +126,10 @@ function pickShown(labels: FleetPeer['labels']): FleetPeer['labels'] {
   return shown
 }
 
-/** What operators set stands above what agents say; environment and cluster are named here as everywhere in the product. */
+/**
+ * Labels of operators override those of agents. Environment and cluster stand under one key each, whichever of the keys
+ * for them operators or agents use.
+ */
 function labelsOf({ labels, trustedLabels }: Workload): FleetPeer['labels'] {
   const environment = environmentOf(trustedLabels, labels)
   const cluster = clusterOf(trustedLabels, labels)

@@ -5,7 +5,7 @@ import { assignmentOf } from '../fleet/state/state.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
 
-/** What of a revision everybody may see in an overview. */
+/** The fields of a revision that everybody may see in the overview. */
 const SHOWN = [
   'workload_id',
   'config_id',
@@ -40,7 +40,7 @@ export function toDriftCollector(
   alerts: { hasDriftAlert: boolean; hasVersionAlert: boolean; isVersionOutdated: boolean },
 ): DriftCollector {
   const push = workload.newestPush
-  // Stages take as long as they were told to; a rollout in progress is not a push that hangs.
+  // A rollout takes as long as its stages; while it runs the push is not pending too long.
   const isOpen = push?.status === 'pending' && push.phase !== 'superseded' && push.phase !== 'aborted'
   return {
     id: workload.id,

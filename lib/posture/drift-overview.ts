@@ -3,7 +3,7 @@ import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
 import { environmentOf } from '../wire/labels.ts'
 
-/** One collector that is not archived, as far as drift matters. */
+/** What the overview needs of one collector that is not archived. */
 export interface DriftCollector {
   id: string
   displayName: string
@@ -14,19 +14,23 @@ export interface DriftCollector {
   activeHash: string | null
   newestPush: {
     hash: string
-    /** Still undecided, and neither superseded nor aborted. */
+    /** Still undecided, neither superseded nor aborted, and not a rollout in progress. */
     isPending: boolean
     submittedAt: Date
     sentAt: Date | null
-    /** What may be shown of it to everybody: no content, operator, error texts or instances. */
+    /** The fields that everybody may see: no content, operator, error texts or instances. */
     record: NonNullable<DriftItem['last_push']>
   } | null
   /**
-   * The live instances that can take a config: what each runs ('' when it has not said), whether it has to run its
-   * assigned config and can say so, and whether it does not (`lib/fleet/decide/drift.ts`).
+   * The live instances that can take a config. `hash`: what it runs, empty where it has not said; `isHeld`: it has to
+   * run its assigned config and can report that; `isDrifted`: it is held and runs something else
+   * (`lib/fleet/decide/drift.ts`).
    */
   instances: readonly { hash: string; isHeld: boolean; isDrifted: boolean }[]
-  /** The hash of the last status the workload reported, for when nothing lives; empty when there is none. */
+  /**
+   * The hash in the last remote config status of the workload, used while no instance is live; empty when there is
+   * none.
+   */
   reportedHash: string
   availableComponents: Readonly<Record<string, readonly string[]>> | null
   hasDriftAlert: boolean
@@ -38,7 +42,7 @@ export interface DriftCollector {
 export const PENDING_TOO_LONG_MS = 15 * 60_000
 
 const UNKNOWN_ENV = 'unknown'
-/** Collectors looked at before others get their turn. */
+/** How many collectors are looked at before other work gets a turn. */
 const CHUNK = 500
 
 /** The facts of one collector that status, reasons, summary and order are made from. */
@@ -69,7 +73,7 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     effective,
     isUnsupported: !collector.acceptsRemoteConfig,
     isMissing: expected !== null && effective.length === 0,
-    // What cannot be compared with the others' does not differ from them.
+    // Only instances that are held to their config, and have said what they run, can differ from each other.
     isMixed: new Set(held.map(({ hash }) => hash).filter((hash) => hash !== '')).size > 1,
     isDrifted: collector.instances.some((instance) => instance.isDrifted),
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
@@ -80,7 +84,7 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
   }
 }
 
-/** The environments in which not all collectors are in the same state of config. */
+/** The environments whose collectors differ in their expected or effective configs. */
 async function mixedGroups(all: readonly Facts[]): Promise<Set<string>> {
   const states = new Map<string, Set<string>>()
   for await (const piece of inTurns(all, CHUNK))
@@ -92,7 +96,7 @@ async function mixedGroups(all: readonly Facts[]): Promise<Set<string>> {
   return new Set([...states].filter(([, group]) => group.size > 1).map(([env]) => env))
 }
 
-/** Everything that holds, in the order that decides about the status. */
+/** All statuses that hold; the first one is the status of the collector. */
 function statusesOf(facts: Facts): DriftStatus[] {
   const holds: [boolean, DriftStatus][] = [
     [facts.isUnsupported, 'remote_config_unsupported'],
@@ -105,8 +109,8 @@ function statusesOf(facts: Facts): DriftStatus[] {
 }
 
 /**
- * What can be done about it, and where. Nobody can push once more what is active already, nor tell the page to look
- * away, so neither is named.
+ * The actions that the page shows, all of them disabled with the place where they can be done. Pushing the active
+ * config again and ignoring drift are not possible, so neither is listed.
  */
 function actionsOf(facts: Facts): DriftItem['actions'] {
   const off = (reason: string) => ({ enabled: false, reason })
@@ -120,7 +124,8 @@ function actionsOf(facts: Facts): DriftItem['actions'] {
 
 function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, now: Date): DriftItem {
   const statuses = statusesOf(facts)
-  // Nothing is assigned any more that it could differ from, and yet it runs what failed.
+  // Instances that still run the config of a failed push, and to which nothing is assigned any more, do not count as
+  // drifted.
   const runsFailed = (collector.newestPush?.record.aftermath?.running_count ?? 0) > 0
   const others: [boolean, string][] = [
     [runsFailed, 'runs_failed_config'],
@@ -176,7 +181,7 @@ async function sortItems(items: readonly DriftItem[]): Promise<DriftItem[]> {
   return sorted.map(({ item }) => item)
 }
 
-/** Which collectors do not run what they should, worst first. */
+/** The drift overview: all collectors, those that do not run what they should first. */
 export async function buildDriftOverview(
   collectors: readonly DriftCollector[],
   now: Date,

@@ -3,7 +3,7 @@ import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
 import type { PushPreview, PushPreviewBucket } from '../wire/pushes.ts'
 import type { Selector } from '../wire/selectors.ts'
 
-/** One workload that is not archived, as far as a preview cares. */
+/** What a preview needs of one workload that is not archived. */
 export interface PreviewedWorkload extends SelectableWorkload {
   id: string
   displayName: string
@@ -11,7 +11,10 @@ export interface PreviewedWorkload extends SelectableWorkload {
   lastSeenAt: Date
 }
 
-/** What a preview is asked. `faultOf` says why a workload could not run the given config; null when it can. */
+/**
+ * What to preview. `faultOf` says why a workload could not run the given config; null when it can, or no config is
+ * given.
+ */
 export interface PreviewRequest<W extends PreviewedWorkload> {
   groupId: string | null
   selector: Selector
@@ -30,7 +33,7 @@ function judge<W extends PreviewedWorkload>(
   return fault === null ? { bucket: 'remote_config_capable' } : { bucket: 'incompatible', reason: fault }
 }
 
-/** Whom a selector reaches, and who of them could be pushed to. */
+/** Which workloads a selector selects, and which of them could be pushed to. */
 export function previewPush<W extends PreviewedWorkload>(
   workloads: readonly W[],
   request: PreviewRequest<W>,

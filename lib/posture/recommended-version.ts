@@ -4,8 +4,8 @@ import { findSetting, removeSetting, type StoredSetting, storeSetting } from '..
 const NAME = 'recommended_version'
 
 /**
- * The version that the fleet is measured by: the stored one, else the minimum that the environment sets. The one
- * place that says it, for the fleet's marks, the alerts, the versions, the drift and the reports.
+ * The version that agents are compared with: the stored one, else `MIN_AGENT_VERSION`. Marks of the fleet, alerts,
+ * versions, drift and reports all take it from here.
  */
 export class RecommendedVersion {
   readonly #fallback: string
@@ -16,7 +16,7 @@ export class RecommendedVersion {
     this.#fallback = fallback.trim()
   }
 
-  /** Empty when nobody recommends one. */
+  /** The recommended version; empty when there is none. */
   get version(): string {
     return this.#stored?.value ?? this.#fallback
   }
@@ -25,7 +25,7 @@ export class RecommendedVersion {
     return this.#stored
   }
 
-  /** Read what is stored; one after the other, so that the last to begin is what stays. */
+  /** Read the stored setting. Reads run one after the other, so that the result of the last call stays. */
   load(db: Db): Promise<void> {
     const read = this.#reading.then(async () => {
       this.#stored = await findSetting(db, NAME)

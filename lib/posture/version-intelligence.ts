@@ -4,7 +4,7 @@ import { inTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { CompatibilityRow, VersionIntelligence } from '../wire/version-intelligence.ts'
 import { type Assessment, groupOf, type PostureWorkload, standingOf } from './collector-assessment.ts'
 
-/** Collectors looked at before others get their turn. */
+/** How many collectors are looked at before other work gets a turn. */
 const CHUNK = 500
 
 type Cells = Map<string, VersionIntelligence['version_matrix'][number]>

@@ -1,5 +1,6 @@
 import { redactText } from './redact.ts'
 
+/** The causes that an error text of an agent is classified into. */
 export const AGENT_ERROR_CAUSES = [
   'agent_exited',
   'apply_timeout',
@@ -26,15 +27,17 @@ export type AgentErrorCause = (typeof AGENT_ERROR_CAUSES)[number]
 /** What may be kept of an agent's error text. */
 export interface AgentError {
   cause: AgentErrorCause
-  /** One of a fixed set of texts, for everyone. */
+  /** One of a fixed set of texts, which everybody may see. */
   title: string
   severity: 'high' | 'medium'
   retryable: boolean
   /**
-   * For everyone: `exit_code`, `yaml_line` and `port` hold digits, `component_type` a type without its name.
+   * Everybody may see them: `exit_code`, `yaml_line` and `port` hold digits, `component_type` a type without its name.
    */
   parameters: Readonly<Record<string, string>>
-  /** The agent's own words without secrets, at most 1,000 characters; only with `config:read_content`. */
+  /**
+   * The agent's own text without secrets, at most `AGENT_ERROR_TEXT_MAX` code points; only for `config:read_content`.
+   */
   text: string
 }
 
@@ -54,7 +57,7 @@ const rule = (cause: AgentErrorCause, title: string, pattern: RegExp, retryable 
   pattern,
 })
 
-/** The first rule whose words occur decides; the more telling ones come first. */
+/** The first rule whose pattern is found decides; the more specific rules come first. */
 const RULES: readonly Rule[] = [
   rule(
     'port_in_use',
@@ -145,12 +148,15 @@ const UNKNOWN = {
 
 /** Longest text that is kept, in code points. */
 export const AGENT_ERROR_TEXT_MAX = 1_000
-/** What is looked at: more than is kept, so that masking does not depend on where the cut falls. */
+/**
+ * How much of a text is looked at, in UTF-16 units: more than is kept, so that masking does not depend on where the cut
+ * falls.
+ */
 const LOOKED_AT_MAX = 4_000
 
 /**
- * What may be kept, shown and grouped by of the error text of an agent or of one of its components; the text itself
- * only where somebody may see it.
+ * Classify the error text of an agent or of one of its components: the cause and what else may be kept and shown. The
+ * text itself is included unless `withText` is false.
  */
 export function classifyAgentError(raw: string, { withText } = { withText: true }): AgentError {
   const seen = raw.slice(0, LOOKED_AT_MAX).replace(/\p{Cs}/gu, '')
@@ -180,13 +186,13 @@ function parametersOf(text: string): Record<string, string> {
   return parameters
 }
 
-/** As collectors write it: `service::pipelines::traces: …`, with what is wrong behind the last name. */
+/** A path as collectors write it: `service::pipelines::traces: …`, with the error behind the last name. */
 const PATH = /\b(?:receivers|processors|exporters|connectors|extensions|service)(?:::[^\s"':]{1,128}){1,16}/
-/** `'exporters' error reading configuration for "otlp/eu": …`, and the same of a type that it does not have. */
+/** `'exporters' error reading configuration for "otlp/eu": …`, and the like for an unknown type. */
 const READ_PATH =
   /'(receivers|processors|exporters|connectors|extensions)' (?:error reading configuration for|unknown type: "[^"]{1,128}" for id:) "([^"]{1,128})"/
 
-/** What of a config an agent's kept text is about, such as `exporters.otlp/eu`; empty where it names nothing. */
+/** The path in the config that a kept error text is about, such as `exporters.otlp/eu`; empty where it names none. */
 export function pathOfAgentError(text: string): string {
   const read = READ_PATH.exec(text)
   if (read !== null) return `${read[1]}.${read[2]}`
@@ -194,7 +200,7 @@ export function pathOfAgentError(text: string): string {
 }
 
 function cut(text: string): string {
-  // Two code units more than twice as many hold at least one code point too many, if there is one.
+  // A code point has at most two code units, so this much holds one code point too many if the text has one.
   const points = [...text.slice(0, AGENT_ERROR_TEXT_MAX * 2 + 2)]
   return points.length > AGENT_ERROR_TEXT_MAX
     ? `${points.slice(0, AGENT_ERROR_TEXT_MAX - 1).join('')}…`

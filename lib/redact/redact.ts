@@ -25,7 +25,7 @@ const SECRET_NAMES = new Set([
   'sig',
 ])
 
-/** Parents whose values are secret whatever their own names: one cannot know what a header carries. */
+/** Parents below which every value is secret, because nobody can know what a header carries. */
 const SECRET_PARENTS = new Set(['headers', 'additional_headers', 'metadata_headers', 'required_header'])
 
 /** Whether a name, such as a key or a query parameter, says that its value is secret. */
@@ -47,7 +47,7 @@ function isCamelSecret(name: string): boolean {
   return /(api|access|account|license|private|shared|signing)key/.test(joined)
 }
 
-/** What the last keys were judged to be: a config has a few dozen of them, thousands of times. */
+/** The answers of `isSecretKey` for the last keys: a config has a few dozen keys, thousands of times. */
 const judgedKeys = new Map<string, boolean>()
 const JUDGED_KEYS_MAX = 2_000
 const JUDGED_LENGTH_MAX = 64
@@ -79,7 +79,7 @@ const isSecretPair = (parent: string, key: string) => /^keys?$/i.test(key) && is
  */
 const PEM = /-----BEGIN [A-Z0-9 ]{0,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g
 const SCHEME_TOKEN = /\b(bearer|basic|apikey|api-key|digest|negotiate|token)(\s+)[A-Za-z0-9._~+/=-]{6,}/gi
-/** `eyJ` is `{"` in Base64: whatever goes on with it is a token, or the beginning of one. */
+/** `eyJ` is `{"` in Base64: a text that begins so is a token, or the beginning of one. */
 const JWT = /\beyJ[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,2}/g
 /** Keys of well-known services, which their fixed prefixes give away. */
 const KNOWN_TOKEN =
@@ -87,15 +87,15 @@ const KNOWN_TOKEN =
 /** `xoxb-` and ten characters. */
 const KNOWN_TOKEN_LENGTH_MIN = 15
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
-/** What stands before an `@`, from the last character that can stand in no name and no password. */
+/** The text before an `@`, from the last character that cannot be part of a name or password. */
 const BEFORE_AT = /(?<![^\s"'@/])[^\s"'@/]+@(?=[A-Za-z0-9[])/g
 /** Also `user:pass@tcp(host)`, as database drivers write it. */
 const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
 const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
 const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
-/** Between a name and its value. */
+/** What stands between a name and its value. */
 const ASSIGNMENT = /(?<=[A-Za-z0-9_.-])["']?\s*(?:=>|[:=])\s*/g
-/** A flag and the word behind it that is none itself. */
+/** A flag and the word behind it that is not a flag itself. */
 const FLAG =
   /(?<![A-Za-z0-9_.-])(--?([A-Za-z][A-Za-z0-9_.-]{1,80})(?:\s{1,4}|["'],?\s{0,4}|,\s{1,4})["']?)[^\s"',-][^\s"',]*/g
 const NAME_CHARACTER = /[A-Za-z0-9_.-]/
@@ -111,12 +111,12 @@ export function redactText(text: string): string {
   return redactSecrets(text).replace(E_MAIL, MASK)
 }
 
-/** The same with e-mail addresses left in, which say whom to ask. */
+/** The same with e-mail addresses left in, where they say whom to ask. */
 export function redactSecrets(text: string): string {
   return redactFlags(replaceAssigned(redactAddresses(redactTokens(text)), MASK))
 }
 
-/** `--password x` of a command line, also as a list of quoted words. */
+/** Mask the value of `--password x` in a command line, also as a list of quoted words. */
 function redactFlags(text: string): string {
   if (!text.includes('-')) return text
   return text.replace(FLAG, (whole, before: string, name: string) =>
@@ -167,7 +167,7 @@ function valueEnd(text: string, from: number): number {
   return from + word.exec(text)![0].length
 }
 
-/** Most texts of a config are short words: a pattern is only tried where it could be found at all. */
+/** Mask tokens and keys. Most texts of a config are short words, so a pattern is tried only where it could match. */
 function redactTokens(text: string): string {
   let clean = text
   if (text.includes('-----BEGIN')) clean = clean.replace(PEM, MASK)
@@ -176,7 +176,7 @@ function redactTokens(text: string): string {
   return text.length < KNOWN_TOKEN_LENGTH_MIN ? clean : clean.replace(KNOWN_TOKEN, MASK)
 }
 
-/** URLs without what is secret in them, and credentials that stand before a host. */
+/** Take secrets out of URLs, and credentials that stand before a host. */
 function redactAddresses(text: string): string {
   const clean = text.includes('://') ? text.replace(URL_LIKE, (url) => redactUrl(url)) : text
   return clean.includes('@') ? clean.replace(BEFORE_AT, redactBeforeAt) : clean
@@ -184,7 +184,7 @@ function redactAddresses(text: string): string {
 
 /** `(user:pass@` without what stands behind the bracket. */
 function redactBeforeAt(stretch: string, offset: number, text: string): string {
-  // Behind a slash stands a path or a host.
+  // Behind a slash there is a path or a host, so credentials cannot begin there.
   const isInside = offset > 0 && '/@'.includes(text[offset - 1]!)
   const found = (isInside ? INNER_NAME_AND_PASSWORD : NAME_AND_PASSWORD).exec(stretch)
   if (found === null) return stretch
@@ -192,7 +192,10 @@ function redactBeforeAt(stretch: string, offset: number, text: string): string {
   return `${stretch.slice(0, start)}${MASK}@`
 }
 
-/** A URL without user information and fragment, with the values of secret query parameters masked. */
+/**
+ * A URL without user information and fragment, with the values of secret query parameters masked and the parameters
+ * sorted.
+ */
 export function redactUrl(url: string): string {
   const authority = url.indexOf('://') + 3
   const end = indexOfAny(url, '/?#', authority)
@@ -233,8 +236,8 @@ export function redactString(value: string): string {
 }
 
 /**
- * A value of a config that may be shown. Keys stay; everything below a secret key is masked, mappings and
- * lists as a whole, so that not even their shape tells anything. `keys` is the path that leads to the value.
+ * A value of a config that may be shown. `keys` is the path that leads to it: where the path is secret, the whole value
+ * is masked. Below a secret key inside the value, scalars and lists are masked and the keys of mappings stay.
  */
 export function redactValue(value: ConfigValue, keys: readonly string[] = []): ConfigValue {
   if (isSecretPath(keys)) return value === null ? null : MASK
@@ -254,7 +257,7 @@ function redactBelow(value: ConfigValue, parent: string): ConfigValue {
   return isNamedSecret(value) ? maskValues(redacted) : redacted
 }
 
-/** Whether a whole sub-tree holds a secret somewhere. */
+/** Whether there is a secret key anywhere below a value; `parent` is the key of the value itself. */
 export function holdsSecretKey(value: ConfigValue | undefined, parent = ''): boolean {
   if (Array.isArray(value)) return value.some((entry) => holdsSecretKey(entry, parent))
   if (!isObject(value)) return false
@@ -263,7 +266,7 @@ export function holdsSecretKey(value: ConfigValue | undefined, parent = ''): boo
   )
 }
 
-/** Keys stay visible; what they hold does not. */
+/** Mask every value and keep the keys. */
 function maskDeep(value: ConfigValue): ConfigValue {
   if (isObject(value)) {
     const masked = emptyObject()
@@ -273,7 +276,7 @@ function maskDeep(value: ConfigValue): ConfigValue {
   return value === null ? null : MASK
 }
 
-/** Entries such as `{key: api_key, value: …}`, which actions and header lists are made of. */
+/** Whether an entry names a secret, such as `{key: api_key, value: …}` in lists of actions and headers. */
 function isNamedSecret(entry: ConfigObject): boolean {
   const name = entry['key'] ?? entry['name']
   return typeof name === 'string' && isSecretName(name) && 'value' in entry

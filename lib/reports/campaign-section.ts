@@ -8,7 +8,7 @@ import type {
 import type { FactValue } from '../wire/reports.ts'
 import { type ItemDraft, toOptionalTime, toTime, userRef } from './section-items.ts'
 
-/** The pack's form has whole numbers only; any other is said as a text. */
+/** The canonical form of a pack has whole numbers only; any other number becomes a text. */
 const whole = (value: number): number | string => (Number.isSafeInteger(value) ? value : String(value))
 
 function wholes(values: Readonly<Record<string, number | undefined>>): Record<string, FactValue> {
@@ -21,7 +21,10 @@ function wholes(values: Readonly<Record<string, number | undefined>>): Record<st
 const sayApprovals = (approvals: readonly ReportApproval[]): FactValue =>
   approvals.map(({ byId, at, comment }) => ({ by: userRef(byId), at, comment }))
 
-/** Each wave with its size as planned, when it began and ended, and how its targets stand; without an end while one is open. */
+/**
+ * Each wave with its planned size, when it began and ended, and how many targets are in each state; an open wave has no
+ * end.
+ */
 function sayWaves({ plan, waveStates }: CampaignReportRow): FactValue {
   const last = Math.max(-1, ...waveStates.map(({ wave }) => wave))
   const count = Math.max(plan?.waves.length ?? 0, last + 1)
@@ -50,7 +53,7 @@ function sayWindows(row: CampaignReportRow): FactValue {
   }))
 }
 
-/** What the plan came to. */
+/** The facts of the plan of a campaign; none before it is planned. */
 function planFacts({ plan }: CampaignReportRow): Record<string, FactValue> {
   if (plan === null) return {}
   return {
@@ -109,12 +112,12 @@ export function draftCampaign(row: CampaignReportRow): ItemDraft {
       close_comment: row.closeComment,
       ended_at: toOptionalTime(row.endedAt),
     },
-    // Those who decided are stored with their addresses.
+    // The e-mail addresses of those who decided are left out.
     hasRemoved: true,
   }
 }
 
-/** A version of a fleet config that reached workloads by itself: who allowed it, and how it stands. */
+/** A version of a fleet config that applied by itself: who allowed it, and how it stands. */
 export function draftAutoApply(row: AutoApplyReportRow): ItemDraft {
   const name = `${row.fleetConfigName} ${row.number}`
   const sentence = row.hold === null ? null : sayStop(row.hold)
@@ -158,7 +161,7 @@ export function draftAutoApply(row: AutoApplyReportRow): ItemDraft {
 
 const BAD_STATES = new Set(['failed', 'no_answer', 'rollback_failed'])
 
-/** What became of one workload. Its name is the one that it had then: it may be gone. */
+/** What became of one target. `workloadName` is the name that it had then: the workload may be gone. */
 export function draftCampaignTarget(row: CampaignTargetRow): ItemDraft {
   const ofCampaign = row.kind === 'campaign'
   const by = ofCampaign ? `campaign "${row.parentName}"` : `"${row.parentName}" by itself`

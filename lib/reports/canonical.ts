@@ -32,7 +32,10 @@ export type CanonicalShape =
 const VALUE: CanonicalShape = { kind: 'value' }
 const list = (of: CanonicalShape): CanonicalShape => ({ kind: 'list', of })
 
-/** A record of plain values, but for those fields that have a shape of their own. */
+/**
+ * A record with these fields, separated by blanks; `?` marks a field that is left out when empty. A field is a plain
+ * value unless `shapes` has a shape for it.
+ */
 function record(names: string, shapes: Record<string, CanonicalShape> = {}): CanonicalShape {
   const fields = names.split(' ').map((entry) => {
     const name = entry.replace('?', '')
@@ -74,10 +77,10 @@ const PACK = record(
 
 const INPUTS = record('request sections workload_ids', { request: REQUEST, sections: list(SECTION) })
 
-/** The shapes that have names of their own, for tests and the verifier. */
+/** The shapes that tests and the verifier use. */
 export const CANONICAL_SHAPES = { inputs: INPUTS, item: ITEM, pack: PACK, request: REQUEST }
 
-/** Section that is left out of `inputs_hash`. */
+/** The section that is left out of `inputs_hash`. */
 export const AUDIT_SECTION_ID = 'audit_verification'
 
 const SURROGATE = /[\ud800-\udfff]/
@@ -109,7 +112,7 @@ const PLAIN = /^[ !#-%'-;=?-[\]-~]*$/
 export function canonicalString(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`
   if (!NEEDS_MORE.test(text)) return JSON.stringify(text)
-  // JSON.stringify would write the half of a pair as its own number.
+  // JSON.stringify would write a lone surrogate as an escape of its own code, and not as `\ufffd`.
   const wellFormed = text.replace(/\p{Surrogate}/gu, '\uFFFD')
   const quoted = JSON.stringify(wellFormed).replace(/[<>&\u2028\u2029]/g, (found) => ESCAPED[found]!)
   return wellFormed === text ? quoted : quoted.replaceAll('\uFFFD', '\\ufffd')
@@ -161,7 +164,7 @@ export function canonicalHash(value: unknown, shape: CanonicalShape): string {
 
 const CHUNK_CHARACTERS = 262_144
 
-/** A section as chunks of bytes, so that a long one is never one text. */
+/** The canonical bytes of a section, in chunks, so that a long section is never one text. */
 export interface EncodedSection {
   id: string
   chunks: readonly Uint8Array<ArrayBuffer>[]
@@ -181,7 +184,7 @@ export function encodeSection(section: EvidenceSection): EncodedSection {
   return { id: section.id, chunks }
 }
 
-/** A pack without what is made of its bytes. */
+/** A pack without its sections and without what is computed from its bytes. */
 export type UnsignedPack = Omit<EvidencePack, 'inputs_hash' | 'report_hash' | 'signatures' | 'sections'>
 
 function updateWithSections(hash: Hash, sections: readonly EncodedSection[]): void {

@@ -17,8 +17,9 @@ export const CSV_COLUMNS = [
 ] as const
 
 /**
- * Where a program that opens the file could see a formula begin: at a cell's start, or behind what some of them take
- * for the end of a cell or line inside quotes; spaces before it do not help. Also the wide forms of the four signs.
+ * Where a spreadsheet that opens the file could see a formula begin: at the start of a cell, or behind what some
+ * spreadsheets take for the end of a cell or line inside quotes, also with spaces before it. Includes the full-width
+ * forms of `=`, `+`, `-` and `@`.
  */
 const FORMULA_START =
   /(?<![\s\u0000-\u001f\u00a0\u200b\u2060\ufeff])[\s\u0000-\u001f\u00a0\u200b\u2060\ufeff]*(?=[=+\-@|%\uff1d\uff0b\uff0d\uff20])/g

@@ -4,7 +4,7 @@ import { type ItemDraft, removedText, toOptionalTime, toTime, userRef } from './
 
 const SHORT_HASH = 12
 
-/** What history and current config say alike about a push and how far it got. */
+/** The facts that config history and current config share: a push and how far it got. */
 function pushFacts(row: PushRow): Record<string, FactValue> {
   const [p50, p90, p99, p100] = row.convergedMs
   return {
@@ -103,7 +103,7 @@ export function draftPlan(row: PlanRow, workload: string): ItemDraft {
       break_glass_reason: row.breakGlassReason,
     },
     contentHash: row.draftHash,
-    // Requester and approver are stored with their addresses.
+    // The e-mail addresses of requester and approver are left out.
     hasRemoved: true,
   }
 }

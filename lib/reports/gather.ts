@@ -41,11 +41,11 @@ export interface GatheredMaterial {
   rest: Omit<Material, PageKind>
 }
 
-/** Rows of one statement, and of one page; small enough that no step holds the event loop. */
+/** Rows read by one statement, and rows in one page; small enough that no step blocks the event loop. */
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_PAGE = 250
 const WORKLOADS_PER_STATEMENT = 200
-/** Campaigns of one report, the newest; as many again that applied by themselves. */
+/** The most campaigns in one report, and the most versions that applied by themselves; the newest are kept. */
 const CAMPAIGNS_MAX = 10_000
 
 interface DatedKind {
@@ -111,7 +111,7 @@ export async function gatherMaterial(
   const pages = new Pages()
   for (const ids of slicesOf(workloadIds, WORKLOADS_PER_STATEMENT)) {
     await pages.add('workloads', await listReportWorkloads(db, ids))
-    // What is current has no period: it is how things stand.
+    // The current config does not depend on the period.
     if (include.current_config)
       await pages.add<PushRow>(
         'currentPushes',
@@ -139,7 +139,7 @@ export async function gatherMaterial(
   }
 }
 
-/** Read the dated sections, no more rows of all together than there is room for in any format. */
+/** Read the dated sections, all together no more rows than `ROW_LIMITS.json`, which no other format exceeds. */
 async function gatherDated(
   db: Db,
   workloadIds: readonly string[],
@@ -150,7 +150,7 @@ async function gatherDated(
   const kinds = DATED.filter((kind) => kind.isIncluded(request.include))
   const counted = []
   for (const kind of kinds) {
-    // What campaigns did outlives the workloads: of the whole fleet, those that are gone are part.
+    // Campaigns also changed workloads that are deleted by now: a report of the whole fleet includes those.
     const isWider = kind.section === 'campaigns' && request.scope.whole_fleet
     const ids = isWider ? await listTargetedWorkloads(db, period) : workloadIds
     const counts = await kind.count(db, ids, period)
@@ -163,7 +163,8 @@ async function gatherDated(
   const extents: Partial<Record<DatedSection, ReadExtent>> = {}
   for (const { kind, ids: all, counts, total } of counted) {
     const cap = total <= sectionCap ? Number.POSITIVE_INFINITY : fairCap([...counts.values()], sectionCap)
-    // At least one of each, should there be more workloads than rows; the limits proper are those of the pack.
+    // At least one row of each workload, also where there are more workloads than rows; `assemblePack` applies the
+    // exact limits.
     const perWorkload = Number.isFinite(cap) ? Math.max(1, cap) : null
     extents[kind.section] = { total, perWorkload }
     const present = all.filter((id) => counts.has(id))
@@ -173,7 +174,7 @@ async function gatherDated(
   return extents
 }
 
-/** Read the campaigns themselves, and what applied by itself; null stands for those of all workloads. */
+/** Read the campaigns, and the versions that applied by themselves; `workloadIds` null stands for all workloads. */
 async function gatherCampaigns(
   db: Db,
   workloadIds: readonly string[] | null,

@@ -3,14 +3,15 @@ import type { EncodedSection } from './canonical.ts'
 import type { GatheredMaterial } from './gather.ts'
 import type { PackFrame } from './pack.ts'
 
-/** A pack but for its sections, which are bytes by then. */
+/** A pack without its sections, which are canonical bytes by then. */
 export type FramedPack = Omit<EvidencePack, 'sections'>
 
-/** What the report thread does: make a pack of rows, or a document of a pack's canonical bytes. */
+/** A job of the report thread: make a pack from rows, or a document from the canonical bytes of a pack. */
 export type ReportJob =
   | ({ kind: 'assemble'; frame: PackFrame } & GatheredMaterial)
   | { kind: 'render'; format: ReportFormat; chunks: Uint8Array<ArrayBuffer>[] }
 
+/** What the report thread answers. */
 export type ReportJobResult =
   | { kind: 'assembled'; frame: FramedPack; sections: EncodedSection[] }
   | { kind: 'rendered'; chunks: Uint8Array<ArrayBuffer>[] }

@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts'
 import { encodePack } from './canonical.ts'
 import type { FinishedPack } from './produce.ts'
 
-/** How long a pack that was previewed can be had in the other formats. */
+/** How long a previewed pack is kept for download in other formats. */
 export const KEPT_MS = 600_000
-/** A larger pack is not kept: it might not fit the rows of every format either. */
+/** A larger pack is not kept: it might have more rows than another format has room for. */
 const PACK_BYTES_MAX = 3 * 1_048_576
-/** All that are kept together; the one made first goes. */
+/** The most bytes of all kept packs together; the oldest ones are dropped. */
 const BYTES_MAX = 24 * 1_048_576
 
 interface Kept {
@@ -15,7 +15,7 @@ interface Kept {
   untilMs: number
 }
 
-/** The packs that were previewed a moment ago, so that what is downloaded is what was read. */
+/** Packs that were previewed lately, so that a download is the pack that was read. */
 export class KeptPacks {
   readonly #clock: Clock
   readonly #byKey = new Map<string, Kept>()
@@ -25,7 +25,7 @@ export class KeptPacks {
     this.#clock = clock
   }
 
-  /** Keep a pack for whoever asked for it. */
+  /** Keep a pack for the user who asked for it. */
   keep(userId: string, pack: FinishedPack): void {
     const chunks = encodePack(pack.frame, pack.sections)
     const bytes = chunks.reduce((sum, { length }) => sum + length, 0)
@@ -37,7 +37,7 @@ export class KeptPacks {
     this.#trim()
   }
 
-  /** A copy of a pack that the same user previewed, to be rendered; null when it is not kept any more. */
+  /** A copy of a pack that the same user previewed, because rendering uses it up; null when it is not kept any more. */
   find(userId: string, reportHash: string): FinishedPack | null {
     this.#trim()
     const kept = this.#byKey.get(keyOf(userId, reportHash))
@@ -49,12 +49,15 @@ export class KeptPacks {
     }
   }
 
-  /** How much is kept now. */
+  /** Bytes of all kept packs. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Older ones come first: none is put back into its place. */
+  /**
+   * Drop packs that are too old or too many. The map has the oldest first, because a pack that is kept again moves to
+   * the end.
+   */
   #trim(): void {
     const now = this.#clock.monotonicMs()
     for (const [key, { untilMs }] of this.#byKey) {

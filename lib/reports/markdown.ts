@@ -19,12 +19,13 @@ export function codeSpan(text: string): string {
   const runs = visible.match(/`+/g) ?? []
   const longest = runs.reduce((max, run) => Math.max(max, run.length), 0)
   const fence = '`'.repeat(longest + 1)
-  // A span strips one space on each side where it has both; these keep a backtick off the fence, or an end's space.
+  // Markdown strips one space on each side of a code span that has both; these spaces keep a backtick apart from the
+  // fence, and preserve spaces at the ends.
   const isPadded = longest > 0 || visible === '' || (/^ /.test(visible) && / $/.test(visible))
   return isPadded ? `${fence} ${visible} ${fence}` : `${fence}${visible}${fence}`
 }
 
-// Underscores inside a word mean nothing, so names of ours stay as they are.
+// Underscores inside a word have no meaning in Markdown, so our own names need no escape.
 const keyText = (key: string) => (/^[a-z0-9]+(_[a-z0-9]+)*$/.test(key) ? key : escapeMarkdown(key))
 
 function itemLines(item: EvidenceItem): string {

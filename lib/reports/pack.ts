@@ -8,24 +8,25 @@ import { fairCap, keepWithin, ROW_LIMITS } from './row-limits.ts'
 import type { BuiltItem, BuiltSection } from './section-items.ts'
 import { buildSections } from './sections.ts'
 
-/** What a pack is made for; it decides how many rows there is room for. */
+/** The format that a pack is made for; it decides how many rows there is room for. */
 export type PackTarget = keyof typeof ROW_LIMITS
 
+/** What the verifier of an edition found in the audit chain. */
 export type SignedAudit = NonNullable<EvidencePack['signed_audit']>
 type Warning = NonNullable<EvidencePack['warnings']>[number]
 
-/** Everything about a report but its rows. */
+/** Everything that goes into a pack except its rows. */
 export interface PackFrame {
   request: NormalRequest
   target: PackTarget
   /** RFC 3339 in UTC. */
   generatedAt: string
   signedAudit: SignedAudit | null
-  /** Null where nothing was ever audited. */
+  /** Null while the audit log is empty. */
   auditHead: EvidencePack['audit_head'] | null
 }
 
-/** A pack that is only waiting for its signature. */
+/** A pack that is complete but for its signature. */
 export interface AssembledPack {
   frame: UnsignedPack & { inputs_hash: string; report_hash: string }
   sections: EncodedSection[]
@@ -72,7 +73,7 @@ function truncation(sectionId: string, kept: number, total: number, target: Pack
   }
 }
 
-/** Sections of which not everything was read in the first place. */
+/** Warnings for the sections of which not all rows were read from the database. */
 function readWarnings(material: Material, built: readonly BuiltSection[]): Warning[] {
   return built.flatMap(({ id, items }) => {
     const extent = material.extents[id as keyof Material['extents']]
@@ -82,7 +83,7 @@ function readWarnings(material: Material, built: readonly BuiltSection[]): Warni
   })
 }
 
-/** What a reader of the PDF has to know of it. */
+/** The warnings that every PDF, or one with replaced characters, carries. */
 export function pdfWarnings(
   sections: readonly EvidenceSection[],
   frame: Pick<EvidencePack, 'scope'>,
@@ -107,7 +108,7 @@ export function pdfWarnings(
   return warnings
 }
 
-/** The request is repeated in the pack, so what it asks for is redacted like everything else. */
+/** The pack repeats the request, so its group and selector are redacted like everything else. */
 function redactRequest(request: NormalRequest, redactor: Redactor): NormalRequest {
   const { group_id, selector, ...rest } = request.scope
   const scope: NormalRequest['scope'] = rest
@@ -129,7 +130,7 @@ function resolveScope(request: NormalRequest, workloadIds: string[]): EvidencePa
   }
 }
 
-/** The later of two warnings about one section counts: it is about less. */
+/** Of two warnings with one code the later one counts: it is that of the tighter limit. */
 function mergeWarnings(...lists: Warning[][]): Warning[] {
   const byCode = new Map<string, Warning>()
   for (const warning of lists.flat()) byCode.set(warning.code, warning)

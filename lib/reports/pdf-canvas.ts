@@ -6,6 +6,7 @@ import { DEJAVU_SANS_MONO } from './fonts/dejavu-sans-mono.generated.ts'
 /** A4, upright, in points. */
 export const PAGE = { width: 595.28, height: 841.89, margin: 42 } as const
 
+/** The embedded fonts. */
 export type FontName = 'regular' | 'bold' | 'mono'
 /** Red, green and blue from 0 to 1, as PDF operands. */
 export type Color = `${number} ${number} ${number}`
@@ -15,13 +16,14 @@ export const WHITE: Color = '1 1 1'
 export const ACCENT: Color = '0.09 0.25 0.42'
 export const LINE: Color = '0.8 0.82 0.85'
 
+/** How a text is drawn; `size` is in points. */
 export interface TextStyle {
   font: FontName
   size: number
   color: Color
 }
 
-/** What jsPDF keeps about an embedded font; its types leave it out. */
+/** What jsPDF keeps about an embedded font; its own types do not have it. */
 interface FontMetadata {
   characterToGlyph(code: number): number
   widthOfGlyph(glyph: number): number
@@ -33,9 +35,11 @@ interface FontMetadata {
 interface Font {
   id: string
   metadata: FontMetadata
-  /** Code unit to its glyph's two bytes in a PDF string, and its advance in thousandths of the size. */
+  /**
+   * By UTF-16 code unit: the two bytes of its glyph in a PDF string, and its advance in thousandths of the font size.
+   */
   glyphs: Map<number, { bytes: string; advance: number }>
-  /** Whole short texts: names of facts and many of their values come again and again. */
+  /** Encoded short texts, because names of facts and many values are repeated often. */
   texts: Map<string, string>
 }
 
@@ -45,11 +49,12 @@ const FONT_FILES: readonly (readonly [FontName, postScriptName: string, base64: 
   ['mono', 'DejaVuSansMono', DEJAVU_SANS_MONO],
 ]
 
+/** What is written into the metadata of the document. */
 export interface DocumentProperties {
   title: string
   subject: string
   keywords: string
-  /** Of the pack; no other time gets into the document. */
+  /** When the pack was made; no other time gets into the document, so that the bytes repeat. */
   createdAt: Date
   /** 32 hex digits. */
   fileId: string
@@ -82,7 +87,7 @@ export class PdfCanvas {
   readonly #doc: jsPDF
   readonly #fonts = new Map<FontName, Font>()
   #pages = 1
-  /** Operators of the present page that jsPDF has not got yet. */
+  /** Operators of the current page that were not handed to jsPDF yet. */
   #pending: string[] = []
   #font = ''
   #fill = ''
@@ -98,7 +103,7 @@ export class PdfCanvas {
       this.#doc.addFileToVFS(`${name}.ttf`, base64)
       this.#doc.addFont(`${name}.ttf`, postScriptName, 'normal')
       this.#doc.setFont(postScriptName, 'normal')
-      // Only fonts that its own `text` has used get into the file.
+      // jsPDF writes only fonts into the file that its own `text` has used.
       this.#doc.text(' ', 0, 0)
       const { id, metadata } = this.#doc.getFont() as unknown as { id: string; metadata: FontMetadata }
       this.#fonts.set(name, { id, metadata, glyphs: new Map(), texts: new Map() })
@@ -116,7 +121,7 @@ export class PdfCanvas {
     this.#pages++
   }
 
-  /** Write on a page that is there, counted from 1. */
+  /** Go on writing on an existing page, counted from 1. */
   goToPage(page: number): void {
     this.#flush()
     this.#doc.setPage(page)
@@ -209,12 +214,12 @@ export class PdfCanvas {
     this.#pending.push(`${color} rg`)
   }
 
-  /** Hand the page's operators over; the next ones must not rely on font and colour of these. */
+  /** Hand the pending operators to jsPDF; the next ones set font and colour again. */
   #flush(): void {
     this.#font = ''
     this.#fill = ''
     if (this.#pending.length === 0) return
-    // Not in its types, but what its own plug-ins write with.
+    // Not in the types of jsPDF, but its own plug-ins write with it.
     const { internal } = this.#doc as unknown as { internal: { write(operators: string): void } }
     internal.write(this.#pending.join('\n'))
     this.#pending = []
@@ -242,7 +247,10 @@ function stringByte(byte: number): string {
   return character === '(' || character === ')' || character === '\\' ? `\\${character}` : character
 }
 
-/** A glyph, told to the font on first use: its subset, its widths and the table that makes its text searchable. */
+/**
+ * The glyph of a code unit. On first use it is registered with the font: for the subset, the widths and the table that
+ * makes the text searchable.
+ */
 function glyphOf(font: Font, code: number): { bytes: string; advance: number } {
   const known = font.glyphs.get(code)
   if (known) return known

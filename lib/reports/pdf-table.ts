@@ -48,7 +48,7 @@ function wrapped(canvas: PdfCanvas, text: string, style: TextStyle, width: numbe
   return canvas.wrap(text, font, size, width).map((line) => [{ x: 0, text: line, style }])
 }
 
-/** Ids and hashes in the narrow mono font, where it has their signs. */
+/** An id or hash in the small mono font, where that font has all its characters. */
 function wrappedId(canvas: PdfCanvas, text: string, width: number): Line[] {
   const style: TextStyle = IS_ASCII.test(text) ? SMALL : { ...KEY, size: 5.6 }
   return wrapped(canvas, text, style, width)
@@ -58,7 +58,7 @@ function itemLines(canvas: PdfCanvas, item: EvidenceItem): Line[] {
   const { width } = COLUMNS[0]
   const lines = wrapped(canvas, toDrawable(item.summary), SUMMARY, width)
   lines.push(...wrappedId(canvas, toDrawable(item.id), width))
-  // The item's id mostly ends with it, and a long report is long enough.
+  // Most item ids contain the resource id; it is not repeated then, to keep a long report shorter.
   const resource = item.id.includes(item.resource_id) ? item.resource : `${item.resource} ${item.resource_id}`
   lines.push(...wrappedId(canvas, toDrawable(resource), width))
   if (item.content_hash !== undefined) {
@@ -68,7 +68,7 @@ function itemLines(canvas: PdfCanvas, item: EvidenceItem): Line[] {
   return lines
 }
 
-/** Two short facts share a line; a long one has its own, broken under its value. */
+/** Two short facts share a line; a long one has lines of its own, indented below its value. */
 function factLines(canvas: PdfCanvas, facts: Record<string, FactValue>): Line[] {
   const { width } = COLUMNS[1]
   const half = width / 2
@@ -130,7 +130,7 @@ function drawHead(canvas: PdfCanvas, y: number): number {
   return y + HEAD_HEIGHT
 }
 
-/** Draw a row; one that is higher than a page goes on over the next ones. Returns where it ends. */
+/** Draw a row and move the cursor below it; a row that is higher than a page goes on over the next pages. */
 function drawRow(canvas: PdfCanvas, cells: readonly (readonly Line[])[], cursor: Cursor): void {
   const count = Math.max(...cells.map(({ length }) => length))
   const heightOf = (lines: number) => lines * LINE_HEIGHT + 2 * ROW_PADDING

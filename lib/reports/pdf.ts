@@ -26,7 +26,7 @@ interface Entry {
 class Writer implements Cursor {
   readonly canvas: PdfCanvas
   y = BODY_TOP
-  /** What the pages that follow go on with; empty where they begin something new. */
+  /** The heading that is repeated on top of new pages while a section goes on; empty where a new section begins. */
   #running = ''
 
   constructor(canvas: PdfCanvas) {
@@ -40,12 +40,12 @@ class Writer implements Cursor {
     return this.y
   }
 
-  /** Go on to a new page unless so many points are left on this one. */
+  /** Start a new page unless this many points are left on the current one. */
   need(points: number): void {
     if (this.y + points > BODY_BOTTOM) this.newPage()
   }
 
-  /** Begin something new, on a new page unless so many points are left. */
+  /** Begin a new section, on a new page unless this many points are left. */
   begin(points: number): void {
     this.#running = ''
     this.need(points)

@@ -17,12 +17,14 @@ import type { ReportTurns } from './turns.ts'
 /** What an edition brings to reports. */
 export interface ReportParts {
   signer: ReportSigner
-  /** Says what a verifier of the edition's own found in the audit chain; null where there is none. */
+  /** Asks the edition's verifier what it found in the audit chain; null where the edition has none. */
   verifySignedAudit: (() => Promise<SignedAudit>) | null
 }
 
+/** The threads that make and render packs. */
 export type ReportWorkers = WorkerPool<ReportJob, ReportJobResult>
 
+/** What making a report needs. */
 export interface ReportDeps {
   db: Database
   clock: Clock
@@ -30,7 +32,7 @@ export interface ReportDeps {
   workers: ReportWorkers
   turns: ReportTurns
   parts: ReportParts
-  /** `MIN_AGENT_VERSION`, empty when not set. */
+  /** The recommended version (`RecommendedVersion`), which versions are compared with; empty when there is none. */
   minAgentVersion: string
   canRun: CanRun
 }
@@ -41,6 +43,7 @@ export interface FinishedPack {
   sections: EncodedSection[]
 }
 
+/** Why a report was not made. */
 export type ReportFault =
   | 'workload-not-found'
   | 'report-scope-empty'
@@ -83,7 +86,7 @@ export async function producePack(
   return { ok: true, pack: { frame: { ...frame, signatures: [signed.signature] }, sections } }
 }
 
-/** All of one moment, so that no section tells of something that another does not know. */
+/** Read everything in one snapshot, so that all sections show the same moment. */
 function gather(
   deps: ReportDeps,
   request: NormalRequest,
@@ -106,7 +109,7 @@ export function* packJson(pack: FinishedPack): Generator<Uint8Array<ArrayBuffer>
   yield new TextEncoder().encode('\n')
 }
 
-/** A pack as a document. Its bytes are handed to the thread: the pack is of no use afterwards. */
+/** Render a pack as a document. Its bytes are transferred to the thread: the pack cannot be used afterwards. */
 export async function renderProduced(
   deps: Pick<ReportDeps, 'workers' | 'log'>,
   pack: FinishedPack,

@@ -4,7 +4,8 @@ import type { FactValue } from '../wire/reports.ts'
 /** What stands where something was removed. */
 export const REMOVED = '[redacted]'
 
-// What goes beside what the configs' own redactor finds. All take time in proportion to the text (test/fuzz/expressions.test.ts).
+// What is removed in addition to what `redactText` removes. Every pattern takes time in proportion to the text
+// (test/fuzz/expressions.test.ts).
 const PEM = /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g
 
 /** A credential behind the word that announces it. */
@@ -28,11 +29,11 @@ const TOKENS: readonly RegExp[] = [
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]{0,30}):\/\/[^\s"'<>`|\\^{}]*/gi
 /** `name:password@host` without a scheme. */
 const USERINFO = /(?<![^\s@/"'<>])[^\s@:/"'<>]*:[^\s@/"'<>]+@[^\s@"'<>]+/g
-/** Local part and domain in any script; a sentence's own stop or comma at the end is not part of it. */
+/** An e-mail address, its local part and domain in any script; a full stop or comma at the end is not part of it. */
 const EMAIL =
   /(?:"[^"\n]{1,128}"|(?<![^\s@"'<>()[\],;:\\])[^\s@"'<>()[\],;:\\]+)@[^\s@"'<>()[\],;:\\]{0,255}[\p{L}\p{N}]/gu
 
-/** Cheap test for what any pattern above could find, so that most texts are looked at once. */
+/** Whether any pattern above could match: a cheap test that spares most texts the patterns. */
 const SUSPICIOUS =
   /[@:=]|-----BEGIN|authorization|bearer|basic|apikey|secret|token|passw|passphrase|pwd|api[_-]?key|access[_-]?key|private[_-]?key|credential|cookie|eyJ|gh[oprsu]_|github_pat_|glpat-|xox|npm_|hvs\.|[rs]k[-_]|AIza|AKIA|ASIA|[\w+/=-]{32}/i
 
@@ -41,7 +42,9 @@ const HARMLESS = /^(?:[0-9a-f-]{16,64}|[0-9T:.Z-]*|[a-z_]{1,12})$/
 
 /** Longest text of a report, in UTF-16 units: no honest text comes near it. */
 export const REPORT_TEXT_MAX = 65_536
-/** What is looked at: more than is kept, so that what goes does not depend on where the cut falls. */
+/**
+ * How much of a text is redacted: more than is kept, so that what is removed does not depend on where the cut falls.
+ */
 const LOOKED_AT_MAX = 2 * REPORT_TEXT_MAX
 
 const cut = (text: string): string =>
@@ -53,13 +56,13 @@ const cut = (text: string): string =>
 export interface Redactor {
   /** The text itself when there is nothing to remove. */
   text(text: string): string
-  /** Texts at every depth; under a key that names a secret the whole value goes. */
+  /** Redact texts at every depth; under a key that names a secret the whole value is removed. */
   value(value: FactValue): { value: FactValue; isRedacted: boolean }
 }
 
 /**
- * Redaction `strict` of one report. `userIds` maps e-mail addresses in lower case to user ids: a known address
- * becomes `user:<id>`, which stays the same from report to report; an unknown one goes.
+ * The redactor `strict` of one report. `userIds` maps e-mail addresses in lower case to user ids: a known address
+ * becomes `user:<id>`, which is the same in every report; an unknown one is removed.
  */
 export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
   const toUser = (email: string) => {
@@ -68,12 +71,12 @@ export function createRedactor(userIds: ReadonlyMap<string, string>): Redactor {
   }
   const text = (raw: string): string => {
     if (HARMLESS.test(raw) || !SUSPICIOUS.test(raw)) return cut(raw)
-    // A whole text that is a user's address needs no guess where it ends.
+    // Where the whole text is the address of a user, it needs no pattern.
     if (userIds.has(raw.trim().toLowerCase())) return toUser(raw.trim())
     let clean = raw.slice(0, LOOKED_AT_MAX).replace(PEM, REMOVED)
     clean = clean.replace(URL_PATTERN, (_, scheme: string) => `${scheme.toLowerCase()}://${REMOVED}`)
     for (const pattern of ANNOUNCED) clean = clean.replace(pattern, REMOVED)
-    // The name goes along: names of secrets tell where to look.
+    // The name is removed with the value: names of secrets tell where to look for them.
     clean = replaceAssigned(clean, REMOVED, true)
     for (const pattern of TOKENS) clean = clean.replace(pattern, REMOVED)
     clean = clean.replace(USERINFO, REMOVED).replace(EMAIL, toUser)

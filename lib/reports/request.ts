@@ -3,7 +3,7 @@ import type { ReportInclude } from '../wire/reports.ts'
 import { REPORT_INCLUDES } from '../wire/values.ts'
 import { compareUtf8 } from './canonical.ts'
 
-/** What a report covers, in normal form: ids sorted, trimmed and distinct, times in UTC milliseconds. */
+/** What a report covers, in normal form: ids sorted, trimmed and distinct, times RFC 3339 in UTC with milliseconds. */
 export interface NormalScope {
   workload_ids?: string[]
   group_id?: string
@@ -35,18 +35,22 @@ export interface RequestRefusal {
   detail: string
 }
 
+/** A checked request, or why it was refused. */
 export type RequestOutcome = { ok: true; request: NormalRequest } | RequestRefusal
 
 const INCLUDE_KEYS = [...REPORT_INCLUDES, 'signed_audit_metadata'] as const
 
 const refuse = (code: RequestRefusal['code'], detail: string): RequestRefusal => ({ ok: false, code, detail })
 
-/** Thrown inside this file only, where the JSON has another form than a request's. */
+/** Thrown inside this file only, where the JSON does not have the form of a request. */
 class WrongForm extends Error {}
 
 type Fields = Record<string, unknown>
 
-/** An object's fields that are there; null counts as absent. An unknown one is refused: it may be a misspelt bound. */
+/**
+ * The fields of an object that are present; null counts as absent. An unknown field is refused, because it may be a
+ * misspelt `since` or `until`.
+ */
 function readFields(value: unknown, where: string, known: readonly string[]): Fields {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' || Array.isArray(value)) throw new WrongForm(`${where}: expected an object`)
@@ -66,7 +70,7 @@ function readText(value: unknown, where: string): string {
 const readOptionalText = (value: unknown, where: string) =>
   value === undefined ? undefined : readText(value, where)
 
-/** A time in UTC. */
+/** A time as RFC 3339 text in UTC; undefined when absent. */
 function readMoment(value: unknown, where: string): string | undefined {
   if (value === undefined) return undefined
   const time = readTime(readText(value, where))
@@ -158,7 +162,10 @@ function readRequest(value: unknown): RequestOutcome {
   }
 }
 
-/** Read the body of a report request: its form first, then what it asks for, in the contract's order. */
+/**
+ * Read the body of a report request: first its form, then what it asks for. Of several faults the first one is
+ * reported.
+ */
 export function parseReportRequest(body: string): RequestOutcome {
   let value: unknown
   try {

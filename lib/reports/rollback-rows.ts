@@ -5,10 +5,13 @@ import type { Db } from '../store/db.ts'
 import { listRollbackCandidates } from '../store/report-data.ts'
 import type { RollbackRow } from '../store/report-material.ts'
 
-/** Can at least one live instance of a workload run a config of these components? True where nothing lives. */
+/**
+ * Whether at least one live instance of a workload can run a config with these components; true where no instance is
+ * live.
+ */
 export type CanRun = (workloadId: string, used: readonly UsedComponent[]) => boolean
 
-/** Where each workload would go back to, by the rule by which a rollback itself chooses. */
+/** What each workload would go back to, by the rule by which a rollback chooses (`chooseRollbackTarget`). */
 export async function listRollbackRows(
   db: Db,
   workloadIds: readonly string[],
@@ -21,7 +24,7 @@ export async function listRollbackRows(
     const toCandidate = ({ hash }: { hash: string }) => ({
       hash,
       isQuarantined: quarantinedHashes.includes(hash),
-      // Asked only of those that are looked at: the first one mostly fits.
+      // A getter, because the rule mostly takes the first candidate and never asks for the others.
       get isInvalid() {
         const components = used.get(hash)
         return components === undefined || !canRun(workloadId, components)

@@ -2,8 +2,8 @@
 export const ROW_LIMITS = { json: 250_000, markdown: 250_000, csv: 250_000, pdf: 20_000 } as const
 
 /**
- * The largest whole cap with `sum(min(size, cap)) <= budget`: who needs little gets all of it, and the rest is
- * shared evenly. Infinity when everything fits.
+ * The largest whole cap with `sum(min(size, cap)) <= budget`: small sizes are kept whole, and the others share the rest
+ * evenly. Infinity when everything fits.
  */
 export function fairCap(sizes: readonly number[], budget: number): number {
   const sorted = [...sizes].sort((a, b) => a - b)
@@ -16,15 +16,18 @@ export function fairCap(sizes: readonly number[], budget: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** Something that takes up rows, with the workload it is about; the newest of a workload come first. */
+/**
+ * An entry that takes up `weight` rows, with the workload it is about. In a list the newest entry of a workload comes
+ * first.
+ */
 export interface Weighed {
   workloadId: string
   weight: number
 }
 
 /**
- * Which of a list to keep within a budget: the newest of every workload, then the second newest of every one, and so on
- * until there is no room. What is kept stays in the list's order.
+ * Keep the newest entry of every workload, then the second newest of every one, and so on until the next does not fit
+ * the budget. What is kept stays in the order of the list.
  */
 export function keepWithin<T extends Weighed>(entries: readonly T[], budget: number): T[] {
   const seen = new Map<string, number>()

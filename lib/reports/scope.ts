@@ -11,7 +11,7 @@ import type { Selector } from '../wire/selectors.ts'
 import { compareUtf8 } from './canonical.ts'
 import type { NormalScope } from './request.ts'
 
-/** The ids that a report covers, in its order: by name in lower case, then by id. */
+/** The ids of the workloads that a report covers, in its order: by name in lower case, then by id. */
 export type ScopeOutcome =
   | { ok: true; workloadIds: string[] }
   | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
@@ -19,7 +19,10 @@ export type ScopeOutcome =
 const GROUP_LABEL = 'group'
 const PAGE = 1_000
 
-/** Find the workloads of a scope. Ids named one by one may be archived; groups, selectors and the fleet take live ones. */
+/**
+ * Find the workloads of a scope. Workloads that are named one by one may be archived; groups, selectors and the whole
+ * fleet leave archived ones out.
+ */
 export async function resolveReportScope(db: Db, scope: NormalScope): Promise<ScopeOutcome> {
   const found = await findWorkloads(db, scope)
   if (scope.workload_ids !== undefined && found.length < scope.workload_ids.length)
@@ -37,7 +40,7 @@ function findWorkloads(db: Db, scope: NormalScope): Promise<ScopedWorkload[]> {
   return findGroup(db, scope.group_id ?? '')
 }
 
-/** A push group's workloads; else those whose trusted label says that they belong to such a group. */
+/** The workloads of a push group; where there is no such group, those with a trusted label `group` of this value. */
 async function findGroup(db: Db, groupId: string): Promise<ScopedWorkload[]> {
   const group = await findPushGroup(db, groupId)
   return group === null
@@ -45,7 +48,7 @@ async function findGroup(db: Db, groupId: string): Promise<ScopedWorkload[]> {
     : findMembers(db, group.selector)
 }
 
-/** The live workloads that a selector selects; all of them where there is none. */
+/** The workloads that a selector selects, all where it is null; archived ones left out. */
 async function findMembers(db: Db, selector: Selector | null): Promise<ScopedWorkload[]> {
   const members: ScopedWorkload[] = []
   for (let after = ''; ; ) {

@@ -1,13 +1,13 @@
 import type { EvidenceItem, FactValue } from '../wire/reports.ts'
 import { REMOVED, type Redactor } from './redaction.ts'
 
-/** A section's item with the workload it is about. */
+/** An item of a section, with the workload it is about. */
 export interface BuiltItem {
   workloadId: string
   item: EvidenceItem
 }
 
-/** One section before row limits. */
+/** A section before the row limits. */
 export interface BuiltSection {
   id: string
   title: string
@@ -15,7 +15,7 @@ export interface BuiltSection {
   items: BuiltItem[]
 }
 
-/** An item as its section says it, before redaction. Facts that are null are not known and left out. */
+/** An item before redaction. Facts that are null or undefined are left out. Times are milliseconds since the epoch. */
 export interface ItemDraft {
   id: string
   workloadId: string
@@ -26,21 +26,24 @@ export interface ItemDraft {
   summary: string
   facts: Record<string, FactValue | undefined>
   contentHash?: string | null
-  /** Something was left out before the item was drafted. */
+  /** Something was left out before the item was drafted, so the item counts as redacted. */
   hasRemoved?: boolean
 }
 
-/** RFC 3339 in UTC. */
+/** Milliseconds since the epoch as RFC 3339 in UTC. */
 export const toTime = (ms: number): string => new Date(ms).toISOString()
+/** The same; null stays null. */
 export const toOptionalTime = (ms: number | null): string | null => (ms === null ? null : toTime(ms))
 
-/** A user by id, in the form that e-mail addresses take as well. */
+/** A user by id, in the form that redaction gives to e-mail addresses; null for nobody. */
 export const userRef = (id: string | null): string | null => (id === null || id === '' ? null : `user:${id}`)
 
-/** What stands for an agent's own words: their place is shown, they are not. */
+/**
+ * Stands for an error text of an agent, which a pack never holds: shows that there is one; null where there is none.
+ */
 export const removedText = (isThere: boolean): string | null => (isThere ? REMOVED : null)
 
-/** Redact a draft. Ids, hashes and times are ours and stay as they are. */
+/** Redact the summary and the facts of a draft. Its id, resource, hash and time are ours and stay as they are. */
 export function buildItem(draft: ItemDraft, redactor: Redactor): BuiltItem {
   const summary = redactor.text(draft.summary)
   let isRedacted = summary !== draft.summary || (draft.hasRemoved ?? false)

@@ -15,7 +15,7 @@ interface SectionDefinition {
   draft(material: Material): ItemDraft[]
 }
 
-/** Draft rows that need their workload's name. */
+/** Draft rows whose item shows the name of their workload. */
 function draftNamed<Row extends { workloadId: string }>(
   { workloads }: Material,
   rows: readonly Row[],
@@ -33,7 +33,7 @@ function draftRollbacks({ workloads, rollbacks }: Material): ItemDraft[] {
   })
 }
 
-/** Every section in its order. Ids and orders are part of the pack's version. */
+/** Every section, in its order in a pack. Ids and orders are part of the pack's version. */
 export const SECTIONS: readonly SectionDefinition[] = [
   {
     include: 'workload_summary',
@@ -118,7 +118,7 @@ export const SECTIONS: readonly SectionDefinition[] = [
   },
 ]
 
-/** Build the sections that were asked for, redacted, without row limits. */
+/** Build the sections that were asked for, redacted, before the row limits. */
 export function buildSections(
   material: Material,
   include: Record<ReportInclude, boolean>,

@@ -1,18 +1,22 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import type { EvidencePack } from '../wire/reports.ts'
 
+/** One signature in a pack. */
 export type PackSignature = NonNullable<EvidencePack['signatures']>[number]
 
-/** Puts a signature under a pack; an edition brings one with a key. */
+/** Signs packs; an edition may bring a signer with a key. */
 export interface ReportSigner {
-  /** `reportHash` is lower-case hex, `signedAt` RFC 3339. A signer that cannot be reached answers the code. */
+  /**
+   * `reportHash` is lower-case hex, `signedAt` RFC 3339. A signer that cannot be reached answers
+   * `report-signing-unavailable`.
+   */
   sign(
     reportHash: string,
     signedAt: string,
   ): Promise<{ ok: true; signature: PackSignature } | { ok: false; code: 'report-signing-unavailable' }>
 }
 
-/** Signs nothing, and says so: the pack's hashes only show accidents. */
+/** Signs nothing, and says so in the pack: its hashes show accidental changes only. */
 export const communitySigner: ReportSigner = {
   sign: async (reportHash, signedAt) => ({
     ok: true,
@@ -25,7 +29,7 @@ export const communitySigner: ReportSigner = {
   }),
 }
 
-/** Scheme `ed25519` signs these UTF-8 bytes, so that key and time cannot be exchanged either. */
+/** The bytes that scheme `ed25519` signs: with the key id and the time, so that neither can be exchanged. */
 function signedBytes(reportHash: string, keyId: string, signedAt: string): Buffer {
   return Buffer.from(`evidence_pack.v1\n${reportHash}\n${keyId}\n${signedAt}\n`)
 }
@@ -53,7 +57,10 @@ export function createEd25519Signer(options: {
   }
 }
 
-/** Whether a signature of scheme `ed25519` is of this public key (PEM). Throws on another kind of key. */
+/**
+ * Whether a signature of scheme `ed25519` was made with the private key of this public key (PEM). Throws on another
+ * kind of key.
+ */
 export function isEd25519Signature(signature: PackSignature, publicKeyPem: string): boolean {
   const key = createPublicKey(publicKeyPem)
   requireEd25519(key)

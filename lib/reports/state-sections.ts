@@ -4,9 +4,7 @@ import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { FactValue } from '../wire/reports.ts'
 import { type ItemDraft, toOptionalTime } from './section-items.ts'
 
-/** Trusted labels are shown under this prefix, as everywhere. */
-
-/** What a workload is and how it stands. Labels that agents reported are counted, not shown. */
+/** A workload and its status. Of the labels that agents reported only the number is shown. */
 export function draftWorkload(row: WorkloadRow): ItemDraft {
   const labels = Object.fromEntries(
     Object.entries(row.trustedLabels).map(([key, value]) => [`${TRUSTED_PREFIX}${key}`, value]),
@@ -59,7 +57,7 @@ export function draftDrift(row: WorkloadRow): ItemDraft {
   }
 }
 
-/** A workload's version, against the least version asked for where one is. */
+/** The version of a workload, compared with the minimum version where there is one. */
 export function draftVersion(row: WorkloadRow, minAgentVersion: string): ItemDraft {
   const order =
     row.version === '' || minAgentVersion === '' ? null : compareVersions(row.version, minAgentVersion)
@@ -80,7 +78,7 @@ export function draftVersion(row: WorkloadRow, minAgentVersion: string): ItemDra
   }
 }
 
-/** Where a workload would go back to when its next push failed. */
+/** What a workload would go back to if its next push failed. */
 export function draftRollback(row: RollbackRow, workload: WorkloadRow): ItemDraft {
   const isReady = row.targetHash !== null
   const facts: Record<string, FactValue> = {
@@ -107,7 +105,7 @@ export function draftRollback(row: RollbackRow, workload: WorkloadRow): ItemDraf
   }
 }
 
-/** What the walk over the whole audit chain found. The head shows later whether the chain was cut. */
+/** What checking the whole audit chain found. Its head shows later whether the chain was cut off. */
 export function draftAudit(check: AuditCheck): ItemDraft {
   return {
     id: 'audit_verification:chain',

@@ -10,7 +10,7 @@ function toJson(value: FactValue): string {
     .join(',')}}`
 }
 
-/** A fact as the text formats say it: texts as they are, nothing for null, JSON for lists and maps. */
+/** A fact as text for CSV, Markdown and PDF: texts unchanged, nothing for null, JSON for everything else. */
 export function factText(value: FactValue): string {
   if (value === null) return ''
   return typeof value === 'string' ? value : toJson(value)
@@ -21,13 +21,17 @@ export function sortedFacts(facts: Readonly<Record<string, FactValue>>): [key: s
   return sortedKeys(facts).map((key) => [key, factText(facts[key]!)])
 }
 
-// Controls, line and paragraph separators, and what turns the direction of writing around.
+// Control characters, line and paragraph separators, and invisible characters, also those that change the direction of
+// writing.
 const INVISIBLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
 
 const PLAIN = /^[ -~]*$/
 
-/** Text on one line in which nothing hides: controls and invisible signs by their code points. */
+/**
+ * A text on one line in which nothing is hidden: line breaks and tabs as escapes, other controls and invisible
+ * characters as `[U+200B]`.
+ */
 export function visibleText(text: string): string {
   if (PLAIN.test(text)) return text
   return text.replace(INVISIBLE, (found) => {

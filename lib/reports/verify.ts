@@ -6,16 +6,18 @@ import type { NormalRequest } from './request.ts'
 import { SECTIONS } from './sections.ts'
 import { isEd25519Signature, type PackSignature } from './signer.ts'
 
-/** One thing that was looked at in a pack. `unknown` is neither good nor bad: it could not be looked at. */
+/** One check of a pack; `unknown`: it could not be made. */
 export interface PackCheck {
   name: string
   result: 'passed' | 'failed' | 'unknown'
   detail: string
 }
 
+/** What the checks of a pack found. */
 export interface PackVerdict {
-  /** Nothing failed, and where a key was given, a signature of it is there. */
+  /** No check failed; where a key was given, there is also a valid signature of it. */
   isIntact: boolean
+  /** There is a valid signature of the given key. */
   isSigned: boolean
   checks: PackCheck[]
 }
@@ -26,7 +28,7 @@ const failed = (name: string, detail: string): PackVerdict => ({
   checks: [{ name, result: 'failed', detail }],
 })
 
-/** Check the text of a JSON evidence pack without asking anybody. `publicKeyPem` is a trusted Ed25519 key. */
+/** Check the text of a JSON evidence pack, without the service. `publicKeyPem` is a trusted Ed25519 key. */
 export function verifyPack(text: string, publicKeyPem: string | null): PackVerdict {
   let pack: EvidencePack
   try {
@@ -52,8 +54,8 @@ export function verifyPack(text: string, publicKeyPem: string | null): PackVerdi
 }
 
 /**
- * A JSON text without white space and with one spelling of each text. Two of these are equal when nothing else
- * differs: a parser drops all but the last of equal keys, and whoever reads the text may look at the first.
+ * A JSON text without white space and with one spelling of each string. Parsed values are not enough to compare two
+ * texts: a parser drops all but the last of equal keys, and a person who reads the text may see the first.
  */
 function plainForm(json: string): string {
   return json.replace(/"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|\s+/g, (part) =>
@@ -88,7 +90,10 @@ function compare(name: string, computed: string, stated: string): PackCheck {
     : { name, result: 'failed', detail: `computed ${computed}, the pack states ${stated}` }
 }
 
-/** The request is not in the pack; its sections say what was asked for, but for a flag that makes none. */
+/**
+ * The requests that a pack can have been made for: its scope is in the pack and its sections say what was included, but
+ * not `signed_audit_metadata`, which makes no section.
+ */
 function possibleRequests(pack: EvidencePack): NormalRequest[] {
   const present = new Set(pack.sections.map(({ id }) => id))
   const flags = REPORT_INCLUDES.map((name) => [

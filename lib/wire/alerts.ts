@@ -4,7 +4,9 @@ import { ALERT_RULES, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from '
 
 export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
 export type AlertRule = Infer<typeof AlertRule>
+/** A rule about one workload. */
 export type WorkloadAlertRule = (typeof WORKLOAD_ALERT_RULES)[number]
+/** A rule about a campaign or a fleet config. */
 export type TopicAlertRule = (typeof TOPIC_ALERT_RULES)[number]
 
 export const AlertSeverity = named('AlertSeverity', '', enums(['warning', 'critical']))

@@ -26,7 +26,7 @@ export type AutoApplyTargetState = Infer<typeof AutoApplyTargetState>
 export const AutoApplyEndCause = named('AutoApplyEndCause', '', enums(AUTO_APPLY_END_CAUSES))
 export type AutoApplyEndCause = Infer<typeof AutoApplyEndCause>
 
-/** What is asked for: a version, and for whom. */
+/** What is requested: a version, and for which workloads. */
 const WANTED = {
   number: note('The version.', defaulted(number(), 0)),
   selector: note("The fleet config's own where it is absent.", optional(Selector)),

@@ -165,7 +165,7 @@ export const CampaignWindow = named(
 )
 export type CampaignWindow = Infer<typeof CampaignWindow>
 
-/** How a campaign goes, as bodies ask for it. */
+/** The rules of a campaign, as bodies ask for them. */
 export const CAMPAIGN_RULES = {
   waves: optional(array(CampaignWave)),
   limits: optional(CampaignLimits),

@@ -23,7 +23,7 @@ import { RemoteConfigStatus, WorkloadRecord } from './workloads.ts'
 
 const WorkloadUpdate = type({
   type: literal('workload_update'),
-  /** The newest push goes in frames of its own, for it changes more often than the rest. */
+  /** The newest push has frames of its own, because it changes more often than the rest. */
   workload: cleared(omit(WorkloadRecord, ['current_config_push'])),
   connected_instance_count: number(),
   drifted_instance_count: number(),
@@ -67,7 +67,7 @@ const ApprovalUpdate = type({
   }),
 })
 
-/** Something waits for a second person, or somebody has looked at it. */
+/** A review began to wait for a second person, or somebody has looked at it. */
 const ReviewUpdate = type({
   type: literal('review_update'),
   review: type({ id: string(), workload_id: string(), kind: ReviewKind, is_open: boolean() }),
@@ -76,7 +76,7 @@ const ReviewUpdate = type({
 /** A push changed; counts and error groups only. */
 const PushUpdate = type({ type: literal('push_update'), workload_id: string(), push: RevisionRecord })
 
-/** A campaign came further; counts only. */
+/** A campaign made progress; counts only. */
 const CampaignUpdate = type({
   type: literal('campaign_update'),
   campaign: type({
@@ -89,7 +89,7 @@ const CampaignUpdate = type({
   }),
 })
 
-/** What applies by itself of a fleet config has changed; counts only. */
+/** The version of a fleet config that applies by itself, or how it stands, has changed; counts only. */
 const AutoApplyUpdate = type({
   type: literal('auto_apply_update'),
   auto_apply: type({
@@ -101,7 +101,7 @@ const AutoApplyUpdate = type({
     left_out: dictionary(number()),
   }),
 })
-/** The label rules are others now; workloads whose labels changed have frames of their own. */
+/** The label rules have changed; workloads whose labels changed by that have frames of their own. */
 const LabelRulesUpdate = type({ type: literal('label_rules_update'), rule_count: number() })
 
 /** Frames may have been missed: fetch again what is shown. */
@@ -135,6 +135,9 @@ export const HubFrame = named(
 )
 export type HubFrame = Infer<typeof HubFrame>
 
-/** What a browser says: that it is there, and which workloads it shows the time of. Anything else is dropped. */
+/**
+ * What a browser sends: that it is still there, and the ids of the workloads whose last-seen time it shows. Anything
+ * else is dropped.
+ */
 export const HubPing = type({ type: literal('ping'), seen: defaulted(array(string()), () => []) })
 export type HubPing = Infer<typeof HubPing>

@@ -56,7 +56,7 @@ export type LiveInstance = Infer<typeof LiveInstance>
 /** One node of the health tree as reported. */
 export interface HealthNode {
   healthy: boolean
-  /** The reporter's own word, such as `StatusOK`. */
+  /** The agent's own word, such as `StatusOK`. */
   status?: string
   started_at?: string
   updated_at?: string

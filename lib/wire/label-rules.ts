@@ -80,7 +80,7 @@ export const LabelRuleRecord = named(
 )
 export type LabelRuleRecord = Infer<typeof LabelRuleRecord>
 
-/** As `lib/model/approval-policy.ts` names them. */
+/** The classes of `lib/model/approval-policy.ts`. */
 const ApprovalClass = enums(['production', 'other', 'unlabelled'])
 
 export const LabelRuleChange = named(

@@ -2,9 +2,13 @@ import { boolean, enums, type Infer, number, optional, string, type } from 'supe
 import { named, note } from './structs.ts'
 import { CHANGE_EVENTS } from './values.ts'
 
+/** An event of a change that the webhook is told of. */
 export type ChangeEvent = (typeof CHANGE_EVENTS)[number]
 
-/** What the webhook is called with. No client sends or is answered this: it is written down for whoever receives it. */
+/**
+ * The body of a webhook call about a change. No client sends or receives it: the schema documents it for those who run
+ * the webhook.
+ */
 export const ChangeNewsBody = named(
   'ChangeNews',
   'Body of a call of `WEBHOOK_URL` about a change that waits for somebody, or its answer.',

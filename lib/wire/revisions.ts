@@ -17,7 +17,7 @@ export type RevisionPhase = Infer<typeof RevisionPhase>
 export const PushInstanceState = named('PushInstanceState', '', enums(PUSH_INSTANCE_STATES))
 export type PushInstanceState = Infer<typeof PushInstanceState>
 
-/** What an agent's error is about, in values that hold no secret: a port, a component's type, a line, an exit code. */
+/** Details of an error of an agent that hold no secret: a port, a component type, a line, an exit code. */
 export const ErrorParameters = note(
   'What the error is about: `port`, `yaml_line` and `exit_code`; with `config:read_content` `component_type` as well.',
   optional(dictionary(string())),

@@ -1,14 +1,14 @@
 import { define, lazy, record, Struct, string, type, union } from 'superstruct'
 
-// What the bodies of the wire need beside the structs of the library: names and notes for the OpenAPI document, and
-// records and unions that keep what they are made of, so that a schema can be derived from them.
+// What the schemas of bodies need beside superstruct: names and notes for the OpenAPI document, and records and unions
+// that keep their parts, so that a JSON schema can be derived from them.
 
 interface Name {
   name: string
   description: string
 }
 
-/** Any struct, as far as its schema is derived from it. */
+/** Any struct, with what deriving its JSON schema needs. */
 export interface AnyStruct {
   readonly type: string
   readonly schema: unknown
@@ -19,7 +19,10 @@ export interface AnyStruct {
 const NAMES = new WeakMap<object, Name>()
 const NOTES = new WeakMap<object, string>()
 
-/** A struct and its optional form share the object of their fields, or of their words: that one carries the name. */
+/**
+ * The object that a name is stored under. A struct and its optional form share the object of their fields (or of their
+ * words), so the name is stored under that one.
+ */
 function identityOf(struct: AnyStruct): object {
   const isShared = struct.type === 'type' || struct.type === 'enums'
   return isShared ? (struct.schema as object) : struct
@@ -31,28 +34,28 @@ export function named<T, S>(name: string, description: string, struct: Struct<T,
   return struct
 }
 
-/** The name of a struct; null for one that is written out where it stands. */
+/** The name of a struct; null for one without a name, which the document writes out in place. */
 export const nameOf = (struct: AnyStruct): Name | null => NAMES.get(identityOf(struct)) ?? null
 
-/** Say of a field what its type does not. */
+/** Describe a field where its type does not say enough. */
 export function note<T, S>(description: string, struct: Struct<T, S>): Struct<T, S> {
-  // A copy: the struct itself may stand in other places, too.
+  // A copy, because the same struct may be used for other fields.
   const copy = new Struct<T, S>(struct as never)
   NOTES.set(copy, description)
   return copy
 }
 
-/** What `note` said of a field; empty where it said nothing. */
+/** The description that `note` gave to a field; empty where there is none. */
 export const noteOf = (struct: object): string => NOTES.get(struct) ?? ''
 
-/** A body inside itself, by its name. */
+/** A reference to a named body, for a body that contains itself. */
 export function itself<T>(name: string, struct: () => Struct<T, unknown>): Struct<T, null> {
   const inner = lazy(struct) as Struct<T, null>
   NAMES.set(inner, { name, description: '' })
   return inner
 }
 
-/** The same struct under each of these words, all of them required. */
+/** A record with the same struct under each of these keys, all of them required. */
 export function recordOf<Word extends string, T, S>(
   words: readonly Word[],
   struct: Struct<T, S>,
@@ -61,7 +64,7 @@ export function recordOf<Word extends string, T, S>(
   return type(fields as Record<Word, Struct<T, S>>) as never
 }
 
-/** The same struct under any text. */
+/** A record with the same struct under any key. */
 export function dictionary<T, S>(values: Struct<T, S>): Struct<Record<string, T>, Struct<T, S>> {
   return new Struct({ ...(record(string(), values) as object), type: 'record', schema: values } as never)
 }
@@ -74,14 +77,14 @@ export function anyOf<One extends { TYPE: unknown }>(
   return new Struct({ ...one, type: 'union', schema: structs } as never)
 }
 
-/** The same fields, null where one was cleared. */
+/** The type of `cleared`: optional fields are required, and null where they are absent. */
 export type Cleared<T> = {
   [Key in keyof T]-?: undefined extends T[Key] ? Exclude<T[Key], undefined> | null : T[Key]
 }
 
 /**
- * The same body in a frame that stands for a whole state: what may be left out elsewhere is null there, so that
- * whoever keeps the state forgets what is gone.
+ * A body for a frame that replaces a whole state: a field that is optional elsewhere is null there, so that a receiver
+ * that merges frames forgets the old value.
  */
 export function cleared<T, S extends object>(struct: Struct<T, S>): Struct<Cleared<T>, S> {
   const fields = Object.entries(struct.schema as Record<string, Struct<unknown, unknown>>)
@@ -92,7 +95,7 @@ export function cleared<T, S extends object>(struct: Struct<T, S>): Struct<Clear
   ) as never
 }
 
-/** A field that is always there, and null where it says nothing. */
+/** A field that is required, and null where it has no value. */
 const nullInstead = (field: Struct<unknown, unknown>): Struct<unknown, unknown> =>
   new Struct({
     ...(field as object),
@@ -102,7 +105,7 @@ const nullInstead = (field: Struct<unknown, unknown>): Struct<unknown, unknown> 
     },
   } as ConstructorParameters<typeof Struct<unknown, unknown>>[0])
 
-/** Any JSON value that may be left out; `unknown` cannot say that. */
+/** Any JSON value, or nothing; the type `unknown` cannot express that. */
 export const anything = (): Struct<NonNullable<unknown> | null, null> => define('unknown', () => true)
 
 type Part<T> = T extends readonly (infer Element)[]
@@ -111,5 +114,8 @@ type Part<T> = T extends readonly (infer Element)[]
     ? { [Key in keyof T]?: Part<T[Key]> }
     : T
 
-/** What may be sent as a body: a field that its struct fills in may be left out, and so may any other. */
+/**
+ * The type of a body as a client sends it: every field may be left out, because the type does not tell which ones the
+ * struct fills in.
+ */
 export type Sent<Body extends { TYPE: unknown }> = Part<Body['TYPE']>

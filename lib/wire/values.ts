@@ -1,5 +1,5 @@
-// The closed sets of words that bodies use. They stand apart from the schemas, so that the browser loads them without
-// a validator.
+// The closed sets of words that bodies use. They are apart from the schemas, so that the browser can load them without
+// superstruct.
 
 /** Alerts of one workload. */
 export const WORKLOAD_ALERT_RULES = [
@@ -13,6 +13,7 @@ export const WORKLOAD_ALERT_RULES = [
 /** Alerts of a campaign or a fleet config. */
 export const TOPIC_ALERT_RULES = ['campaign_halted', 'auto_apply_held', 'config_conflict'] as const
 
+/** All alert rules. */
 export const ALERT_RULES = [...WORKLOAD_ALERT_RULES, ...TOPIC_ALERT_RULES] as const
 
 export const APPROVAL_STATUSES = [
@@ -24,7 +25,7 @@ export const APPROVAL_STATUSES = [
   'retired',
 ] as const
 
-/** What can be wrong with a workload, the worst first. */
+/** The troubles of a workload, the worst first. */
 export const WORKLOAD_TROUBLES = [
   'disconnected',
   'unhealthy',
@@ -39,7 +40,7 @@ export const WORKLOAD_TROUBLES = [
   'outdated',
 ] as const
 
-/** What is told of a request, in the order in which it happened. */
+/** The kinds of steps in the history of a request. */
 export const APPROVAL_STEPS = [
   'requested',
   'commented',
@@ -51,15 +52,15 @@ export const APPROVAL_STEPS = [
   'break_glass_pushed',
 ] as const
 
-/** Where a config is to run, as far as approvals go. */
+/** The classes of workloads that an approval policy tells apart. */
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 
-/** Why a token does not work now. */
+/** Why a token cannot be used now. */
 export const TOKEN_IDLES = ['expired', 'holder_inactive', 'ownerless'] as const
-/** Why somebody may not do what was given. */
+/** Why a right that was given has no effect. */
 export const WITHHELD_REASONS = ['needs_person', 'not_held'] as const
 
-/** What the webhook is told of changes. */
+/** The events of changes that the webhook is told of. */
 export const CHANGE_EVENTS = [
   'change_requested',
   'change_approved',
@@ -67,7 +68,7 @@ export const CHANGE_EVENTS = [
   'glass_broken',
 ] as const
 
-/** What a second person has to look at. */
+/** The kinds of acts that a second person has to review. */
 export const REVIEW_KINDS = ['break_glass', 'rollback', 'known_good', 'labels'] as const
 
 export const DRIFT_STATUSES = [
@@ -94,6 +95,7 @@ export const MIGRATION_VENDORS = [
   'new_relic_infra',
 ] as const
 
+/** The sections of a report. */
 export const REPORT_INCLUDES = [
   'workload_summary',
   'config_history',
@@ -110,7 +112,7 @@ export const REPORT_INCLUDES = [
 
 export const REPORT_FORMATS = ['markdown', 'csv', 'pdf'] as const
 
-/** What a revision's status may be; never back from a later one to an earlier one. */
+/** The statuses of a revision; it never goes back to an earlier one. */
 export const REVISION_STATUSES = ['pending', 'applied', 'failed'] as const
 
 /** The finer state of a push, for display. */
@@ -125,7 +127,7 @@ export const REVISION_PHASES = [
   'aborted',
 ] as const
 
-/** What was done about a push that failed. */
+/** What followed a push that failed. */
 export const PUSH_AFTERMATHS = [
   'went_back',
   'going_back',
@@ -134,7 +136,7 @@ export const PUSH_AFTERMATHS = [
   'overtaken',
 ] as const
 
-/** What one instance did with a push. */
+/** The states of one instance in a push. */
 export const PUSH_INSTANCE_STATES = ['waiting', 'sent', 'applying', 'applied', 'failed', 'no_status'] as const
 
 export const ROLLOUT_STATUSES = [
@@ -184,7 +186,7 @@ export const WORKLOAD_STATUSES = ['connected', 'degraded', 'disconnected'] as co
 
 export const REMOTE_CONFIG_STATES = ['applying', 'applied', 'failed'] as const
 
-/** As in Kubernetes. */
+/** The operators of selectors, as in Kubernetes. */
 export const SELECTOR_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const
 
 /** Why a sign-in with the identity provider did not end in a session. */
@@ -216,7 +218,7 @@ export const CAMPAIGN_STATUSES = [
   'expired',
 ] as const
 
-/** What the plan of a campaign says of a workload. */
+/** The verdicts of a campaign plan on a workload. */
 export const CAMPAIGN_VERDICTS = [
   'changes',
   'same',
@@ -228,7 +230,7 @@ export const CAMPAIGN_VERDICTS = [
   'refused',
 ] as const
 
-/** Where a campaign stands with a workload. */
+/** The states of a target of a campaign. */
 export const CAMPAIGN_TARGET_STATES = [
   'left_out',
   'waiting',
@@ -289,7 +291,7 @@ export const AUTO_APPLY_STATUSES = [
   'expired',
 ] as const
 
-/** Where a workload stands that a version reached by itself. */
+/** The states of a workload that a version of a fleet config was pushed to by itself. */
 export const AUTO_APPLY_TARGET_STATES = ['started', 'applied', 'failed', 'no_answer', 'overtaken'] as const
 
 /** What stops a version from applying by itself. */
@@ -302,7 +304,7 @@ export const AUTO_APPLY_GATES = [
 
 export const AUTO_APPLY_END_CAUSES = ['turned_off', 'replaced', 'rolled_back', 'config_removed'] as const
 
-/** Why a version leaves a workload alone that is under its fleet config. */
+/** Why a version that applies by itself leaves a workload alone that is under its fleet config. */
 export const AUTO_APPLY_REASONS = [
   ...CAMPAIGN_REASONS,
   'campaign_aborted',
@@ -320,5 +322,5 @@ export const AUTO_APPLY_REASONS = [
   'pushed_before',
 ] as const
 
-/** What a variable's values are. */
+/** The types of variables. */
 export const VARIABLE_KINDS = ['string', 'integer', 'number', 'boolean', 'duration'] as const

@@ -2,67 +2,75 @@ import { Worker } from 'node:worker_threads'
 import type { Log } from '../log.ts'
 
 /**
- * Bounded threads for work that would hold the event loop: Argon2id, YAML of unbounded size, reports.
+ * A bounded pool of threads for work that would block the event loop: Argon2id, YAML of any size, reports.
  *
- * A kind of work is one file `runtime/workers/<name>-worker.ts` that calls `serveWorker(handler)`. The build bundles each
- * to `<name>-worker.mjs` beside the service's bundle; from a checkout they lie in `.cache/`. A pool never looks for
- * them: its maker passes the URL (`workerUrl` of `runtime/files.ts`; `testWorkerUrl` of `test/support/workers.ts`).
+ * Each kind of work is one file `runtime/workers/<name>-worker.ts` that calls `serveWorker(handler)`. The build bundles
+ * it to `<name>-worker.mjs` beside the bundle of the service; from a checkout the bundles are in `.cache/`. A pool does
+ * not search for them: its maker passes the URL (`workerUrl` of `runtime/files.ts`; `testWorkerUrl` of
+ * `test/support/workers.ts`).
  */
 export interface WorkerPool<Payload, Result> {
   /**
-   * Do one job. `payload` is copied, but for what is named in `transfer`; `room` is one of the options' rooms. Codes: `worker-busy` when the queue is full or
-   * the pool closed, `worker-timed-out` when the job took too long (its thread is ended), `worker-failed` when the
-   * handler threw or its thread died; the cause is for the log.
+   * Do one job. `payload` is copied, except for the buffers in `transfer`, which are handed over; `room` names one of
+   * the rooms in the options. Codes: `worker-busy` when the queue is full or the pool closed, `worker-timed-out` when
+   * the job took too long (its thread is ended), `worker-failed` when the handler threw or its thread died; the cause
+   * is for the log.
    */
   run(payload: Payload, transfer?: readonly ArrayBuffer[], room?: string): Promise<WorkerOutcome<Result>>
-  /** Threads that live now, and jobs that wait for one. */
+  /** How many threads there are, and how many jobs wait for one. */
   load(): { threads: number; queued: number }
   /**
-   * What the threads' heaps take, in bytes. Node 22.16 and 24 can ask a thread that is at work; of one that cannot be
-   * asked it is what it had taken after its last job, and what the options say that the present one may add.
+   * How much heap all threads take, in bytes. Node 22.16 and 24 can ask a thread that is at work. For a thread that
+   * cannot be asked it is what it took after its last job, and while a job runs also what `heapBytesOf` says that the
+   * job may add.
    */
   heapBytes(): Promise<number>
   /** End all threads; jobs that run or wait get `worker-busy`. */
   close(): Promise<void>
 }
 
+/** How a job ended; `cause` is for the log. */
 export type WorkerOutcome<Result> =
   | { ok: true; value: Result }
   | { ok: false; code: 'worker-busy' | 'worker-timed-out' | 'worker-failed'; cause: string }
 
+/** What a pool is made with. */
 export interface WorkerPoolOptions<Payload = never> {
-  /** For log lines. */
+  /** The name of the pool in log lines. */
   name: string
   entry: URL
   maxThreads: number
-  /** Jobs that may wait beside those that run; more are refused at once. Rooms have their own. */
+  /** How many jobs without a room may wait; one more is refused at once. Rooms have their own limits. */
   maxQueued: number
   /**
-   * Kinds of callers that are not to crowd each other out, by name. When a thread becomes free, the room with the
-   * fewest jobs under way goes first.
+   * Kinds of callers that must not crowd each other out, by name. When a thread becomes free, the next job is taken
+   * from the room with the fewest running jobs.
    */
   rooms?: Readonly<Record<string, WorkerRoom>>
-  /** For one job, from the moment its thread gets it; a thread's first job includes its start. */
+  /** The time limit for one job, from the moment its thread gets it; the first job of a thread includes its start. */
   timeoutMs: number
-  /** A thread without work for this long is ended. */
+  /** A thread without work for this long is ended; a minute by default. */
   idleMs?: number
-  /** A thread that needs more ends with `worker-failed`. */
+  /** A thread that needs more heap ends with `worker-failed`. In MiB. */
   heapMbMax?: number
-  /** Bytes of heap that a job may take while it runs, at most `heapMbMax`; without this all of those. */
+  /**
+   * How many bytes a job may add to the heap while it runs; never counted as more than `heapMbMax`. Without this
+   * function a running job counts as that much.
+   */
   heapBytesOf?(payload: Payload): number
   log: Log
 }
 
-/** What one kind of callers may take of a pool. */
+/** How much of a pool one kind of callers may take. */
 export interface WorkerRoom {
-  /** Threads that its jobs may hold at once. Whatever the other rooms may hold together leaves the rest. */
+  /** How many threads its jobs may hold at once. What the other rooms cannot take together stays free for this one. */
   maxThreads: number
   maxQueued: number
 }
 
-/** What goes to a thread and comes back, see `serveWorker`. */
+/** What a thread answers to a job, see `serveWorker`. */
 export type WorkerReply = ({ ok: true; value: unknown } | { ok: false; cause: string }) & {
-  /** What the thread's heap takes when the job is done. */
+  /** Bytes of heap that the thread takes when the job is done. */
   heapBytes: number
 }
 
@@ -84,7 +92,7 @@ interface Thread<Payload, Result> {
   worker: Worker
   job: Job<Payload, Result> | null
   timer: NodeJS.Timeout | undefined
-  /** What its heap had taken after its last job, and what the present one may add. */
+  /** Bytes of its heap after its last job, and the bytes that the present job may add. */
   heapBytes: number
   addedBytesMax: number
 }
@@ -97,7 +105,7 @@ interface Room<Payload, Result> extends WorkerRoom {
 class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
   readonly #options: WorkerPoolOptions<Payload>
   readonly #threads = new Set<Thread<Payload, Result>>()
-  /** By name; the one without a name is for jobs that say none. */
+  /** By name; jobs that name no room are in the room `''`. */
   readonly #rooms = new Map<string, Room<Payload, Result>>()
   #isClosed = false
 
@@ -137,7 +145,7 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** What a thread may have taken that cannot be asked: while nothing runs in it, its heap does not grow. */
+  /** How much heap a thread may take that cannot be asked; while no job runs in it, its heap does not grow. */
   #assume({ job, heapBytes, addedBytesMax }: Thread<Payload, Result>): number {
     if (job === null) return heapBytes
     const bytesMax = (this.#options.heapMbMax ?? HEAP_MB_MAX) * MIB
@@ -186,7 +194,7 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
       void this.#end(thread, { ok: false, code: 'worker-timed-out', cause })
       this.#next()
     }, this.#options.timeoutMs)
-    // Before it is posted: what is handed over is gone from here then.
+    // Before the job is posted, because the buffers that are handed over cannot be read here afterwards.
     thread.addedBytesMax = this.#options.heapBytesOf?.(job.payload) ?? Number.POSITIVE_INFINITY
     try {
       thread.worker.postMessage(job.payload, [...job.transfer])
@@ -235,7 +243,7 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
     await thread.worker.terminate()
   }
 
-  /** A place became free without a thread to take the next job. */
+  /** Start the next job after a thread has ended, where there is one. */
   #next(): void {
     const job = this.#isClosed ? undefined : this.#takeNext()
     if (!job) return
@@ -244,7 +252,7 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
     else job.room.queue.unshift(job)
   }
 
-  /** The oldest job of the room that has the fewest under way, among those that may have one more. */
+  /** Take the oldest job of the room with the fewest running jobs, among those that may run one more. */
   #takeNext(): Job<Payload, Result> | undefined {
     let chosen: Room<Payload, Result> | undefined
     for (const room of this.#rooms.values()) {
@@ -255,15 +263,15 @@ class ThreadPool<Payload, Result> implements WorkerPool<Payload, Result> {
   }
 }
 
-/** How long a thread may take to say what it has taken. */
+/** How long a thread may take to answer how much heap it takes. */
 const HEAP_ANSWER_MS = 500
 
 const MIB = 1_048_576
-/** What a thread takes before its first job, and what one may take that has no limit of its own. */
+/** The heap of a thread before its first job, and the limit of a thread without one of its own, in MiB. */
 const HEAP_AT_START_BYTES = 8 * MIB
 const HEAP_MB_MAX = 64
 
-/** Null for a thread that cannot be asked, or does not answer in time. */
+/** Bytes of heap that a thread takes; null where it cannot be asked or does not answer in time. */
 async function askHeapBytes(worker: Partial<Pick<Worker, 'getHeapStatistics'>>): Promise<number | null> {
   if (worker.getHeapStatistics === undefined) return null
   let timer: NodeJS.Timeout | undefined

@@ -3,8 +3,8 @@ import { parentPort } from 'node:worker_threads'
 import type { WorkerReply } from './pool.ts'
 
 /**
- * Answer the jobs of a `WorkerPool` in this thread, one at a time. What the handler throws fails its job only.
- * `listBuffers` names what of a result is handed over instead of copied.
+ * Answer the jobs of a `WorkerPool` in this thread; the pool sends one at a time. An exception of the handler fails its
+ * job only. `listBuffers` names the buffers of a result that are handed over instead of copied.
  */
 export function serveWorker<Payload, Result>(
   handler: (payload: Payload) => Promise<Result> | Result,

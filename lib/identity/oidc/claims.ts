@@ -1,22 +1,24 @@
 import { isEmail } from '../../model/emails.ts'
 
-/** What a provider says of somebody, its ID token first. */
+/** The claims of an ID token or of UserInfo. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Somebody who came back from the provider. */
+/** A person whom the identity provider has authenticated. */
 export interface ExternalIdentity {
   subject: string
-  /** For people to read only; nothing is decided by it but whether a local user has it. */
+  /** For people to read; nothing is decided by it. */
   displayName: string
-  /** Null where the provider tells none. */
+  /**
+   * Null where the provider says none. It decides only whether a link to the local user with this e-mail is asked for.
+   */
   email: string | null
   /** The names of the provider's groups; null where it tells none. */
   groups: readonly string[] | null
-  /** The provider's own session; null where it names none. */
+  /** The id of the provider's own session (`sid`); null where it names none. */
   providerSession: string | null
 }
 
-/** More would not fit a page, and no token carries them. */
+/** More groups are left out: no honest token carries so many, and no page could show them. */
 const GROUPS_MAX = 2_000
 const NAME_MAX = 254
 const SPOKEN_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} .'_@+-]*$/u
@@ -36,8 +38,8 @@ export function readClaim(claims: Claims, path: string): unknown {
 }
 
 /**
- * Whether the provider left the groups out because there are too many (Entra): whoever took that for no groups, or asked
- * elsewhere, would decide by half of the truth.
+ * Whether the provider left the groups out because there are too many (Entra). Taking that for no groups, or fetching
+ * them elsewhere, would decide by incomplete groups.
  */
 export function isOverage(claims: Claims, groupsClaim: string): boolean {
   const elsewhere = claims['_claim_names']
@@ -54,14 +56,19 @@ function readGroups(claims: Claims, path: string): string[] | null {
   return value.filter((group): group is string => typeof group === 'string').slice(0, GROUPS_MAX)
 }
 
-/** What people read: an e-mail, else a name, else the subject; never what could be taken for something else of ours. */
+/**
+ * The name to show: the e-mail, else the user name, else the full name, else the subject. A text that is too long or
+ * could be taken for something else on a page is passed over.
+ */
 function nameOf(claims: Claims, email: string | null, subject: string): string {
   const names = [claims['preferred_username'], claims['name'], subject].map(textOf)
   const fitting = names.find((name) => name !== null && name.length <= NAME_MAX && SPOKEN_NAME.test(name))
   return email ?? fitting ?? 'someone'
 }
 
-/** Read somebody out of the claims of the ID token and of UserInfo; what both say, the ID token says. */
+/**
+ * Read a person from the claims of the ID token and of UserInfo; where both have a claim, that of the ID token counts.
+ */
 export function readIdentity(
   idToken: Claims & { sub: string },
   userInfo: Claims,
@@ -81,7 +88,7 @@ export function readIdentity(
   }
 }
 
-/** Our groups for theirs, sorted; an unknown one of theirs gives nothing. */
+/** Our groups for those of the provider, sorted; one that the map does not have gives nothing. */
 export function mapGroups(
   groups: readonly string[] | null,
   map: ReadonlyMap<string, readonly string[]>,

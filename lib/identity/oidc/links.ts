@@ -9,16 +9,19 @@ import { deleteUserSessions } from '../../store/sessions.ts'
 import { findUser, lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 
+/** How answering a link request ended. */
 export type LinkOutcome =
   | { ok: true }
   | { ok: false; code: 'link-request-not-found' | 'already-linked' | 'seed-admin' }
   | AuditFailure
 
-/** Answers whether somebody of the provider and a local user are the same. */
+/**
+ * How an administrator answers a link request: whether a person of the identity provider and a local user are the same.
+ */
 export interface LinkAdministration {
-  /** They are: the local user signs in with the provider from now on. */
+  /** They are the same: the local user signs in with the provider from now on. */
   accept(by: AuditActor, id: string): Promise<LinkOutcome>
-  /** They are not: the request goes, and comes again with the next sign-in. */
+  /** They are not the same: the request is deleted, and made again at the next sign-in of that person. */
   refuse(by: AuditActor, id: string): Promise<LinkOutcome>
 }
 
@@ -26,7 +29,7 @@ interface Parts {
   clock: Clock
   db: AuditedDatabase
   ends: SessionEnds
-  /** Administrators who must not come to depend on a provider. */
+  /** E-mails of administrators who must be able to sign in without a provider. */
   keptAdministrators: readonly string[]
 }
 
@@ -53,7 +56,7 @@ function accept(
     if (kept.has(toEmailKey(user.email))) return { ok: false, code: 'seed-admin' }
     await noteAccountChange(tx, user.id, by.userId, clock.now())
     await linkUser(tx, user.id, request.issuer, request.subject)
-    // Whoever knew the password is not yet whoever the provider vouches for.
+    // Who knew the password may be somebody else than the person of the provider, so all sessions end.
     const ended = await deleteUserSessions(tx, user.id, null)
     tx.afterCommit(() => ends.announce(ended))
     await tx.record({

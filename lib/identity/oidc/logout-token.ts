@@ -8,7 +8,7 @@ export interface LogoutToken {
 }
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-/** Only the provider can sign with these; with a shared secret whoever knows it could. */
+/** Asymmetric algorithms only: with a shared secret, everybody who knows it could sign. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -22,14 +22,14 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ]
-/** An older token tells of a session that ended long ago, or is told again by somebody else. */
+/** An older token is about a session that ended long ago, or is replayed. */
 const AGE_MAX_S = 300
 const TOKEN_MAX = 16_384
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** Check a token of OpenID Connect Back-Channel Logout 1.0, section 2.6; null for one that does not hold. */
+/** Check a logout token (OpenID Connect Back-Channel Logout 1.0, section 2.6); null where it is not valid. */
 export async function checkLogoutToken(
   token: string,
   keys: JWTVerifyGetKey,
@@ -49,7 +49,7 @@ export async function checkLogoutToken(
     if (subject === null && providerSession === null) return null
     return { issuer: expected.issuer, subject, providerSession }
   } catch {
-    // Whatever is wrong with it, nobody is logged out by it.
+    // Whatever the reason, an invalid token logs nobody out.
     return null
   }
 }

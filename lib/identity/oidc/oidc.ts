@@ -10,7 +10,7 @@ import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
 import { signInExternally } from './sign-in.ts'
 
-/** What a browser is told when it came back and is not signed in. */
+/** Why a browser that came back from the provider is not signed in. */
 export interface Refusal {
   code:
     | 'provider-away'
@@ -21,26 +21,27 @@ export interface Refusal {
     | 'no-group'
     | 'link-requested'
     | 'audit-unavailable'
-  /** Of `no-group`: what came. */
+  /** With `no-group`: the groups that the provider sent, as many as fit the cookie. */
   groups?: readonly string[]
 }
 
+/** How a sign-in ended when the browser came back; `next` is the page that it wanted to see. */
 export type CallbackOutcome =
   | { ok: true; token: string; expiresAt: Date; next: string }
   | { ok: false; refusal: Refusal }
 
-/** Sign-in with an identity provider. Texts that browsers keep are sealed: only muster reads and writes them. */
+/** Sign-in with an identity provider. Texts that browsers keep are sealed: only muster can read and write them. */
 export interface Oidc {
   settings: OidcSettings
-  /** Where to send the browser, and what it keeps meanwhile. */
+  /** `url` is where to send the browser, `kept` what the browser keeps until it comes back. */
   begin(next: string): Promise<{ ok: true; url: string; kept: string } | { ok: false; refusal: Refusal }>
-  /** The browser came back with `query`, and with what it kept. */
+  /** The browser came back with this query and with what it kept. */
   finish(query: string, kept: string): Promise<CallbackOutcome>
-  /** Write down for the browser why it is not signed in. */
+  /** Seal a refusal, for a cookie of the browser. */
   sealRefusal(refusal: Refusal): Promise<string>
-  /** Why the browser that keeps this is not signed in; null when nothing is known. */
+  /** The refusal in a sealed text; null when it is not sealed by muster or too old. */
   openRefusal(sealed: string): Promise<Refusal | null>
-  /** End what the provider says has ended. */
+  /** End the sessions that a logout token of the provider names. */
   logOut(logoutToken: string): Promise<'ended' | 'refused' | 'provider-away'>
 }
 
@@ -56,13 +57,14 @@ interface Parts {
   fetchFromIssuer: IssuerFetch
 }
 
-/** How long somebody may be at the provider. */
+/** How long a sign-in may take at the provider. */
 export const FLOW_LIFETIME_S = 900
+/** How long a browser keeps why it was not signed in. */
 export const REFUSAL_LIFETIME_S = 300
-/** Groups that fit a cookie; the page says how many more there are by showing the last one cut. */
+/** Characters of group names in a refusal, which has to fit a cookie. */
 const REFUSAL_GROUPS_CHARS = 1_500
 
-/** Sign-in with the provider of the settings; nothing is asked yet. */
+/** Sign-in with the provider of the settings; the provider is not asked yet. */
 export function openOidc(parts: Parts): Oidc {
   const { settings, random, log } = parts
   const provider = openProvider(settings, parts.clock, parts.fetchFromIssuer)
@@ -109,7 +111,7 @@ export function openOidc(parts: Parts): Oidc {
   }
 }
 
-/** As many of the groups as fit. */
+/** The first groups, as many as fit; the others are left out. */
 function cut(groups: readonly string[]): string[] {
   let room = REFUSAL_GROUPS_CHARS
   return groups.filter((group) => {

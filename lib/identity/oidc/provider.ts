@@ -5,44 +5,48 @@ import { type Claims, type ExternalIdentity, readIdentity } from './claims.ts'
 import { checkLogoutToken, type LogoutToken } from './logout-token.ts'
 import type { OidcSettings } from './settings.ts'
 
-/** What must be remembered of a sign-in while the browser is at the provider. */
+/** What the browser keeps of a sign-in while it is at the provider. */
 export interface Flow {
   state: string
   nonce: string
   verifier: string
 }
 
+/** How a sign-in ended when the browser came back. */
 export type FinishOutcome =
   | { ok: true; identity: ExternalIdentity; issuer: string }
-  /** `provider-refused`: it was asked, and what came back does not hold. */
+  /** `provider-refused`: the provider answered with an error, or with something that is not valid. */
   | {
       ok: false
       code: 'provider-away' | 'provider-refused' | 'sign-in-cancelled' | 'groups-overage'
       cause: unknown
     }
 
-/** Calls the provider: straight or by a proxy; redirects are not followed. */
+/** Sends a request to the provider, directly or through a proxy; redirects are not followed. */
 export type IssuerFetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** The identity provider, asked when somebody signs in and not before. */
+/** The identity provider, which is asked only when somebody signs in or it sends a logout token. */
 export interface Provider {
-  /** Where to send the browser. */
+  /** The address at the provider to send the browser to. */
   begin(
     flow: Flow,
   ): Promise<
     | { ok: true; url: string }
     | { ok: false; code: 'provider-away' | 'provider-refused' | 'sign-in-cancelled'; cause: unknown }
   >
-  /** Who came back; `query` is that of the callback, as it came. */
+  /** The person who came back; `query` is the query of the callback, unchanged. */
   finish(query: string, flow: Flow): Promise<FinishOutcome>
-  /** Whose session a logout token ends; null for one that does not hold. */
+  /** Whose sessions a logout token ends; null where it is not valid. */
   readLogout(token: string): Promise<LogoutToken | null | 'provider-away'>
 }
 
 const TIMEOUT_S = 5
 /** How far the provider's clock may be from ours. */
 export const CLOCK_TOLERANCE_S = 60
-/** How long what discovery told is believed. Keys are looked for again sooner, when one is unknown. */
+/**
+ * How long the metadata of the provider is used before it is fetched again. Keys are fetched sooner when a signature
+ * names an unknown one.
+ */
 const DISCOVERED_MS = 3_600_000
 
 interface Discovered {
@@ -63,7 +67,7 @@ const isLocal = ({ issuer }: OidcSettings) => new URL(issuer).protocol === 'http
 const authenticationOf = ({ clientAuth, clientSecret }: OidcSettings) =>
   AUTHENTICATIONS[clientAuth](clientSecret)
 
-/** Ask a provider for its metadata, and where its keys are. */
+/** Fetch the metadata of a provider, with a lookup of its keys. */
 async function askProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): Promise<Discovered> {
   const config = await client.discovery(
     new URL(settings.issuer),
@@ -84,7 +88,10 @@ async function askProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFe
   return { metadata, keys, atMs: clock.monotonicMs() }
 }
 
-/** What the provider tells of itself: it is asked when that is missing or too old, and by one caller for all who wait. */
+/**
+ * The metadata of the provider, fetched where it is missing or too old; callers that come meanwhile wait for the same
+ * request.
+ */
 function openDiscovery(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): () => Promise<Discovered> {
   let discovered: Discovered | null = null
   let asking: Promise<Discovered> | null = null
@@ -98,7 +105,7 @@ function openDiscovery(settings: OidcSettings, clock: Clock, fetch: IssuerFetch)
   }
 }
 
-/** A configuration that remembers no keys: one sign-in needs them once, and as they are now. */
+/** A configuration for one sign-in. It remembers no keys: they are needed once, and as they are now. */
 function configure(
   settings: OidcSettings,
   metadata: client.ServerMetadata,
@@ -112,13 +119,13 @@ function configure(
   )
   config.timeout = TIMEOUT_S
   config[client.customFetch] = (url, init) => fetch(url, init as RequestInit)
-  // Signatures are checked though TLS vouches for them already.
+  // Check the signature of the ID token, although it comes straight from the provider over TLS.
   client.enableNonRepudiationChecks(config)
   if (isLocal(settings)) client.allowInsecureRequests(config)
   return config
 }
 
-/** Exchange the code in `callback` for an ID token, and ask for the user info where the provider has some. */
+/** Exchange the code in `callback` for an ID token, and fetch UserInfo where the provider has it. */
 async function fetchClaims(config: client.Configuration, callback: URL, flow: Flow, clock: Clock) {
   const tokens = await client.authorizationCodeGrant(config, callback, {
     pkceCodeVerifier: flow.verifier,
@@ -136,7 +143,7 @@ async function fetchClaims(config: client.Configuration, callback: URL, flow: Fl
   return { idToken, userInfo }
 }
 
-/** A provider that nobody has asked yet. */
+/** A provider that was not asked anything yet. */
 export function openProvider(settings: OidcSettings, clock: Clock, fetch: IssuerFetch): Provider {
   const redirectUri = settings.callbackUrl
   const discover = openDiscovery(settings, clock, fetch)
@@ -186,7 +193,7 @@ export function openProvider(settings: OidcSettings, clock: Clock, fetch: Issuer
   }
 }
 
-/** Whether a call got no answer that could be judged. */
+/** Whether a call got no answer, or an error of the server (5xx). */
 function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'TimeoutError' || error.message === 'fetch failed') return true

@@ -2,17 +2,17 @@ import { hkdfSync } from 'node:crypto'
 import { EncryptJWT, jwtDecrypt } from 'jose'
 import type { Clock } from '../../clock.ts'
 
-/** Keeps something in a browser that only we can read or have written, for a while. */
+/** Encrypts what a browser keeps for a while, so that only muster can read or make it. */
 export interface Seal {
   close(content: Readonly<Record<string, unknown>>, purpose: string, lifetimeS: number): Promise<string>
-  /** What was sealed for this purpose; null for anything else, and once its time is over. */
+  /** What was sealed for this purpose; null for any other text, and once its lifetime is over. */
   open(sealed: string, purpose: string): Promise<Record<string, unknown> | null>
 }
 
 /** A browser keeps 4,096 characters of a cookie. */
 const SEALED_MAX = 4_096
 
-/** A seal whose key comes from JWT_SECRET and signs nothing else. */
+/** A seal with a key of its own, derived from JWT_SECRET. */
 export function openSeal(secret: string, clock: Clock): Seal {
   const key = new Uint8Array(hkdfSync('sha256', secret, '', 'muster sealed cookie', 32))
   return {
@@ -33,7 +33,7 @@ export function openSeal(secret: string, clock: Clock): Seal {
         })
         return payload['content'] as Record<string, unknown>
       } catch {
-        // Whatever is wrong with it, it is none of ours.
+        // Whatever the reason, the text counts as not sealed by us.
         return null
       }
     },

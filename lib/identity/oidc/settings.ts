@@ -8,13 +8,14 @@ export interface OidcSettings {
   scopes: string
   /** A claim's name, or a JSON pointer into the claims. */
   groupsClaim: string
-  /** Their groups to ours; null where administrators assign groups. */
+  /** Our groups by the name of a group of the provider; null where administrators assign groups. */
   groupMap: ReadonlyMap<string, readonly string[]> | null
-  /** What the button says. */
+  /** The name on the sign-in button. */
   name: string
+  /** How long a session lasts after a sign-in with the provider. */
   sessionMs: number
-  /** Where browsers find muster, without a slash at the end. */
+  /** The address of muster for browsers, without a slash at the end. */
   publicUrl: string
-  /** Where the provider sends them back to. */
+  /** The address that the provider sends browsers back to. */
   callbackUrl: string
 }

@@ -21,9 +21,10 @@ import type { Tokens } from '../sessions/tokens.ts'
 import { type ExternalIdentity, mapGroups } from './claims.ts'
 import type { OidcSettings } from './settings.ts'
 
+/** How the sign-in of a person of the provider ended. */
 export type SignInOutcome =
   | { ok: true; token: string; expiresAt: Date }
-  /** `no-group`: none of the groups that came means anything here. */
+  /** `no-group`: the map has none of the groups that the provider sent. */
   | { ok: false; code: 'no-group'; groups: readonly string[] }
   | { ok: false; code: 'link-requested' }
   | AuditFailure
@@ -37,21 +38,25 @@ interface Parts {
   settings: OidcSettings
 }
 
-/** Somebody of the provider, with the user that it is or becomes. */
+/** A person of the provider, with the user that belongs or will belong to that person. */
 interface Person {
   issuer: string
   identity: ExternalIdentity
   userId: string
   isNew: boolean
-  /** As the audit log names the user. */
+  /** The name of the user in the audit log: the e-mail of a local user, else what the provider calls the person. */
   email: string
   now: Date
 }
 
-// Nobody may be signed in without a record of it, and nobody waits for what agents say.
+// Nobody may be signed in without a record of it. A sign-in changes nothing in the fleet, so it does not wait for what
+// agents reported.
 const AT_ONCE = { sink: 'before-commit', waitsForReports: false } as const
 
-/** Open a session for whoever came back from the provider, as its claims say. */
+/**
+ * Open a session for a person whom the provider has authenticated. Where there is a group map, the groups of the user
+ * become those of the claims.
+ */
 export async function signInExternally(
   parts: Parts,
   issuer: string,
@@ -68,7 +73,7 @@ export async function signInExternally(
   if (clash) return askForLink(parts, person, clash.id)
   const opened = await openSession(parts, person, groups)
   if (opened.ok || opened.code !== 'changed') return opened as SignInOutcome
-  // The same person signed in elsewhere for the first time meanwhile, or was removed.
+  // Meanwhile the same person signed in for the first time in another browser, or the user was removed.
   return (await openSession(parts, await readPerson(parts, issuer, identity), groups)) as SignInOutcome
 }
 
@@ -84,7 +89,7 @@ async function readPerson(
   return { issuer, identity, userId, isNew: known === undefined, email, now }
 }
 
-/** `changed`: the user is another one than a moment ago. */
+/** `changed`: the user was made, removed or replaced since `person` was read. */
 async function openSession(
   { db, random, tokens, ends, settings }: Parts,
   person: Person,
@@ -102,7 +107,8 @@ async function openSession(
       if (person.isNew)
         await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
       const isRegrouped = groups !== null && (await followClaims(tx, userId, groups))
-      // Whoever says at the provider who somebody is shapes the account, as an administrator does here.
+      // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
+      // the account requests.
       if (person.isNew || isRegrouped) await noteAccountChange(tx, userId, issuer, now)
       await noteApprovers(tx, rolesWith('config:approve'))
       await noteExternalLogin(tx, userId, displayName, now)
@@ -112,7 +118,7 @@ async function openSession(
       const signed = await tokens.sign({ userId, email, groups: names, sessionId, issuedAt: now, lifetimeS })
       const session = { id: sessionId, userId, createdAt: now, expiresAt: signed.expiresAt }
       await insertSession(tx, { ...session, issuer, providerSession: identity.providerSession })
-      // Groups may have moved: what is remembered of other sessions of the same person is read again.
+      // The groups may have changed: forget what is remembered of other sessions of the same person.
       tx.afterCommit(() => ends.announce([]))
       const detail = JSON.stringify({ method: 'oidc', groups: names })
       await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: userId, detail })
@@ -122,7 +128,7 @@ async function openSession(
   )
 }
 
-/** Whether the groups are others than before. */
+/** Set the groups of a user to those of the claims; whether they differ from those before. */
 async function followClaims(tx: Db, userId: string, names: readonly string[]): Promise<boolean> {
   const idsOf = (groups: readonly { id: string }[]) => groups.map((group) => group.id)
   const before = new Set(idsOf(await listUserGroups(tx, userId)))
@@ -154,7 +160,10 @@ async function askForLink(
   return asked.ok ? { ok: false, code: 'link-requested' } : asked
 }
 
-/** Whoever the provider no longer gives a group has no entry any more: what is open ends as well. */
+/**
+ * A person without any group that counts may not sign in any more: the groups, the sessions and the last login of the
+ * user are removed as well.
+ */
 async function refuse(
   { db, ends }: Parts,
   issuer: string,

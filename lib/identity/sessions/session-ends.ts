@@ -1,5 +1,7 @@
-/** Memory of sessions and API tokens that ended: caches forget them, listeners hear of them. */
+/** Makes all caches of sessions and API tokens read anew, and tells listeners which of them have ended. */
 export interface SessionEnds {
-  /** Call after the commit. */
+  /**
+   * Call after the commit, with the ids of the sessions and API tokens that ended; with none where only rights changed.
+   */
   announce(sessionIds: readonly string[]): void
 }

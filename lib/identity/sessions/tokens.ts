@@ -2,16 +2,16 @@ import { createSecretKey } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../../clock.ts'
 
-/** A login token lives this long. */
+/** How long a session token is valid unless the sign-in says otherwise. */
 export const TOKEN_LIFETIME_S = 86_400
 
-/** What a token that we signed says. Its groups are for clients only: authority is looked up. */
+/** What a session token says. The groups in it are for clients only: rights are looked up. */
 export interface TokenClaims {
   userId: string
   sessionId: string
 }
 
-/** Signs and checks login tokens (JWT, HS256 only). */
+/** Signs and checks session tokens (JWT, HS256 only). */
 export interface Tokens {
   sign(login: {
     userId: string
@@ -19,23 +19,26 @@ export interface Tokens {
     groups: readonly string[]
     sessionId: string
     issuedAt: Date
-    /** A day unless the sign-in says less. */
+    /** `TOKEN_LIFETIME_S` by default. */
     lifetimeS?: number
   }): Promise<{
     token: string
     expiresAt: Date
   }>
-  /** The claims of a token of ours that has not expired; null for anything else. */
+  /** The claims of a token that was signed here and has not expired; null for any other text. */
   verify(token: string): Promise<TokenClaims | null>
 }
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
-/** The decoder of base64url passes over what is not of its alphabet; a token of ours holds nothing else. */
+/**
+ * The base64url decoder ignores characters outside its alphabet; our tokens have none, so a token with such characters
+ * is refused.
+ */
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
-/** Ours have about 500 characters; more is not worth hashing. */
+/** Our tokens have about 500 characters; a longer text is refused before it is hashed. */
 const TOKEN_MAX = 8_192
 
-/** Tokens under one key: the bytes of JWT_SECRET as they are. */
+/** Tokens signed with one key: the bytes of JWT_SECRET. */
 export function openTokens(secret: string, clock: Clock): Tokens {
   const key = createSecretKey(Buffer.from(secret, 'utf8'))
   return {
@@ -62,7 +65,7 @@ export function openTokens(secret: string, clock: Clock): Tokens {
         const { jti = '', user_id: userId } = payload
         return typeof userId === 'string' && UUID.test(jti) ? { userId, sessionId: jti } : null
       } catch {
-        // Whatever is wrong with a token, it is no token of ours.
+        // Whatever the reason, the token counts as not ours.
         return null
       }
     },
