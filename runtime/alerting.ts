@@ -7,7 +7,10 @@ import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { FleetDeps } from '../lib/fleet/state/deps.ts'
 import type { Config } from './config.ts'
 
-/** The alert engine and its webhook over a fleet, and the news of changes for it, as the settings want them. */
+/**
+ * Open the alert engine over a fleet, the webhook that it calls, and the news that tells the webhook of changes of
+ * configs.
+ */
 export function openAlerting(
   config: Pick<Config, 'disconnectGraceMs' | 'minAgentVersion' | 'publicUrl' | 'webhookUrl'>,
   parts: Pick<FleetDeps, 'clock' | 'db' | 'log' | 'random'> & {
@@ -27,7 +30,7 @@ export function openAlerting(
     ...{ db, clock, random, log, fleet, notices },
     findConflicts: parts.findConflicts,
     settings: {
-      // Administrators may recommend another one while the engine runs.
+      // Administrators may recommend another version while the engine runs.
       get minAgentVersion() {
         return parts.recommendedVersion.version
       },

@@ -16,12 +16,12 @@ function describeFailure(path: readonly unknown[], expected: string): string {
   return `${where}: expected ${expected}`
 }
 
-/** JSON.parse on a lenient body: one value, then anything. */
+/** Parse the first JSON value of a text; whatever follows it is ignored. */
 function parseFirstValue(text: string): { ok: true; value: unknown } | { ok: false } {
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {
-    // V8 names the offset of the first byte after a complete value.
+    // The message of V8's error names the offset of the first byte after a complete value.
     const offset = /after JSON at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1]
     if (offset === undefined) return { ok: false }
     try {
@@ -41,10 +41,10 @@ function parseJson(text: string, isStrict: boolean): { ok: true; value: unknown 
   }
 }
 
-/** Deeper than any schema; a body may be as deep as it is long. */
+/** How deep nulls are dropped: deeper than any schema goes. A body may be nested as deep as it is long. */
 const DEPTH_MAX = 8
 
-/** A null field counts as absent, inside other fields as well; a null element of a list is what it is. */
+/** Leave out fields that are null, also inside other fields; a null element of a list stays. */
 function dropNulls(value: unknown, depth = 0): unknown {
   if (value === null || typeof value !== 'object' || depth > DEPTH_MAX) return value
   if (Array.isArray(value)) return value.map((element) => dropNulls(element, depth + 1))

@@ -9,12 +9,12 @@ export type Command =
   | { kind: 'serve'; edition: Config['edition'] }
   | { kind: 'check-config'; edition: Config['edition'] }
   | { kind: 'version' | 'help' | 'migrate' }
-  /** `head` is one that was seen before, which the trail must still hold. */
+  /** `head` is a head of the audit trail that was noted before and must still be part of it. */
   | { kind: 'verify-audit'; head: AuditHead | null }
   /** `keyFile` is a trusted public key (PEM) that must have signed the pack. */
   | { kind: 'verify-pack'; file: string; keyFile: string | null }
   | { kind: 'create-user'; email: string; groups: readonly string[] }
-  /** Nothing we know; `message` says what was found and what was wanted. */
+  /** Arguments that muster does not have; `message` says what was found and what was wanted. */
   | { kind: 'wrong'; message: string }
 
 const wrong = (message: string): Command => ({ kind: 'wrong', message })
@@ -32,7 +32,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   return rest.length === 0 ? { kind: first } : wrong(`${first} takes no arguments, found "${rest[0]}"`)
 }
 
-/** Split `--name value` and `--name=value`; whatever is neither is the answer's `unknown`. */
+/** Split `--name value` and `--name=value`; `unknown` is the first argument that is neither. */
 function readOptions(args: readonly string[]): {
   options: [string, string | null][]
   unknown: string | null

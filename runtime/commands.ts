@@ -36,7 +36,10 @@ const DONE = 0
 const FAILED = 1
 const WRONG_ARGUMENTS = 2
 
-/** Run a command; resolves with the exit code. Lost dependencies are told in one line, never thrown. */
+/**
+ * Run a command; resolves with the exit code. Failures, such as a database that is away, are printed as one line and
+ * never thrown.
+ */
 export async function runCommand(command: OneShotCommand, parts: CommandParts): Promise<number> {
   try {
     return await run(command, parts)

@@ -50,10 +50,13 @@ import { createIssuerFetch } from './issuer-fetch.ts'
 
 const DAY_MS = 86_400_000
 
-/** Whom the fleet and the alerts tell what happens. */
+/** What the fleet and the alert engine call when something happens. */
 export type Notices = FleetNotices & AlertNotices
 
-/** What everything else stands on. The service brings the machine's; a test brings a clock that it moves. */
+/**
+ * What all parts are made with. The service passes the machine's clock, timers and randomness; a test passes its own,
+ * such as a clock that it moves.
+ */
 export interface Ground {
   config: Config
   edition: Edition
@@ -61,25 +64,25 @@ export interface Ground {
   timers: Timers
   random: Random
   log: Log
-  /** Of the active process: it refuses every transaction once another one is. */
+  /** The database of the process that decides; it refuses every transaction once another process decides. */
   db: Database
   running: Context['running']
   readiness: Readiness
   databaseStatistics: (() => PoolStatistics) | null
   cluster: Context['cluster']
-  /** The outside, for the alert webhook. */
+  /** The network through which the alert webhook is called. */
   network: WebhookNetwork
   mayOffer: FleetDeps['mayOffer']
   openApi: Context['openApi']
   /** The bundled entry of a worker thread. */
   workerUrl(name: string): URL
-  /** Threads for passwords and for reports; configs have a number of their own. */
+  /** The most threads for passwords and for reports; for configs CONFIG_THREADS says. */
   threads: { password: number; report: number }
   /** In place of the engine over the config workers, for a test that wants no thread in between. */
   configs?: ConfigEngine
-  /** In place of how the fleet has configs of agents read. */
+  /** Replaces how the fleet reads agents' configs, for a test. */
   readConfigs?: { normalise: FleetDeps['normalise']; compare: CompareConfigs }
-  /** Put somebody who listens in between the fleet and those whom it tells. */
+  /** Wraps the notices, so that a test hears what the fleet tells browsers and alerts. */
   overhear?: (notices: Notices) => Notices
   agentLimits?: AgentLimits
 }
@@ -94,15 +97,16 @@ export interface Composed {
 }
 
 /**
- * Put all parts of a process that decides together: for the service, for the tests, and for the processes of the
- * simulation (`test/sim/service`). Processes that need few of them have their own functions below.
+ * Make all parts of a process that decides, and connect them: for the service, for the tests, and for the processes of
+ * the simulation (`test/sim/service`). Processes that need few of the parts have their own functions below.
  */
 export function compose(ground: Ground): Composed {
   const { config, edition, clock, timers, random, log } = ground
   const workers = openWorkers(ground)
   const passwords = openPasswords(workers.password, random)
   const hub = new Hub({ clock, timers })
-  // The fleet writes through it what agents report, and it lets the fleet write that before anybody's change.
+  // The fleet stores agents' reports through this database, and before each change this database has the fleet store
+  // them.
   const db: AuditedDatabase = openAuditedDatabase({
     ...{ db: ground.db, clock, random, log, sink: edition.auditSink },
     writeReports: () => fleet.writer.flush(),
@@ -153,7 +157,7 @@ export function compose(ground: Ground): Composed {
   }
 }
 
-/** Whoever signs in, and who may do what. */
+/** Users, sessions and rights. */
 const openPeople = (
   { config, clock, random, log }: Pick<Ground, 'config' | 'clock' | 'random' | 'log'>,
   db: AuditedDatabase,
@@ -172,7 +176,7 @@ const openPeople = (
     fetchFromIssuer: createIssuerFetch(config.outboundProxies),
   })
 
-/** The people alone, for a command that changes them and ends. `close` ends its thread. */
+/** Users, sessions and rights without a fleet, for a command that changes users and ends. `close` ends its thread. */
 export function composePeople(
   ground: Pick<Ground, 'config' | 'edition' | 'clock' | 'random' | 'log' | 'db' | 'workerUrl'>,
 ): { identity: Identity; close(): Promise<void> } {
@@ -184,14 +188,14 @@ export function composePeople(
     random,
     log,
     sink: edition.auditSink,
-    // No fleet runs in this process, and nobody asks later what became of a commit.
+    // No fleet runs in this process, and nobody asks later whether a commit went through.
     writeReports: async () => {},
     commitInDoubt: () => {},
   })
   return { identity: openPeople(ground, db, openPasswords(workers, random)), close: () => workers.close() }
 }
 
-/** What brings a config to many workloads: fleet configs, campaigns, and the workloads that they find. */
+/** What brings a config to many workloads: fleet configs, campaigns, and how these find their workloads. */
 function openCampaigns(
   { config, clock, random, log }: Ground,
   parts: Pick<Context, 'db' | 'fleet' | 'counters' | 'hub' | 'configs' | 'news'>,
@@ -217,7 +221,10 @@ function openCampaigns(
   return { fleetConfigs, configTargets, campaigns, autoApply: new AutoApply(campaignParts) }
 }
 
-/** The agents of a process that tells an owner of them; what they say is passed on and kept until it is taken. */
+/**
+ * The part of a front that serves agents: it passes what they say on to the owner and keeps it until the owner has
+ * taken it.
+ */
 export function composeFront(
   ground: Pick<Ground, 'config' | 'clock' | 'timers' | 'log' | 'db' | 'workerUrl'>,
 ) {
@@ -286,14 +293,15 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
   }
 }
 
-/** The fleet, what is counted of it, and how it is shown and told. */
+/** The fleet, its counters, its form on the wire, and its notices to browsers. */
 function openFleet(
   ground: Ground,
   parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'>,
 ) {
   const { db, configs, hub, recommendedVersion, labelRules } = parts
   const { config, clock, timers, random, log } = ground
-  // These three tell of each other: whoever is told later is asked for when something is told.
+  // Counters, notices and fleet call each other: each uses the others only in functions that run later, when all
+  // exist.
   const counters = new FleetCounters((workloadId) => {
     const workload = fleet.workload(workloadId)
     if (workload !== null) notices.workloadChanged(workload)
@@ -319,7 +327,10 @@ function openFleet(
   return { fleet, views, counters, notices }
 }
 
-/** Configs of agents are read in worker threads; without a free one they are read later. */
+/**
+ * Read agents' configs in worker threads. Where no thread is free, `normalise` says 'busy' and `compare` null, and the
+ * fleet asks again later.
+ */
 const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
   async normalise(text) {
     const read = await configs.normalForm(text)
@@ -331,7 +342,7 @@ const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> 
   },
 })
 
-/** An agent's error without what the fleet does not keep. */
+/** Classify an agent's error, and keep only the fields that the fleet keeps. */
 function classifyForFleet(raw: string, options?: { withText: boolean }): AgentError {
   const { cause, title, parameters, text } = classifyAgentError(raw, options)
   return { cause, title, parameters: { ...parameters }, text }

@@ -21,7 +21,9 @@ export interface Config {
   socketLimits: { inAll: number; perAddress: number }
   /** Origins whose pages may read answers. */
   corsOrigins: readonly string[]
-  /** Those of them that were set by hand: only their pages may act with the session cookie. */
+  /**
+   * The origins that CORS_ORIGINS names itself, without the default: only their pages may act with the session cookie.
+   */
   cookieOrigins: readonly string[]
   seedAdmin: { email: string; password: string } | null
   /** Where browsers find muster, without a slash at the end; empty where that is not known. */
@@ -34,7 +36,7 @@ export interface Config {
   webhookUrl: string
   /** Proxies on the way to the webhook. */
   outboundProxies: ProxySettings
-  /** Empty: the rule is off. */
+  /** The lowest version that is not outdated, unless administrators recommend another one; empty where none is set. */
   minAgentVersion: string
   disconnectGraceMs: number
   retentionDays: number
@@ -59,29 +61,31 @@ export interface Config {
   metricsAddress: string
   /** Addresses and CIDR blocks whose forwarding headers count. */
   trustedProxies: readonly string[]
-  /** How this process is one of several; null where it is the only one that is active. */
+  /** The settings of one process among several; null where this process is the only active one. */
   cluster: ClusterConfig | null
   edition: 'community' | 'complete'
 }
 
 /** What a process needs to be one of several. */
 export interface ClusterConfig {
-  /** Where it listens to the others. */
+  /** `host:port` on which it listens to the other processes. */
   internalAddress: string
-  /** Where the others reach it. */
+  /** `host:port` at which the other processes reach it. */
   advertiseAddress: string
-  /** Null on loopback only. */
+  /** Null only where the addresses are on this machine. */
   tls: {
     certFile: string
     keyFile: string
     caFile: string
-    /** What the certificates of the others are for; absent for the host of their address. */
+    /** The name that the other processes' certificates are for; absent where that is the host of their address. */
     name?: string
   } | null
 }
 
+/** Environment variables by their names. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The settings with what had to be corrected, or the first fault that keeps muster from starting. */
 export type ConfigResult =
   | { ok: true; config: Config; warnings: readonly string[] }
   | { ok: false; error: string }
@@ -142,7 +146,10 @@ function checkSecret(secret: string): string | null {
   return null
 }
 
-/** A bearer token as a header can carry it; whatever it could not would keep every agent out. */
+/**
+ * The agents' bearer token without blanks around it. One that no header can carry would keep every agent out, so it is
+ * refused.
+ */
 function readSharedSecret(reader: Reader): { ok: true; secret: string } | { ok: false; error: string } {
   const given = reader.text('OPAMP_SHARED_SECRET')
   const secret = given.trim()
@@ -179,7 +186,10 @@ function readSeedAdmin(
 
 type ClusterResult = { ok: true; cluster: ClusterConfig | null } | { ok: false; error: string }
 
-/** What goes between processes is worth as much as what agents and people say: in the clear it stays on one machine. */
+/**
+ * Read the settings of one process among several. What agents and people say travels between the processes, so without
+ * TLS their addresses must be on this machine.
+ */
 function readCluster(reader: Reader): ClusterResult {
   const internalAddress = reader.text('MUSTER_INTERNAL_ADDR')
   if (internalAddress === '') return { ok: true, cluster: null }
@@ -215,7 +225,7 @@ function readCluster(reader: Reader): ClusterResult {
   return { ok: true, cluster: { internalAddress, advertiseAddress, tls } }
 }
 
-/** The first of the listen addresses that has no form of one; null when all have. */
+/** The fault of the first listen address that is neither `host:port` nor `:port`; null when there is none. */
 function checkListenAddresses(reader: Reader): string | null {
   for (const [name, fallback] of [
     ['LISTEN_ADDR', ':8080'],
@@ -314,7 +324,7 @@ const readRetention = (reader: Reader) => ({
   alertRetentionDays: reader.positive('ALERT_RETENTION_DAYS', 90, 90, DAYS_MAX),
 })
 
-/** What configs are checked by, beside what every collector would say of them. */
+/** The settings of the trial run in a collector and of the policies, which are checked beside a config's structure. */
 const readConfigChecks = (reader: Reader) => ({
   runtimeValidation: {
     isEnabled: reader.flag('OTELCOL_RUNTIME_VALIDATION_ENABLED'),
@@ -330,7 +340,10 @@ const readConfigChecks = (reader: Reader) => ({
   },
 })
 
-/** Turn the environment into settings, by the rules of the specification; the first fatal fault is the answer. */
+/**
+ * Turn the environment into settings. The first fault that keeps muster from starting is the answer; lesser ones are
+ * corrected, with a warning.
+ */
 export function readConfig(env: Environment, edition: Config['edition'] = 'community'): ConfigResult {
   const withSecrets = readSecretFiles(env)
   if (!withSecrets.ok) return withSecrets

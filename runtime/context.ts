@@ -27,7 +27,7 @@ import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { Config } from './config.ts'
 import type { Edition } from './editions.ts'
 
-/** The processes of a fleet as the one that owns it knows them. */
+/** The processes that serve a fleet, as the owner among them knows them. */
 export interface ClusterFacts {
   epoch: number
   ownedSince: Date
@@ -38,12 +38,14 @@ export interface ClusterFacts {
   })[]
 }
 
-/** Whether the database answers; the control session's, so that a busy pool does not look like a lost database. */
+/**
+ * Asks over the control session whether the database answers, so that a busy pool does not look like a lost database.
+ */
 export interface Readiness {
   ping(timeoutMs: number): Promise<boolean>
 }
 
-/** Everything a function may reach, built once in `main.ts` and frozen. Tests pass their own. */
+/** Everything that a function may reach. `compose` builds it once, and `owner.ts` freezes it. */
 export interface Context {
   config: Config
   edition: Edition
@@ -53,7 +55,7 @@ export interface Context {
   random: Random
   log: Log
   db: AuditedDatabase
-  /** Null where the store counts nothing. */
+  /** Counts of the database sessions; null where nobody counts them, as in a test. */
   databaseStatistics: (() => PoolStatistics) | null
   /** The processes of the fleet; null where this one is not one of several. */
   cluster: (() => ClusterFacts) | null
@@ -66,9 +68,9 @@ export interface Context {
   /** Packs that were previewed a moment ago. */
   keptReports: KeptPacks
   fleet: Fleet
-  /** Who is under which fleet config, held or frozen. */
+  /** Which workloads are under which fleet config, held or frozen. */
   fleetConfigs: FleetConfigs
-  /** Which trusted labels workloads have by what they are made of. */
+  /** The rules that give workloads trusted labels by their fingerprints. */
   labelRules: LabelRules
   /** The fleet as the wire shows it. */
   views: FleetViews
@@ -78,19 +80,19 @@ export interface Context {
   counters: FleetCounters
   alerts: AlertEngine
   webhooks: WebhookDeliveries
-  /** Owes the webhook what happens to changes. */
+  /** Tells the webhook what happens to changes of configs. */
   news: ChangeNews
   /** The OpenAPI document as JSON. */
   openApi(): string
   /** Reads configs, large ones in worker threads. */
   configs: ConfigEngine
   configTargets: ConfigTargets
-  /** Changes that are carried to many workloads. */
+  /** Campaigns: changes that are brought to many workloads. */
   campaigns: Campaigns
   autoApply: AutoApply
-  /** The version that the fleet is measured by. */
+  /** The collector version that the fleet is compared with. */
   recommendedVersion: RecommendedVersion
 }
 
-/** What the functions of the OpAMP listener reach: a process that does not decide has no more. */
+/** What the functions of the OpAMP listener reach: all that a front has, which does not decide. */
 export type OpampContext = Pick<Context, 'config' | 'log' | 'opamp'>

@@ -12,7 +12,10 @@ export function readCookie(header: string, name: string): string {
   return ''
 }
 
-/** The credential of a request: bearer, else cookie. A bearer, even a bad one, is never passed over. */
+/**
+ * The credential of a request: its bearer token, else its cookie. With a bearer token, even a bad one, the cookie does
+ * not count.
+ */
 export function readCredential(
   header: (name: string) => string,
 ): { token: string; source: Actor['credential'] } | null {

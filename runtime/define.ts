@@ -31,7 +31,9 @@ export type Access =
       credential: 'any' | 'session'
     }
 
+/** Access for anybody, with the reason why no sign-in is asked for. */
 export const publicAccess = (reason: string): Access => ({ kind: 'public', reason })
+/** Access for whoever is signed in, or has an API token, and has the permission; null asks for none. */
 export const signedIn = (permission: Permission | null = null): Access => ({
   ...{ kind: 'signed-in', permission, credential: 'any' },
 })
@@ -40,6 +42,7 @@ export const inPerson = (permission: Permission | null = null): Access => ({
   ...{ kind: 'signed-in', permission, credential: 'session' },
 })
 
+/** The methods that an endpoint can have; a GET answers HEAD as well. */
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]
 /** `ANY` answers every method that has no function of its own on that path. */
@@ -73,6 +76,7 @@ export type BodySpec<Body> =
       mediaType?: string
     }
 
+/** No body is read. */
 export const noBody: BodySpec<undefined> = { kind: 'none' }
 
 /** A JSON body. A null field counts as absent; unknown fields are ignored. */
@@ -148,6 +152,7 @@ export interface HttpDefinition<Params = unknown, Query = unknown, Body = unknow
   handle(request: HttpRequest<Params, Query, Body>, ctx: Context): Promise<Reply> | Reply
 }
 
+/** A REST endpoint as the loader and the runtime see it. */
 export interface HttpFunction extends HttpDefinition<never, never, never> {
   kind: 'http'
 }
@@ -192,7 +197,7 @@ export interface Handshake {
   remoteAddress: string
   isSecure: boolean
   header(name: string): string
-  /** All of them, as `header` tells each. */
+  /** All headers, with the values that `header` gives. */
   headers(): Iterable<readonly [name: string, value: string]>
 }
 
@@ -235,6 +240,7 @@ export interface SocketDefinition<State, Ctx = Context> {
   close(socket: Socket, state: State, ctx: Ctx): void
 }
 
+/** A WebSocket endpoint as the loader and the runtime see it. */
 export interface SocketFunction extends SocketDefinition<never> {
   kind: 'socket'
 }
@@ -253,6 +259,7 @@ export interface ScheduleDefinition {
   run(ctx: Context, signal: AbortSignal): Promise<void>
 }
 
+/** A scheduled function as the loader and the runtime see it. */
 export interface ScheduleFunction extends ScheduleDefinition {
   kind: 'schedule'
 }
@@ -279,6 +286,7 @@ export interface OpampPostDefinition {
   bodyBytesMax(ctx: OpampContext): number
 }
 
+/** The HTTP side of the OpAMP listener as the loader and the runtime see it. */
 export interface OpampPostFunction extends OpampPostDefinition {
   kind: 'opamp-post'
 }
@@ -288,4 +296,5 @@ export function defineOpampPost(definition: OpampPostDefinition): OpampPostFunct
   return { kind: 'opamp-post', ...definition }
 }
 
+/** Whatever a file below `functions/` may export by default. */
 export type AnyFunction = HttpFunction | SocketFunction | ScheduleFunction | OpampPostFunction

@@ -25,7 +25,7 @@ export interface EditionParts {
   authMethods?: readonly AuthMethod[]
   /** Replaces the whole list when it returns one, an empty one included. */
   provideAuthMethods?: () => Promise<readonly AuthMethod[] | null>
-  /** Opens gates that no capability declares; it never shows in the documents. */
+  /** Opens gates that no capability declares; the capability document does not show that. */
   isLicensed?: (gate: Gate) => boolean
   auditSink?: AuditSink
   /** Signs evidence packs, and vouches for the audit chain in them. */

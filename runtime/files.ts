@@ -12,8 +12,8 @@ export interface RuntimeFiles {
 }
 
 /**
- * Find them: beside the bundle where this is the bundle, else where a checkout has them (its workers are
- * bundled by whatever runs TypeScript there, its UI by `npm run build`).
+ * Find the files: beside the bundle where this is the bundle, else where a checkout has them (its workers are bundled
+ * by whatever runs TypeScript there, its UI by `npm run build`).
  */
 export function locateRuntimeFiles(): RuntimeFiles {
   const file = fileURLToPath(import.meta.url)

@@ -49,7 +49,7 @@ async function authenticate(
   }
 }
 
-/** U+0000 is in nothing that is stored, and PostgreSQL refuses to look for it. */
+/** Replace U+0000, which no stored text holds and which PostgreSQL refuses as a parameter. */
 const lookable = (text: string) => text.replaceAll('\0', '\uFFFD')
 
 /** The query of a call: the first of a repeated parameter counts, and each must fit the definition. */

@@ -9,10 +9,10 @@ const ANSWER_BYTES_MAX = 4_194_304
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
- * How the identity provider is called: straight, or through the proxy of the settings. What the provider says of itself
- * leads to more addresses, and the same holds for them: https, and plain http on this machine only. A proxy is asked for
- * the provider by its name, as names outside are often known to the proxy alone; never for this machine.
- * `trustedCertificates` take the place of the authorities that are believed behind a proxy.
+ * Make the fetch that calls the identity provider: directly, or through the proxy of the settings. Also for the
+ * addresses that the provider's metadata names it allows https, and plain http on this machine only. A proxy is told
+ * the provider's host name, as names outside are often known to the proxy alone; this machine is never called through
+ * it. `trustedCertificates` replace the authorities that are trusted behind a proxy.
  */
 export function createIssuerFetch(proxies: ProxySettings, trustedCertificates?: string): IssuerFetch {
   return async (address, init) => {
@@ -26,7 +26,7 @@ export function createIssuerFetch(proxies: ProxySettings, trustedCertificates?: 
       return await fetchThrough(proxy, new Request(url, init), trustedCertificates)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
-      // As of a fetch that got no answer.
+      // The error that `fetch` throws when no answer comes.
       throw new TypeError('fetch failed', { cause: error })
     }
   }
@@ -61,7 +61,8 @@ async function fetchThrough(proxy: OutboundProxy, asked: Request, ca?: string): 
           else chunks.push(chunk)
         })
         response.on('end', () => {
-          // What is no answer is thrown in here, where only this promise hears of it.
+          // `toResponse` throws where the answer is not valid, and an exception in this callback would reach nobody
+          // else.
           try {
             resolve(toResponse(response.statusCode ?? 0, response.headers, chunks))
           } catch (error) {

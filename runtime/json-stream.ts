@@ -1,9 +1,9 @@
 import { inTurns } from '../lib/turns.ts'
 
-/** Items turned into text before others get their turn. */
+/** How many items become text before other work gets its turn. */
 const CHUNK = 200
 
-/** A JSON array, piece by piece, so that nobody waits for all of it. */
+/** A JSON array, piece by piece, so that other work goes on meanwhile. */
 export async function* streamArray(items: Iterable<unknown>): AsyncIterable<string> {
   yield* arrayPieces(items)
   yield '\n'
@@ -21,7 +21,7 @@ export async function* streamObject(object: object): AsyncIterable<string> {
 async function* objectPieces(object: object): AsyncIterable<string> {
   let separator = '{'
   for (const [key, value] of Object.entries(object)) {
-    // What JSON leaves out.
+    // JSON leaves undefined fields out.
     if (value === undefined) continue
     yield `${separator}${JSON.stringify(key)}:`
     separator = ','

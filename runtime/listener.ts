@@ -13,9 +13,11 @@ export interface RawRequest {
   query: string
   /** The direct peer. */
   peerAddress: string
-  /** One header, lower-case name: the first line of it, or all lines of what proxies add to; '' when absent. */
+  /**
+   * One header by its lower-case name: its first line, or all lines of a header that proxies add to; '' when absent.
+   */
   header(name: string): string
-  /** All of them, as `header` tells each. */
+  /** All headers, with the values that `header` gives. */
   headers(): Iterable<readonly [name: string, value: string]>
   /** The whole body, or 'too-large' as soon as that is known, or 'aborted' when the peer left. */
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
@@ -49,8 +51,8 @@ export interface SocketRoute {
   closeOnBackpressure: boolean
   admit(handshake: Handshake): Promise<HandshakeVerdict<unknown>> | HandshakeVerdict<unknown>
   /**
-   * Asked for an admitted handshake in the very turn in which its socket opens, so that those that are judged at the
-   * same time count each other; null when there is room.
+   * Asked for an admitted handshake in the same turn of the event loop in which its socket opens, so that handshakes
+   * that are judged at the same time count each other; null when there is room.
    */
   refuseForRoom(state: unknown): HandshakeRefusal | null
   /** An admitted handshake whose peer went away before its socket opened; nothing else is heard of it. */

@@ -65,7 +65,7 @@ function checkHttp(definition: HttpFunction): string[] {
   return problems
 }
 
-/** What two routes must not share: the method and the path with its parameter names blotted out. */
+/** What two routes must not share: the method, and the path without the names of its parameters. */
 const shapeOf = (route: string) => route.replace(/:[a-z_]+/g, ':')
 
 function checkDuplicates(http: readonly Loaded<HttpFunction>[]): string[] {

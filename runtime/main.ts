@@ -11,7 +11,8 @@ const io = {
   },
 }
 
-// One executable is service and client. Neither loads the other: a client is to be there at once, and needs no sockets.
+// One executable is both the service and the command-line client, and loads only the one that is asked for: the client
+// must start fast, and needs no sockets.
 const args = process.argv.slice(2)
 if (isClientCommand(args[0])) {
   const { runClient } = await import('./cli/client.ts')

@@ -9,8 +9,9 @@ export interface MemoryReading {
 
 const EVERY_MS = 1_000
 /**
- * From which part of the memory on sockets are cut that have finished no message for so long. Whoever beats does so
- * each 30 s; whoever is silent and is cut comes back at once.
+ * From which part of the limit on which sockets are cut: those that have finished no message for `quietMs`. Agents
+ * that beat do so each 30 s, so that only the highest step cuts them too; an agent that was cut connects again at
+ * once.
  */
 const STEPS = [
   { part: 0.8, quietMs: 5_000 },
@@ -38,9 +39,10 @@ export function readMemory(): MemoryReading {
 }
 
 /**
- * Watch what the socket library takes. It collects the pieces of a message that is not whole where nobody can count
- * them, up to the largest message for each socket: a hundred that never finish one hold more than a gigabyte. A message
- * that was finished proves that nothing was left of one before, so in want of memory those are cut that finished none.
+ * Watch the memory that the socket library takes. It collects the pieces of an unfinished message where nobody can
+ * count them, up to the largest message for each socket: a hundred sockets that never finish one hold more than a
+ * gigabyte. A socket that has just finished a message holds nothing of an earlier one, so when memory is short those
+ * are cut that have finished none for long.
  */
 export function watchMemory(parts: {
   log: Log

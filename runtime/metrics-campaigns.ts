@@ -13,7 +13,7 @@ const metric = (
   samples: Object.entries(counts).map(([key, value]) => ({ labels: `${label}="${key}"`, value })),
 })
 
-/** What campaigns and versions that apply by themselves do. Nothing of it while the database is away. */
+/** Metrics of campaigns and of versions that apply by themselves; none while the database is away. */
 export async function campaignMetrics({ db, log }: Pick<Context, 'db' | 'log'>): Promise<Metric[]> {
   try {
     const figures = await readCampaignFigures(db)

@@ -2,7 +2,7 @@ import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { Metric } from './metrics.ts'
 
-/** Workloads looked at before agents get their turn. */
+/** How many workloads are looked at before agents get their turn. */
 const CHUNK = 1_000
 
 /** How much of each kind the process keeps: every map of the fleet, and what else grows with agents and pushes. */

@@ -3,7 +3,7 @@ import { type LoopWatch, watchLoop } from './loop-watch.ts'
 import { text } from './reply.ts'
 import { listen } from './uws.ts'
 
-/** The listener of the metrics, with what it counts. */
+/** The metrics listener while it runs. */
 export interface MetricsListener {
   port: number
   stop(): void

@@ -31,7 +31,9 @@ export interface MetricSources {
   pressure: PressureSources
 }
 
-/** Workloads counted before agents get their turn: each is a place of its own in memory. */
+/**
+ * How many workloads are counted before agents get their turn. It takes time, as each lies in another place of memory.
+ */
 const CHUNK = 1_000
 
 async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {

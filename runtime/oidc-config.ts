@@ -7,6 +7,7 @@ const CALLBACK_PATH = '/api/auth/oidc/callback'
 /** Reads one variable; an empty one is an unset one. */
 type ReadText = (name: string, fallback?: string) => string
 
+/** The settings of signing in, or the fault that keeps muster from starting. */
 export type SignInSettings =
   | { ok: true; publicUrl: string; oidc: OidcSettings | null; onlyPasswordLogin: string | null }
   | { ok: false; error: string }
@@ -30,7 +31,7 @@ function readUrl(text: string): URL | null {
   return isSafe && isPlain ? url : null
 }
 
-/** Their groups to ours; each to one of ours or to several. */
+/** Read which groups of muster each group of the identity provider gives; null where no map is set. */
 function readGroupMap(text: string): OidcSettings['groupMap'] | 'unusable' {
   if (text === '') return null
   let parsed: unknown
@@ -104,7 +105,9 @@ function readOidc(
   }
 }
 
-/** Without the slashes at its end, one by one: an expression over many would look at each of them again and again. */
+/**
+ * An address without the slashes at its end. A loop, since a regular expression takes quadratic time on many slashes.
+ */
 function withoutSlashes(address: string): string {
   let rest = address
   while (rest.endsWith('/')) rest = rest.slice(0, -1)

@@ -17,7 +17,7 @@ import { buildOpenApi } from './openapi.ts'
 import type { ServiceOptions } from './service.ts'
 import { VERSION } from './version.ts'
 
-/** What a process that decides stands on. */
+/** What the deciding part of a process is started with. */
 export interface OwnerGround {
   options: ServiceOptions
   functions: LoadedFunctions
@@ -26,9 +26,9 @@ export interface OwnerGround {
   clock: Clock
   /** The processes of which this is one; absent where it is alone. */
   cluster?: Context['cluster']
-  /** Whether the process may decide, by what it knows besides its lock. */
+  /** Keeps a process that may not decide any more from storing and from offering. */
   fence: {
-    /** Throws, and so takes every transaction back, when another process has become the active one. */
+    /** Throws, which takes the transaction back, when another process has become the active one. */
     checkEpoch(tx: Db): Promise<void>
     mayOffer: FleetDeps['mayOffer']
   }
@@ -38,13 +38,16 @@ export interface OwnerGround {
 export interface Owner {
   ctx: Context
   workers: Composed['workers']
-  /** Decide no more, and write down what waits. */
+  /** Stop deciding, and store what waits to be stored. */
   halt(): Promise<void>
-  /** End what is left. */
+  /** End the worker threads. */
   close(): Promise<void>
 }
 
-/** Compose a process that holds the lock, load what is stored and begin to decide; closed again when that fails. */
+/**
+ * Make the deciding part of a process that holds the lock, load what is stored and begin to decide. Rejects with
+ * everything closed again.
+ */
 export async function startOwner(ground: OwnerGround): Promise<Owner> {
   const { pool, options } = ground
   const { ctx, passwords, workers, closeWorkers, doubts } = composeOwner(ground)

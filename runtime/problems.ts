@@ -1,6 +1,6 @@
 interface Problem {
   status: number
-  /** The code on the wire where it is not the key, spelt with underscores; null where the body has no room for one. */
+  /** The code on the wire. Absent where it is the key with underscores; null where the body has no room for a code. */
   code?: string | null
   /** An English sentence. `{max}` stands for the detail of that name, which is in the body as well. */
   error: string
@@ -358,13 +358,14 @@ export const PROBLEMS = {
   'workload-not-found': { status: 404, error: 'workload not found' },
 } as const satisfies Record<string, Problem>
 
+/** A refusal or expected failure by its key in the table. */
 export type ProblemCode = keyof typeof PROBLEMS
 
 type Underscored<Text extends string> = Text extends `${infer First}-${infer Rest}`
   ? `${First}_${Underscored<Rest>}`
   : Text
 
-/** Every code as clients know it; also those that are told by their status. */
+/** Every code as clients know it, those included that a body leaves out because its status says it. */
 export type WireCode = {
   [Key in ProblemCode]: (typeof PROBLEMS)[Key] extends { code: infer Code extends string }
     ? Code

@@ -8,7 +8,7 @@ import { createProxyPolicy, type ProxyPolicy } from './proxies.ts'
 
 // What a process starts in the same way whether it is alone (`service.ts`) or one of several (`fronts/member.ts`).
 
-/** The sessions with the database, as many and as old as the settings let them be. */
+/** Open the pool of database sessions, with the numbers and ages that the settings allow. */
 export function openConfiguredPool(
   config: Config,
   rest: Omit<PoolOptions, 'dsn' | 'maxOpen' | 'maxIdle' | 'idleTimeoutMs' | 'lifetimeMs'>,
@@ -23,7 +23,7 @@ export function openConfiguredPool(
   })
 }
 
-/** Whose forwarding headers count; what is no address in the settings is told in the log. */
+/** Read from the settings whose forwarding headers count; an entry that is no address is logged. */
 export const readProxyPolicy = ({ trustedProxies }: Config, log: Log): ProxyPolicy =>
   createProxyPolicy(trustedProxies, (entry) =>
     log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),

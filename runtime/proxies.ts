@@ -33,7 +33,8 @@ export function createProxyPolicy(
     if (add(list, entry)) hasEntries = true
     else onBadEntry(entry)
   const isTrusted = (address: string) => {
-    // Asking the list makes a native object each time, for every connection of a fleet that comes back.
+    // Each look into the list makes a native object, also for every connection of a fleet that comes back at once: an
+    // empty list is not looked into.
     if (!hasEntries) return false
     const family = isIP(address)
     return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
@@ -41,7 +42,7 @@ export function createProxyPolicy(
   return {
     clientOf(peerAddress, header) {
       if (!isTrusted(peerAddress)) return { remoteAddress: peerAddress, isSecure: false }
-      // Each proxy may add its own; the last is that of the one that we trust.
+      // Each proxy may append a value of its own; the last one is of our peer, which we trust.
       const isSecure = header('x-forwarded-proto').split(',').at(-1)!.trim().toLowerCase() === 'https'
       // From the right: each trusted hop vouches for the one before it.
       const hops = header('x-forwarded-for')

@@ -21,10 +21,12 @@ export function jsonText(body: string | AsyncIterable<string>, headers: Record<s
   return { status: 200, headers: { ...JSON_HEADERS, ...headers }, body }
 }
 
+/** A 201 reply with a JSON body. */
 export const created = (body: unknown): Reply => json(body, 201)
+/** A 202 reply with a JSON body. */
 export const accepted = (body: unknown): Reply => json(body, 202)
 
-/** 204. */
+/** A 204 reply, which has no body. */
 export const noContent = (): Reply => ({ status: 204, headers: {}, body: null })
 
 /** A plain text body. */

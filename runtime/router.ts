@@ -8,6 +8,7 @@ export type RouteMatch =
   | { kind: 'method-not-allowed'; allow: readonly string[] }
   | { kind: 'unknown' }
 
+/** Finds where a request leads, by its method and its path as sent. */
 export type RequestRouter = (method: string, path: string) => RouteMatch
 
 /** Static segments before parameters, segment by segment, so that the more exact path is tried first. */

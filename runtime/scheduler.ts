@@ -33,7 +33,7 @@ async function runAgainAndAgain(
     try {
       await definition.run(ctx, signal)
     } catch (error) {
-      // A failing run is told and tried again at the next turn; it never ends the schedule.
+      // A run that fails is logged, and the schedule goes on at its next turn.
       ctx.log.error({ function: id, err: error }, 'schedule run did not finish')
     }
   }

@@ -4,12 +4,12 @@ import type { Environment } from './config.ts'
 
 /** Settings whose value may lie in a file, which the variable `<name>_FILE` names. */
 export const SECRET_SETTINGS = ['JWT_SECRET', 'DB_DSN', 'OPAMP_SHARED_SECRET', 'OIDC_CLIENT_SECRET'] as const
-/** No secret is longer; a file that is, is another one. */
+/** No secret is longer: a larger file is refused as the wrong one. */
 const SECRET_BYTES_MAX = 65_536
 
 /**
- * The environment with the secrets of files in it, under the names that they have as variables. One line break at a
- * file's end does not count: editors and `echo` put it there. The answer never holds what a file says.
+ * The environment, with the secrets that lie in files under the names that they have as variables. One line break at a
+ * file's end does not count: editors and `echo` put it there. An error never quotes what a file says.
  */
 export function readSecretFiles(
   env: Environment,

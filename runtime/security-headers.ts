@@ -22,7 +22,7 @@ const ALWAYS = {
 
 const OVER_TLS = { ...ALWAYS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } as const
 
-/** Where credentials are given and taken away: what is answered there, refusals included, is for no cache. */
+/** Paths at which credentials are given and taken away: no cache may keep a reply, refusals included. */
 const CREDENTIAL_PATHS = new Set([
   ...['/api/auth/login', '/api/auth/logout'],
   ...['/api/auth/command-line', '/api/auth/command-line/token'],

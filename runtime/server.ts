@@ -42,7 +42,7 @@ function replyToFault(error: unknown, functionId: string, ctx: Pick<Context, 'lo
   return problem('internal-error', { request_id: requestId })
 }
 
-/** What a route keeps with a socket: the function's own state, and whom the socket counts for. */
+/** What a route keeps with a socket: the function's own state, and the address that the socket is counted for. */
 interface RouteState {
   own: unknown
   address: string

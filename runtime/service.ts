@@ -81,14 +81,17 @@ async function takeDatabase(
     await lock.release()
     throw error
   } finally {
-    // Its port is needed by the listener proper.
+    // The API listener needs its port.
     ;(standby as Listener | null)?.stopListening()
     ;(standby as Listener | null)?.destroy()
   }
   return lock
 }
 
-/** Those that are several could not reach this one: it decides for no agent of theirs, and waits until none is left. */
+/**
+ * Whether this process may become the active one. It has no internal address, so members of a fleet of processes could
+ * not reach it as their owner, and it waits until none of them is left.
+ */
 function askWhetherAlone(log: Log): (connection: Db) => Promise<boolean> {
   let told = 0
   return async (connection) => {
@@ -131,7 +134,7 @@ interface Doors {
   metrics: MetricsListener | null
 }
 
-/** Close those that are open, in the opposite order of their opening. */
+/** Close the doors that are open, the last one first. */
 function closeDoors({ api, opamp, memory, metrics }: Partial<Doors>): void {
   metrics?.stop()
   memory?.stop()
@@ -195,7 +198,7 @@ async function stopInOrder(
   await owner.close()
 }
 
-/** Decide what is stored and what agents say, and serve whoever comes; rejects with the lock given back. */
+/** Start the deciding part and open the listeners; rejects with everything closed and the lock given back. */
 async function serve(
   options: ServiceOptions,
   functions: LoadedFunctions,

@@ -10,7 +10,7 @@ export interface SocketLimits {
 /** Counts the open sockets of one listener: each may hold a message that is not whole yet, and what is sent to it. */
 export class SocketRoom {
   readonly #limits: SocketLimits
-  /** By network, while one is open from there. */
+  /** How many sockets are open from each network that has any. */
   readonly #open = new Map<string, number>()
   #count = 0
   /** Handshakes that found no room. */
@@ -20,12 +20,12 @@ export class SocketRoom {
     this.#limits = limits
   }
 
-  /** Sockets that are open. */
+  /** How many sockets are open. */
   get size(): number {
     return this.#count
   }
 
-  /** Networks that have one. */
+  /** How many networks have open sockets. */
   get networks(): number {
     return this.#open.size
   }

@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
 }
-/** A missing file of one of these kinds is 404: the page in its place would be a lie. */
+/** A missing file of one of these kinds is 404: it would otherwise be answered with the page. */
 const ASSET_EXTENSIONS = new Set([...Object.keys(TYPES), '.br', '.gz', '.mjs', '.xml'])
 
 type Encoding = 'br' | 'gzip' | 'identity'
@@ -83,7 +83,7 @@ function replyWith(file: StaticFile, request: StaticRequest): Reply {
   const headers: Record<string, string> = {
     'Cache-Control': file.cacheControl,
     ETag: etag,
-    // The listener adds what the page of an allowed origin may read, and this takes the place of its own Vary.
+    // The listener's own `Vary: Origin` (runtime/cors.ts) is replaced by this one, so Origin stands here too.
     Vary: 'Accept-Encoding, Origin',
   }
   const known = request.header('if-none-match').split(',')

@@ -15,7 +15,7 @@ const AGAIN_MS = 1_000
  * handshake's own cork does nothing.
  */
 export class Anchor {
-  /** Nobody else can know it. */
+  /** Random, so that no client can ask for it. */
   readonly #path = `/${randomBytes(24).toString('hex')}`
   #response: HttpResponse | null = null
   #request: ClientRequest | null = null
@@ -29,7 +29,7 @@ export class Anchor {
       this.#response = null
       if (!this.#isClosed) setTimeout(() => this.connect(host, port, isTls), AGAIN_MS).unref()
     }
-    // Kept alive, or the connection would be one that is to be closed after its answer.
+    // Without keep-alive the library would mark the connection as one to be closed after its answer.
     const headers = { connection: 'keep-alive' }
     const where = { host: target, port, path: this.#path, headers, agent: false }
     // It is the listener that we have just bound, whatever name its certificate has; and nothing is said to it.

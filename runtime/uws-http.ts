@@ -124,7 +124,7 @@ async function streamBody(
   state: Pick<RequestState, 'isAborted' | 'onAborted'>,
 ): Promise<void> {
   let wake: () => void = () => {}
-  // Whoever left will never be writable again.
+  // A peer that has left never becomes writable again.
   state.onAborted = () => wake()
   response.onWritable(() => {
     wake()

@@ -19,7 +19,7 @@ interface SocketData {
 interface SocketEntry {
   state: unknown
   handle: UwsSocket | null
-  /** The route knows of it. */
+  /** Whether the route's `open` is due or has run; before that the route hears of nothing. */
   isOpen: boolean
   peerAddress: string
 }

@@ -1,5 +1,5 @@
-// Builds `dist/`: the service as one bundle with what it loads at run time beside it, and from that one
-// executable file. `--no-executable` leaves the latter out; `--out=FOLDER` builds elsewhere.
+// Builds `dist/`: the service as one bundle, the files that it loads at run time beside it, and one executable file
+// made of all these. `--no-executable` leaves the executable out; `--out=FOLDER` builds elsewhere.
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -11,19 +11,23 @@ import { bundledFiles, cycloneDx, FONTS, npmComponent, packageFolders } from './
 
 const out = process.argv.find((arg) => arg.startsWith('--out='))
 const DIST = out ? resolve(out.slice('--out='.length)) : join(ROOT, 'dist')
-/** Node's version of its native interface, by Node's own major version. */
+/** The version of Node's native interface (`process.versions.modules`), by Node's major version. */
 const NODE_ABI = { 20: 115, 22: 127, 24: 137, 26: 147 }
 
 /**
- * Packages written for `require` need one in an ES module. And pg asks Node 20, which has no `navigator`, in another
- * way whether it is Cloudflare: one that loads all of `fetch` at each start.
+ * Packages written for CommonJS call `require`, which an ES module does not have. And pg looks at `navigator` to see
+ * whether it runs on Cloudflare; in Node 20, which has none, it finds out in a way that loads all of `fetch` at each
+ * start.
  */
 const BANNER = [
   "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
   "globalThis.navigator ??= { userAgent: 'Node.js/' + process.versions.node.split('.')[0] };",
 ].join('\n')
 
-/** pg asks for its native twin, which nothing here has; a bundle that asked would run whatever lies further up. */
+/**
+ * Packages with native code that pg and ws would use and that muster does not install. Without this the bundle would
+ * look for them in the folders above it, and run whatever lies there under these names.
+ */
 const absentPackages = {
   name: 'absent-packages',
   setup({ onResolve, onLoad }) {
@@ -37,7 +41,10 @@ const absentPackages = {
   },
 }
 
-/** Every module that is loaded from outside a bundle is Node's own: a package would be looked for in all folders above. */
+/**
+ * Throw where a bundle loads anything from outside itself but Node's own modules: packages would be looked for in all
+ * folders above.
+ */
 function refuseForeignModules(outputs) {
   for (const [file, { imports }] of Object.entries(outputs)) {
     const foreign = imports.filter(({ path, external }) => external && !isBuiltin(path))
@@ -46,7 +53,10 @@ function refuseForeignModules(outputs) {
   }
 }
 
-/** Bundle the service and its worker threads, packages included. Returns the bundler's account of what went in. */
+/**
+ * Bundle the service and its worker threads, packages included. Returns esbuild's metafile, which lists the files that
+ * went in.
+ */
 async function bundleService() {
   const { metafile } = await build({
     entryPoints: [
@@ -56,7 +66,8 @@ async function bundleService() {
     outdir: DIST,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // Service and client are loaded apart. In one file each would stand in functions, which are read twice.
+    // `main.ts` imports either the service or the client. In one file esbuild would wrap each in a function, and V8
+    // would parse it twice.
     splitting: true,
     platform: 'node',
     format: 'esm',
@@ -110,10 +121,13 @@ function packagesIn({ service, ui }) {
   ]
 }
 
-/** Licences under which a package may be part of `dist/`; where one is offered beside others, it is chosen. */
+/** Licences under which a package may be part of `dist/`; of a package that offers several, one of these is used. */
 const COMPATIBLE = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Zlib'])
 
-/** Of the words of an SPDX expression, may one side of each OR, and every side of an AND, be distributed? */
+/**
+ * Whether an SPDX expression lets a package be distributed: every licence of at least one of its OR parts is listed
+ * above. Parentheses are ignored, so nested expressions are not judged correctly.
+ */
 function isCompatible(license) {
   return String(license)
     .split(' OR ')

@@ -1,4 +1,5 @@
-// How TypeScript becomes something that Node runs: one bundle an entry, packages left outside or taken in.
+// Bundles TypeScript into what Node runs from a checkout, one bundle for each entry, with packages left in
+// `node_modules`; and lists the service's worker threads.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

@@ -20,7 +20,7 @@ const PACKAGES = {
   'libstdc++6': ['usr/lib'],
   'ca-certificates': ['usr/share/ca-certificates'],
 }
-/** Below what is taken, this is left out: character tables, auditing and debugging aids. */
+/** Files that are left out of the folders above: character tables, aids for auditing and debugging. */
 const LEFT_OUT = /\/(gconv|audit|libc_malloc_debug|libmemusage|libpcprofile|libthread_db|locale|bfd-plugins)/
 
 function run(command, args, cwd) {
@@ -38,7 +38,10 @@ function run(command, args, cwd) {
 /** `Name: value` of a control file. */
 const field = (control, name) => new RegExp(`^${name}: (.*)$`, 'm').exec(control)?.[1] ?? ''
 
-/** Copy what is taken of one unpacked package, and what a scanner reads of it. */
+/**
+ * Copy the wanted parts of one unpacked package, its copyright, and the control file by which scanners know that it is
+ * there.
+ */
 function take(unpacked, name, parts, control, root) {
   for (const part of [...parts, `usr/share/doc/${name}/copyright`]) {
     const from = join(unpacked, part)
@@ -54,7 +57,7 @@ function take(unpacked, name, parts, control, root) {
   writeFileSync(join(status, name), control)
 }
 
-/** Files lie below /usr, and /lib and /lib64 lead there, as on a whole system of any Debian since 12. */
+/** Move /lib and /lib64 below /usr and leave links to them, as Debian itself has had it since version 12. */
 function mergeUsr(root) {
   for (const name of ['lib', 'lib64']) {
     const [top, below] = [join(root, name), join(root, 'usr', name)]
@@ -81,8 +84,8 @@ function joinCertificates(root) {
 }
 
 /**
- * Fill the empty folder `root` with the packages that apt knows here, unpacked in `work`. Returns them as components
- * of a bill of materials.
+ * Fill the empty folder `root` with what is taken of the packages: apt downloads them, and they are unpacked in
+ * `work`. Returns them as components of a bill of materials.
  */
 export function layDebian(root, work) {
   const debs = join(work, 'debs')

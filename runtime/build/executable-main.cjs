@@ -17,7 +17,7 @@ function isAlive(pid) {
   }
 }
 
-/** Remove the folders of our own user's processes that were killed before they could do it. */
+/** Remove the folders that processes of our own user left behind because they were killed. */
 function sweep(parent) {
   for (const name of readdirSync(parent)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]
@@ -26,7 +26,7 @@ function sweep(parent) {
       const folder = join(parent, name)
       if (statSync(folder).uid === process.getuid?.()) rmSync(folder, { recursive: true, force: true })
     } catch {
-      // Another start was faster.
+      // Another start has removed this folder already.
     }
   }
 }

@@ -8,9 +8,11 @@ import { layDebian } from './debian.mjs'
 import { writeImage } from './oci.mjs'
 import { cycloneDx, npmComponent } from './sbom.mjs'
 
-/** The newest release of the line whose socket library runs on the stable Debian's C library. */
+/**
+ * The newest release of the newest major version of Node whose socket library runs on the stable Debian's C library.
+ */
 const NODE_VERSION = '22.23.3'
-/** How Go and Debian name the processors that Node calls otherwise. */
+/** Go's and Debian's names for processors, by Node's names. */
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
 const USER = 10_001
 
@@ -71,7 +73,7 @@ function nodeComponents(versions) {
   ]
 }
 
-/** The names of the one user, and how names of hosts are looked up. */
+/** Write the accounts of root and of the user that the service runs as, and how host names are looked up. */
 function layAccounts(root) {
   mkdirSync(join(root, 'etc'), { recursive: true })
   mkdirSync(join(root, 'tmp'))

@@ -12,7 +12,7 @@ const TAR = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-o
 
 const digestOf = (bytes) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 
-/** The folder's content as a tar, whoever owns it and whenever it was written. */
+/** The folder's content as a tar; who owns the files and when they were written makes no difference. */
 function tar(folder) {
   const { status, stdout, stderr } = spawnSync(
     'tar',

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-// Before anything takes its time: who starts this may be gone by then.
+// Read before the build, which takes seconds: the process that started this one may be gone by its end.
 const parent = process.ppid
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

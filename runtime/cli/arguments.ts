@@ -1,7 +1,10 @@
 import type { Arguments, ClientCommandSpec, Option } from './command.ts'
 import { WrongArguments } from './exit-codes.ts'
 
-/** Read the arguments behind a command's name: `--name value`, `--name=value`, `-n value`; `--` ends the options. */
+/**
+ * Read the arguments behind a command's name: `--name value`, `--name=value`, `-n value`; `--` ends the options.
+ * Throws WrongArguments.
+ */
 export function readArguments(args: readonly string[], spec: ClientCommandSpec): Arguments {
   const positionals: string[] = []
   const given = new Map<string, string[]>()
@@ -42,7 +45,10 @@ function keep(given: Map<string, string[]>, option: Option, value: string | unde
   given.set(key, [...before, value ?? ''])
 }
 
-/** The whole number of seconds of an option, or what counts where it is not given. */
+/**
+ * The whole number of seconds that an option gives, `fallback` where it is absent. Throws WrongArguments outside 1 to
+ * `max`.
+ */
 export function readSeconds(args: Arguments, name: string, fallback: number, max: number): number {
   const text = args.text(name) ?? String(fallback)
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : 0

@@ -16,7 +16,7 @@ export interface Option {
   /** With its dashes: `--url`. */
   name: string
   short?: string
-  /** What stands behind it, as in `--url URL`; absent for a switch. */
+  /** The placeholder of its value in the usage, as in `--url URL`; absent for a switch. */
   value?: string
   /** The only values that it takes. */
   choices?: readonly string[]

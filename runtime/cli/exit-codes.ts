@@ -1,11 +1,11 @@
 /** How a command of the client ends. */
 export const EXIT = {
   done: 0,
-  /** Something is away, unreadable or not allowed to this token. */
+  /** Something failed: the service is away or knows no such token, or a file cannot be read. */
   error: 1,
-  /** Refused by validation, policy or scope. */
+  /** The service refused: by validation, by policy, or because the token may not do this. */
   refused: 3,
-  /** Only where it was asked for: something differs, or waits for somebody. */
+  /** With `--exit-code` or `--wait`: something differs, or waits for somebody. */
   differs: 4,
   wrongArguments: 64,
 } as const

@@ -20,7 +20,7 @@ export const toLine = (text: string): string =>
 /** Print one line. */
 export const printLine = (io: ClientIo, text: string): void => io.out(`${toLine(text)}\n`)
 
-/** What JSON lets stand in a text and a terminal obeys. */
+/** Characters that JSON does not escape inside a string and that a terminal may act on. */
 const OBEYED = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 const escapeUnits = (text: string): string =>
   text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -67,5 +67,5 @@ function colour(word: string): string {
   return code === null ? word : `\u001b[${code}m${word}\u001b[0m`
 }
 
-/** A hash as people tell it apart. */
+/** The first 12 characters of a hash; `-` where there is none. */
 export const shortHash = (hash: string | undefined): string => hash?.slice(0, 12) ?? '-'

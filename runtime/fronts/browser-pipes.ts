@@ -8,7 +8,7 @@ import type { OwnerDoor } from './owner-door.ts'
 
 const RESYNC = JSON.stringify({ type: 'resync' })
 const POLICY_VIOLATION = 1008
-/** Of a close that says nothing of the session: the owner stops, or was cut off. */
+/** How long to wait before a browser is connected to the owner again, after a close that does not end its session. */
 const FIRST_TRY_MS = 100
 const TRY_MS_MAX = 2_000
 
@@ -19,10 +19,10 @@ const NO_ROOM = {
   headers: { 'Retry-After': '30' },
 } as const
 
-/** What the owner is told of a browser, as often as it is another one. */
+/** What an owner is told of a browser; each new owner is told the same. */
 type Introduction = Pick<Handshake, 'path' | 'query' | 'headers' | 'remoteAddress' | 'isSecure'>
 
-/** One browser's socket, and the one to whoever owns that speaks for it. */
+/** One browser's socket, and the socket to the owner on which its messages are passed on. */
 class Pipe {
   readonly address: string
   readonly #introduction: Introduction
@@ -52,7 +52,7 @@ class Pipe {
     if (this.#upstream !== null) this.#listen(this.#upstream)
   }
 
-  /** What the browser says while nobody owns is lost: it asks again. */
+  /** Pass a browser's message on to the owner. Without an owner it is lost, and the browser asks again. */
   send(data: Uint8Array): void {
     if (this.#upstream?.readyState === 1) this.#upstream.send(data, { binary: false })
   }
@@ -63,7 +63,7 @@ class Pipe {
     this.#upstream = null
   }
 
-  /** Another process owns by now: the one before may be silent for ever. */
+  /** Cut the socket to a former owner, which may never close it itself. */
   ownerChanged(epoch: number): void {
     if (this.#epoch < epoch) this.#upstream?.terminate()
   }
@@ -74,7 +74,7 @@ class Pipe {
     upstream.on('close', (code, reason) => {
       if (this.#upstream !== upstream) return
       this.#upstream = null
-      // Nobody but the owner's hub ends a session.
+      // With this code the owner's hub ends a session; any other close is about the connection alone.
       if (code === POLICY_VIOLATION) this.#socket?.close(code, String(reason))
       else
         void this.#connectAgain().catch((error) => this.#log.error({ err: error }, 'browser was not led on'))
@@ -82,7 +82,10 @@ class Pipe {
     upstream.resume()
   }
 
-  /** The browser keeps its socket and fetches again what it shows. */
+  /**
+   * Connect the browser to the owner again. Its own socket stays open, and a `resync` frame has it fetch again what it
+   * shows.
+   */
   async #connectAgain(): Promise<void> {
     for (let waitMs = FIRST_TRY_MS; !this.#isClosed; waitMs = Math.min(TRY_MS_MAX, waitMs * 2)) {
       const found = await this.#door.connect(this.#introduction, () => this.#isClosed)
@@ -97,7 +100,7 @@ class Pipe {
         this.#socket?.send(RESYNC)
         return
       }
-      // Its session is over; anything else may pass.
+      // The session is over; any other refusal may be temporary.
       if (found.status === 401 || found.status === 403)
         return this.#socket?.close(POLICY_VIOLATION, 'token expired')
       await new Promise((resolve) => setTimeout(resolve, waitMs))
@@ -111,7 +114,7 @@ export interface BrowserPipes {
   ownerChanged(epoch: number): void
 }
 
-/** Lead browsers' sockets on to whoever owns, from one owner to the next. */
+/** Pass browsers' sockets on to the owner, and to the next one when the owner changes. */
 export function createBrowserPipes(parts: {
   door: OwnerDoor
   proxies: ProxyPolicy
@@ -154,7 +157,7 @@ export function createBrowserPipes(parts: {
       },
       message: (_socket, state, data) => of(state).send(data),
       drain() {
-        // What a browser does not read is bounded by the route; past that it is cut.
+        // The route bounds how much a browser may leave unread; past that its socket is cut.
       },
       close(_socket, state) {
         room.closed(of(state).address)

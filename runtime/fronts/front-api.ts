@@ -9,6 +9,7 @@ import { API_BODIES_BYTES_MAX, createBodyLimits, type StaticFiles } from '../ser
 import type { SocketRoom } from '../socket-room.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
+/** What a front's listener for browsers and the API is made of. */
 export interface FrontApiParts {
   functions: LoadedFunctions
   staticFiles: StaticFiles
@@ -17,12 +18,15 @@ export interface FrontApiParts {
   /** The browsers' route. */
   browsers: SocketRoute
   door: OwnerDoor
-  /** What answers in this process itself while it owns. */
+  /** This process's own handlers while it is the owner, else null. */
   owned(): ListenerHandlers | null
   isReady(): boolean
 }
 
-/** What every process answers to those who come to it: files and health itself, the rest as whoever owns says. */
+/**
+ * The handlers of each process's listener for browsers and the API: it answers files and health itself, everything
+ * else is the owner's.
+ */
 export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
   const { functions, staticFiles, proxies, room, browsers, door, owned, isReady } = parts
   const route = createRouter(functions.http)
@@ -47,7 +51,8 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
       const client = proxies.clientOf(request.peerAddress, request.header)
       if (!isForOwner(request)) return withSecurity(answerSelf(request), request, client.isSecure)
       const handlers = owned()
-      // A plain request to the sockets' path finds no such route here.
+      // A plain request to the sockets' path goes through the door like a handshake, also while this process is the
+      // owner.
       if (handlers !== null && request.path !== browsers.path) return handlers.handle(request)
       const reply = await door.forward(request, client)
       return withSecurity(reply, request, client.isSecure)
@@ -55,7 +60,7 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
   }
 }
 
-/** An answer of the owner has them already, as it sees them. */
+/** Add the security headers that a reply does not have; an owner's reply has its own. */
 function withSecurity(reply: Reply, { path }: RawRequest, isSecure: boolean): Reply {
   const own = Object.entries(securityHeaders(path, isSecure))
   const named = new Set(Object.keys(reply.headers).map((name) => name.toLowerCase()))

@@ -11,13 +11,15 @@ import type { OwnerDoor } from './owner-door.ts'
 /** Where members open their links. */
 export const LINK_PATH = '/link'
 const TRY_AGAIN_MS = 100
-/** What the owner has not read; beyond, the link is cut and everybody told of anew on another. */
+/** Unsent bytes past which the link is cut; on the next link all agents are told of anew. */
 const BEHIND_BYTES_MAX = 64 * 1_048_576
 
+/** What a link needs of its process. */
 export interface FrontLinkParts {
   door: OwnerDoor
   agents(): FrontAgents
   owner(): Owner | null
+  /** Read again at once who the owner is. */
   lookAgain(): void
   /** The epoch of the owner that there is a link to; null for none. */
   onChange(epoch: number | null): void
@@ -26,14 +28,14 @@ export interface FrontLinkParts {
   log: Log
 }
 
-/** Keeps a link from this process to whoever owns, and what its agents say on it. */
+/** Keeps a link from this process to the owner, and sends on it what the process's agents say. */
 export class FrontLink {
   readonly #parts: FrontLinkParts
   #socket: WebSocket | null = null
   #epoch = 0
   #isStopped = false
   #isDialling = false
-  /** When there was a link last. */
+  /** When the link was up last, by the monotonic clock. */
   #upMs: number
 
   constructor(parts: FrontLinkParts) {
@@ -49,17 +51,17 @@ export class FrontLink {
     return this.#socket !== null
   }
 
-  /** For how long there has been none. */
+  /** For how long there has been no link, in milliseconds; 0 while there is one. */
   get downMs(): number {
     return this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs
   }
 
-  /** Another process owns by now. */
+  /** Cut a link to a former owner. */
   ownerChanged(epoch: number): void {
     if (this.#epoch < epoch) this.cut()
   }
 
-  /** What is on its way is of another time: everybody is told of anew. */
+  /** Cut the link, because what is on its way is out of date. On the next one all agents are told of anew. */
   cut(): void {
     this.#socket?.terminate()
   }

@@ -1,7 +1,7 @@
 import type { FrontCounts } from '../../lib/links/front-agents.ts'
 import type { Metric } from '../metrics.ts'
 
-/** What a process that is one of several counts of itself. */
+/** What one process among several counts of itself. */
 export interface FrontFacts extends FrontCounts {
   isOwner: boolean
   hasLink: boolean
@@ -13,7 +13,7 @@ const one = (kind: Metric['kind'], name: string, help: string, value: number): M
   samples: [{ value }],
 })
 
-/** The metrics that every process of several has, whether it owns or not. */
+/** The metrics that each process among several has, the owner or not. */
 export function frontMetrics(facts: FrontFacts): Metric[] {
   return [
     one('gauge', 'muster_owner', 'Whether this process owns the fleet.', Number(facts.isOwner)),

@@ -10,7 +10,7 @@ import type { ProxyPolicy } from '../proxies.ts'
 import { startOpampListener } from '../server.ts'
 import type { ServiceOptions } from '../service.ts'
 
-/** The agents of this process: their listener, and what tells an owner of them. */
+/** The agents of this process: their listener, and what tells the owner of them. */
 export interface FrontOpamp {
   listener: Listener
   agents: FrontAgents
@@ -18,7 +18,10 @@ export interface FrontOpamp {
   close(): Promise<void>
 }
 
-/** Listen to agents, for whoever owns. `isCutOff` says that others reach the owner and this process does not. */
+/**
+ * Listen to agents on the owner's behalf. `isCutOff` says whether other members reach the owner while this process
+ * does not.
+ */
 export function startFrontOpamp(parts: {
   options: ServiceOptions
   functions: LoadedFunctions

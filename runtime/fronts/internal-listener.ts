@@ -9,14 +9,14 @@ import { listen } from '../uws.ts'
 import { memberOf, REFUSED, type Self } from './member-headers.ts'
 
 const NOT_THE_OWNER = { status: 421, body: 'another process decides\n', headers: {} } as const
-/** The header tells a member that it is itself that was refused, and not the client whose request it passed on. */
+/** The header tells a member that the member itself was refused, and not the client whose request it passed on. */
 const NOT_A_MEMBER = {
   status: 401,
   body: 'members of this fleet only\n',
   headers: { [REFUSED]: 'member' },
 } as const
 
-/** What a browser's socket may send and hold; the owner's own route says the same. */
+/** Limits of a browser's socket; the owner's own route has the same ones. */
 const BROWSER_SOCKET = {
   messageBytesMax: 4_096,
   backpressureBytesMax: 1_048_576,
@@ -25,14 +25,15 @@ const BROWSER_SOCKET = {
 } as const
 
 /**
- * Bind the listener for the other processes. Whoever does not prove to be a member gets nothing; requests and browsers'
- * sockets that members pass on are answered while this process owns, and sent away while it does not.
+ * Bind the listener for the other processes. A caller that does not prove to be a member is refused; requests and
+ * browsers' sockets that members pass on are answered while this process is the owner, and refused with 421 while it
+ * is not.
  */
 export function startInternalListener(parts: {
   cluster: ClusterConfig
   functions: LoadedFunctions
   self: Self
-  /** What answers while this process owns. */
+  /** The handlers while this process is the owner, else null. */
   owned(): ListenerHandlers | null
   /** Further routes, for members only. */
   routes: readonly SocketRoute[]
@@ -69,7 +70,10 @@ function forMembers(
   }
 }
 
-/** The browsers' route of whoever owns: what was accepted stays with the route that accepted it. */
+/**
+ * The owner's route for browsers' sockets. A socket stays with the route that accepted it, even once this process is
+ * no longer the owner.
+ */
 function passedBrowsers(owned: () => ListenerHandlers | null): SocketRoute {
   type State = { route: SocketRoute; own: unknown }
   const of = (state: unknown) => state as State

@@ -5,7 +5,7 @@ import { memberOf, type Self } from './member-headers.ts'
 
 const NOT_THE_OWNER = { accept: false, status: 421, body: 'another process decides\n' } as const
 
-/** The route by which fronts open their links, while this process owns. */
+/** The route on which fronts open their links, while this process is the owner. */
 export function createLinkRoute(self: Self, owned: () => OwnerLinks | null): SocketRoute {
   type State = { links: OwnerLinks; memberId: string; link: OwnerLink | null }
   const of = (state: unknown) => state as State
@@ -33,7 +33,7 @@ export function createLinkRoute(self: Self, owned: () => OwnerLinks | null): Soc
     },
     message: (_socket, state, data) => of(state).link?.take(Buffer.from(data).toString()),
     drain() {
-      // Who reads too slowly is cut at the limit.
+      // A front that reads too slowly is cut at the limit.
     },
     close: (_socket, state) => of(state).link?.closed(),
   }

@@ -1,24 +1,24 @@
 import { checkMember, proveMember } from '../../lib/cluster/member-key.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 
-/** Which member speaks, proven. */
+/** Names the member that sends a request, with its proof. */
 const MEMBER = 'x-muster-member'
-/** Of an answer: a member was refused that did not prove to be one. */
+/** On a reply: the caller did not prove to be a member. */
 export const REFUSED = 'x-muster-refused'
-/** Whose request it passes on, and whether that came over TLS. */
+/** On a request that a member passes on: the client's address, and whether the client came over TLS. */
 const CLIENT = 'x-muster-client'
 const IS_SECURE = 'x-muster-secure'
 
-/** Of one connection and no further (RFC 9110, 7.6.1), or written anew by whoever passes a request on. */
+/** Headers of one connection only (RFC 9110, 7.6.1), and those that are written anew when a request is passed on. */
 const NOT_PASSED_ON = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te'],
   ...['trailer', 'transfer-encoding', 'upgrade', 'expect', 'content-length'],
-  // What they say has been judged: the client's address goes along by itself.
+  // The member has judged these already, and sends the client's address in a header of its own.
   ...['forwarded', 'x-forwarded-for', 'x-forwarded-proto'],
   ...['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions', 'sec-websocket-protocol'],
 ])
 
-/** Who passes requests on. */
+/** This process, as it proves itself to others. */
 export interface Self {
   memberId: string
   key: Uint8Array
@@ -47,11 +47,11 @@ export const provingHeaders = ({ key, memberId, now }: Self): Record<string, str
   [MEMBER]: proveMember(key, memberId, now()),
 })
 
-/** The member whose request this is; null when it is nobody's. */
+/** The member that sent a request; null without a valid proof. */
 export const memberOf = (header: (name: string) => string, { key, now }: Self): string | null =>
   checkMember(key, header(MEMBER), now())
 
-/** Of a member's request: whom it passes on. */
+/** Reads a request's client from what the member that passes the request on says. */
 export const membersAsProxies: ProxyPolicy = {
   clientOf: (_peer, header) => ({ remoteAddress: header(CLIENT), isSecure: header(IS_SECURE) === '1' }),
 }

@@ -46,14 +46,14 @@ import { createLinkRoute } from './link-route.ts'
 import { membersAsProxies, type Self } from './member-headers.ts'
 import { OwnerDoor } from './owner-door.ts'
 
-/** A member is ready while it has a link, and for so long after: nobody is to wait for a hand-over. */
+/** How long a member stays ready without a link, so that a hand-over between owners makes none of them unready. */
 const READY_AFTER_MS = 10_000
 /** A process that has had no link for so long, while others have one, sends its agents to them. */
 const CUT_OFF_MS = 30_000
 const GOING_AWAY = 1001
 const DRAIN_MS = 5_000
 
-/** A process that is one of several and runs. */
+/** A running process among several. */
 export interface RunningMember {
   apiPort: number
   opampPort: number
@@ -64,7 +64,7 @@ export interface RunningMember {
   stop(): Promise<void>
 }
 
-/** What a process decides with while it owns. */
+/** What a process has only while it is the owner. */
 interface Owning {
   owner: Owner
   /** For the requests of its own clients, and for those that members pass on. */
@@ -74,7 +74,10 @@ interface Owning {
   schedules: ReturnType<typeof startSchedules>
 }
 
-/** Start a process that serves whoever comes to it, and decides when it is its turn. */
+/**
+ * Start a process that serves agents, browsers and the API from the start, and becomes the owner when it gets the
+ * lock.
+ */
 export async function startMember(options: ServiceOptions, cluster: ClusterConfig): Promise<RunningMember> {
   const member = new Member(options, cluster)
   try {
@@ -108,10 +111,10 @@ class Member implements RunningMember {
   readonly #link: FrontLink
   #owning: Owning | null = null
   #claiming: Promise<void> = Promise.resolve()
-  /** Which owner's epoch browsers and requests were led to, and whether there ever was a link. */
+  /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
-  /** It stops: what members pass on from now on is for the next owner. */
+  /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #isLeaving = false
 
   constructor(options: ServiceOptions, cluster: ClusterConfig) {
@@ -210,7 +213,7 @@ class Member implements RunningMember {
     warnOfOpenDoor(config, log)
     this.#startAgents()
     this.#startWatching()
-    // A database that is not there, or too old, is told at once, as it is to a process that is alone.
+    // Rejects at once where the database is away or too old, as a process that is alone does.
     await (await this.#pool.openReserved('control')).close()
     this.#membership.start()
     log.info(
@@ -240,7 +243,7 @@ class Member implements RunningMember {
     this.#link.start()
   }
 
-  /** The memory, and whoever asks how the process does. */
+  /** Start to watch the memory, and to answer on the metrics address where one is set. */
   #startWatching(): void {
     const { config, log } = this.#options
     const workers = () => [this.#opamp!.workers, ...Object.values(this.#owning?.owner.workers ?? {})]
@@ -264,14 +267,14 @@ class Member implements RunningMember {
     return own + writeMetrics(frontMetrics(facts))
   }
 
-  /** Others reach the owner, and this process has not for a while. */
+  /** Whether other members have a link to the owner while this process has had none for CUT_OFF_MS. */
   #isCutOff(): boolean {
     const { members, owner } = this.#membership
     if (this.#link.downMs < CUT_OFF_MS || owner === null) return false
     return members.some(({ id, linkedEpoch }) => id !== this.#self.memberId && linkedEpoch === owner.epoch)
   }
 
-  /** Wait for the lock, and decide from then on. */
+  /** Wait for the lock, then become the owner. */
   async #claim(): Promise<void> {
     const { files, log } = this.#options
     const clock = this.#clock
@@ -313,7 +316,10 @@ class Member implements RunningMember {
     }
   }
 
-  /** The lock tells of another owner, the renewals of a process that stood still. */
+  /**
+   * Whether this process may act as the owner: the lock shows another owner, a missed renewal that this process stood
+   * still.
+   */
   #mayAct(): boolean {
     return this.#lock.isHeld() && this.#membership.mayAct()
   }
@@ -351,7 +357,7 @@ class Member implements RunningMember {
     this.#epoch = owner.epoch
   }
 
-  /** What is under way was written before this process stood still. */
+  /** Drop what waits on the links: it was written before this process stood still, and may be out of date. */
   #discard(): void {
     this.#options.log.warn({}, 'this process stood still: what waited on its links is dropped')
     this.#link.cut()
@@ -370,12 +376,12 @@ class Member implements RunningMember {
     this.#opamp?.listener.stopListening()
     const schedules = owning?.schedules.stop() ?? Promise.resolve()
     await Promise.race([schedules, new Promise((resolve) => setTimeout(resolve, 2_000))])
-    // Members ask again elsewhere, so that what is under way comes to an end.
+    // From here on members are told to ask another process, so that the requests under way here come to an end.
     this.#isLeaving = true
     await this.#drain()
     owning?.owner.ctx.hub.flush()
     for (const socket of this.#api?.sockets() ?? []) socket.close(GOING_AWAY, 'server is stopping')
-    // What ends from here on was ended by us, and members ask elsewhere.
+    // This process cuts its own link from here on, and members ask another process.
     this.#link.stop()
     this.#owning = null
     await owning?.owner.halt()
@@ -385,7 +391,8 @@ class Member implements RunningMember {
     await this.#opamp?.close()
     await this.#membership.stop()
     await this.#lock.release()
-    // A member that asks until it knows the next owner is told that this one is none, and not cut off.
+    // Answer members to the last: one that still asks here is told that this process is not the owner, and is not cut
+    // off.
     this.#internal?.stopListening()
     await this.#drain()
     this.#internal?.destroy()

@@ -13,13 +13,13 @@ import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
 import { provingHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 
-/** How long a request waits for somebody who owns. */
+/** How long a request waits for an owner, in milliseconds. */
 export const OWNER_WAIT_MS = 3_000
 const ASK_AGAIN_MS = 50
 /** A request that has no answer by then gets none: the longest honest one, an evidence pack, takes a minute. */
 const ANSWER_MS = 120_000
 const CONNECT_MS = 2_000
-/** How long a former owner is waited for: it may be gone, or stopped where it stands. */
+/** How long a former owner may still answer what it was asked: it may be gone, or hang. */
 const FORMER_ANSWERS_MS = 1_500
 /** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
 const KEEP_ALIVE_MS = 4_000
@@ -38,12 +38,13 @@ const NOT_COPIED = new Set([
   'uwebsockets',
   'set-cookie',
 ])
-/** Asking again cannot do anything twice. */
+/** Requests that may be sent twice. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+/** What the door needs of its process. */
 export interface OwnerDoorParts {
   owner(): Owner | null
-  /** Look at once who owns. */
+  /** Read again at once who the owner is. */
   lookAgain(): void
   self: Self
   tls: ClusterConfig['tls']
@@ -51,7 +52,7 @@ export interface OwnerDoorParts {
   log: Log
 }
 
-/** How one attempt to pass a request on ended. `not-delivered`: nobody who owns has seen it. */
+/** How one attempt to pass a request on ended. `not-delivered`: no owner has seen it. */
 type Attempt = { kind: 'answered'; reply: Reply } | { kind: 'not-delivered' } | { kind: 'unanswered' }
 
 /** What an owner said to a handshake that was passed on. */
@@ -59,15 +60,18 @@ export type PassedHandshake =
   | { accepted: true; socket: WebSocket; epoch: number }
   | { accepted: false; status: number; body: string; headers: Record<string, string> }
 
-/** The way to whoever owns, for requests and sockets that came to this process. */
+/** Passes requests and sockets that came to this process on to the owner. */
 export class OwnerDoor {
   readonly #parts: OwnerDoorParts
-  /** Whose certificates are believed, and for which name where that is not the address; nothing in the clear. */
+  /**
+   * The authority of the owner's certificate, and the name that it is for where that is not the address; empty without
+   * TLS.
+   */
   readonly #trust: { ca?: Buffer; servername?: string }
   readonly #agent: Agent
-  /** Requests that have no answer yet, with the epoch of whom they were asked of. */
+  /** Requests without an answer, each with the epoch of the owner that was asked. */
   readonly #asked = new Map<ClientRequest, number>()
-  /** The owner that was said to be out of reach: once is enough. */
+  /** The epoch of the owner whose address was logged as unusable, so that it is logged once. */
   #unreachableEpoch = 0
 
   constructor(parts: OwnerDoorParts) {
@@ -78,8 +82,9 @@ export class OwnerDoor {
   }
 
   /**
-   * Pass a request on and give back the answer as it comes. What was never delivered, or cannot do harm twice, is tried
-   * again until somebody owns; a change that was delivered and got no answer may stand.
+   * Pass a request on and give back the owner's answer as it comes. A request that was not delivered, or that may be
+   * sent twice, is tried again until an owner answers or the wait is over; a change that was delivered and got no
+   * answer may stand, and is answered with `outcome-unknown`.
    */
   async forward(request: RawRequest, client: ReturnType<ProxyPolicy['clientOf']>): Promise<Reply> {
     const body = await request.body()
@@ -112,15 +117,17 @@ export class OwnerDoor {
     return found ?? { accepted: false, status, body: String(body), headers: { ...headers } }
   }
 
-  /** A socket of this process's own to this owner; null while it does not answer as one. */
+  /**
+   * Open a socket to this owner in this process's own name; null where that process refuses it or cannot be reached.
+   */
   async open(owner: Owner, path: string): Promise<WebSocket | null> {
     const dialled = await this.#dial(owner, path, provingHeaders(this.#parts.self))
     return dialled?.accepted === true ? dialled.socket : null
   }
 
   /**
-   * Another process owns by now. One that stops in order still answers what was delivered to it; what has no answer
-   * after a moment may never get one.
+   * Another process is the owner by now. A former owner that stops in order still answers what was delivered to it;
+   * whatever it has not answered after FORMER_ANSWERS_MS is given up.
    */
   ownerChanged(epoch: number): void {
     const former = [...this.#asked].filter(([, askedEpoch]) => askedEpoch < epoch)
@@ -141,7 +148,7 @@ export class OwnerDoor {
       const owner = this.#parts.owner()
       const found = owner === null ? null : await ask(owner)
       if (found !== null) return found
-      // What the one before did not answer is asked of its successor, however long that took.
+      // What the former owner did not answer is asked of its successor, however long the wait was.
       const isReplaced = owner !== null && (this.#parts.owner()?.epoch ?? 0) > owner.epoch
       if (isReplaced && !isGone()) continue
       if (isGone() || clock.monotonicMs() >= untilMs) return null
@@ -151,8 +158,8 @@ export class OwnerDoor {
   }
 
   /**
-   * Where an owner is; null where nobody may call it. Its address is what a row of the database says, and what goes there
-   * carries what browsers prove themselves with: in the clear none of that leaves this machine.
+   * The host and port of an owner; null where it may not be called. The address comes from a row of the database, and
+   * browsers' credentials are sent to it: without TLS they must not leave this machine.
    */
   #placeOf({ id, address, epoch }: Owner): { host: string; port: number } | null {
     const place = parseListenAddress(address)
@@ -189,16 +196,16 @@ export class OwnerDoor {
         this.#asked.delete(outgoing)
         if (!isAnswered) resolve({ kind: isDelivered ? 'unanswered' : 'not-delivered' })
       }
-      // A caller that goes away ends the work.
+      // When the client goes away, the owner's answer is no longer wanted.
       request.onAborted(() => outgoing.destroy())
       outgoing.on('socket', (socket) => {
         const delivers = () => {
           isDelivered = true
         }
-        // One that is used again would keep a listener for each request that it ever carried.
+        // A kept socket that is used again would gather a listener for each of its requests.
         if (!socket.connecting) return delivers()
         socket.once(this.#parts.tls === null ? 'connect' : 'secureConnect', delivers)
-        // A host that has vanished neither takes nor refuses.
+        // A host that has vanished neither accepts nor refuses a connection.
         const connecting = setTimeout(() => isDelivered || outgoing.destroy(), CONNECT_MS)
         socket.once('connect', () => clearTimeout(connecting))
         socket.once('close', () => clearTimeout(connecting))
@@ -221,7 +228,7 @@ export class OwnerDoor {
     })
   }
 
-  /** Null where the request's line cannot be said again. */
+  /** Begin the request to the owner; null where Node cannot send its method, path or headers. */
   #begin(
     { host, port }: { host: string; port: number },
     request: RawRequest,
@@ -232,7 +239,7 @@ export class OwnerDoor {
       ...{ host, port, method },
       path: query === '' ? path : `${path}?${query}`,
       headers: toForwardedHeaders(request.headers(), client, this.#parts.self),
-      // On a connection of its own a change is known not to have been delivered.
+      // A change gets a new connection: on a kept one nobody knows whether it was delivered.
       agent: SAFE_METHODS.has(method) ? this.#agent : false,
       ...this.#trust,
     } as const
@@ -257,7 +264,7 @@ export class OwnerDoor {
         maxPayload: 16 * 1_048_576,
         ...this.#trust,
       })
-      // Nothing may be lost between the opening and whoever listens.
+      // Paused until the caller listens, so that no message is lost.
       socket.once('open', () => {
         socket.pause()
         resolve({ accepted: true, socket, epoch: owner.epoch })
@@ -283,7 +290,7 @@ export class OwnerDoor {
   }
 }
 
-/** It does not own, or does not know this process as a member. */
+/** Whether the process that was asked is not the owner, or does not accept this one as a member. */
 const isRefusal = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === NOT_THE_OWNER || headers[REFUSED] !== undefined
 
@@ -291,7 +298,7 @@ async function toReply(method: string, response: IncomingMessage): Promise<Reply
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(response.headers)) {
     if (NOT_COPIED.has(name) || typeof value !== 'string') continue
-    // The listener counts what it sends; of a HEAD it sends nothing, and the number is what was asked for.
+    // The listener counts what it sends; a HEAD's reply sends no body, so its number is the one of the owner.
     if (name === 'content-length' && method !== 'HEAD') continue
     headers[name] = value
   }

@@ -6,8 +6,9 @@ export interface Balancer {
 }
 
 /**
- * Lead each connection to the local port that carries the fewest, and to the next where nobody listens. The processes see
- * every caller as this machine: for the quick start, a load balancer proper passes on who calls.
+ * Pass each connection on to the local port with the fewest connections, or to the next one where nobody listens. The
+ * processes see every caller as this machine. That is enough for the quick start; a real load balancer tells them who
+ * calls.
  */
 export async function startBalancer(
   at: { host: string; port: number },

@@ -62,7 +62,7 @@ export function tailLog(file: string, lines = 8): string {
   return text.split('\n').slice(-lines).join('\n')
 }
 
-/** One log a start: the former one is kept beside it. */
+/** Rename the log of the former start to `<file>.1`, so that each start writes a log of its own. */
 export async function turnLog(file: string): Promise<void> {
   if (existsSync(file)) await rename(file, `${file}.1`)
 }

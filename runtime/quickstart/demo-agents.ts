@@ -84,7 +84,10 @@ service:
 /** A host that does not exist, as a slip of the pen makes one. */
 const MISSPELT_HOST = 'telemetry.exmaple.com'
 
-/** What payments is to run: it starts, and sends to nobody. The misspelt host is what there is to find and correct. */
+/**
+ * The config of payments: collectors start with it but reach nobody. The misspelt host is there to be found and
+ * corrected.
+ */
 export const PAYMENTS_CONFIG = GATEWAY_CONFIG.replace('telemetry.example.com', MISSPELT_HOST)
 
 /** What the collectors on the hosts of the stores are to run, each with the name of its host. */
@@ -117,11 +120,12 @@ export const STORE_CONFIG_BOUNDED = STORE_CONFIG.replace(
 
 /** The workloads of the stores: one host each. */
 export const STORES = Array.from({ length: 40 }, (_, at) => `store-${String(at + 1).padStart(2, '0')}`)
-/** Those of them that are not like the others, by what is special about them. */
+/** The stores that are not like the others, by what is special about each. */
 export const ODD_STORES = { saysNothing: 'store-13', isOld: 'store-27', isHeld: 'store-34' }
+/** The `service.name` of the collectors in the stores. */
 export const STORE_SERVICE = 'store-collector'
 
-/** Built before there was a bound for memory. */
+/** The components of a build that has no memory limiter yet. */
 const WITHOUT_LIMITER = {
   ...DEFAULT_COMPONENTS,
   processors: DEFAULT_COMPONENTS['processors']!.filter((name) => name !== 'memory_limiter'),
@@ -203,8 +207,8 @@ function store(host: string): DemoAgent {
 }
 
 /**
- * The demo fleet: several workloads, several instances, one that fails, one that only reports, one that rejects
- * what it lacks, and forty hosts that are one config's.
+ * The demo fleet: several workloads, several instances, one that fails, one that only reports, one that rejects what
+ * it lacks, and forty hosts for one fleet config.
  */
 export function listDemoAgents(): DemoAgent[] {
   const gateway = { kind: 'deployment', name: 'otel-gateway', environment: 'staging' } as const

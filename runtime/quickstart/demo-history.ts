@@ -19,7 +19,7 @@ const PUSHES = [
 ]
 const WAITING = { workload: 'checkout-collector', yaml: CHECKOUT_DRAFT, comment: 'Sample less of the traces' }
 
-/** Examples of push groups; their labels are for whoever tries them out to set. */
+/** Examples of push groups; no workload has their labels until somebody sets them. */
 const GROUPS = [
   {
     id: 'prod-eu',
@@ -79,7 +79,7 @@ async function signIn(url: string, settings: QuickStartSettings): Promise<Call> 
   return (method, path, body) => send(method, path, body, token) as Promise<never>
 }
 
-/** Wait until everybody is there; the ids of the workloads by name, of the stores by host. */
+/** Wait until every workload of the demo is connected. Resolves with their ids by name, those of the stores by host. */
 async function waitForFleet(call: Call): Promise<Map<string, string>> {
   const wanted = [...[...PUSHES, WAITING].map(({ workload }) => workload), ...STORES]
   const deadline = performance.now() + PATIENCE_MS

@@ -14,8 +14,9 @@ interface Campaign {
 }
 
 /**
- * Bring the hosts of the stores under one fleet config: a rule labels them, a campaign gives them its first version,
- * and another one, which nobody has planned yet, is to bring them the second. The first is not waited for.
+ * Bring the hosts of the stores under one fleet config: a label rule labels them, a campaign gives them its first
+ * version, and another campaign, which nobody has planned yet, is to bring them the second. The end of the first
+ * campaign is not waited for.
  */
 export async function makeStores(call: Call, ids: ReadonlyMap<string, string>): Promise<void> {
   await call('POST', '/api/label-rules', {

@@ -14,7 +14,7 @@ import { openSettings, type QuickStartSettings } from './settings.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DATA = process.env['MUSTER_DATA_DIR'] ?? join(ROOT, '.data')
 const FLEET_LOG = join(DATA, 'demo-fleet.log')
-/** Each opens up to 40 sessions for its requests, and some of its own. */
+/** Database sessions of one process: up to 40 for its requests, and some of its own. */
 const SESSIONS_EACH = 45
 const PROCESSES_MAX = 5
 
@@ -58,7 +58,7 @@ async function startDatabase(settings: QuickStartSettings, processes: number): P
   })
 }
 
-/** The bundles that are run, as paths, and who runs them. */
+/** The bundles that are run, as paths, and the process that runs them. */
 export interface Bundles {
   service: string
   fleet: string
@@ -200,13 +200,13 @@ async function startAll(
   return ends
 }
 
-/** What is asked for. */
+/** What the command line asks for. */
 interface Options {
   hasDemo: boolean
   processes: number
 }
 
-/** Read the arguments; what is wrong with them as a sentence. */
+/** Read the arguments; a string is a sentence that says what is wrong with them. */
 function readOptions(args: readonly string[]): Options | string {
   const options = { hasDemo: true, processes: 1 }
   for (let at = 0; at < args.length; at++) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { parseListenAddress } from '../listen-address.ts'
 
-/** An address to listen on, and the one that was meant when that was taken. */
+/** An address to listen on; `busyPort` is the port that was preferred where that was taken, else null. */
 export interface ChosenAddress {
   host: string
   port: number

@@ -36,7 +36,7 @@ export interface PostgresOptions {
   password: string
   /** `name=value` each, over the server's defaults. */
   settings: readonly string[]
-  /** The folder of the programs of another server than the embedded one; its share lies where it was installed. */
+  /** The folder with the programs of an installed server that is used instead of the embedded one. */
   programs?: string
 }
 
@@ -209,7 +209,7 @@ async function isPostgres(pid: number): Promise<boolean> {
   } catch {
     return false
   }
-  // Where the system tells what a process runs, a number that was given to another program is seen.
+  // The process id may belong to another program by now; where there is a /proc, it says.
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'postgres')
   return command.includes('postgres')
 }

@@ -11,7 +11,9 @@ interface Running {
 
 const fileOf = (directory: string) => join(directory, 'running.json')
 
-/** Whether the process exists and runs `script`; where the system does not tell what it runs, its number counts. */
+/**
+ * Whether the process exists and runs `script`; where there is no /proc to say what it runs, that it exists is enough.
+ */
 async function isRunning(pid: number, script: string): Promise<boolean> {
   try {
     process.kill(pid, 0)
@@ -23,8 +25,8 @@ async function isRunning(pid: number, script: string): Promise<boolean> {
 }
 
 /**
- * Make sure that no other start uses this data folder. Throws when one does; ends the services of one that was
- * killed before it could.
+ * Make sure that no other start uses this data folder. Throws when one does; kills the processes of the service that a
+ * killed start left behind.
  */
 export async function claimDirectory(directory: string): Promise<void> {
   const text = await readFile(fileOf(directory), 'utf8').catch(() => null)

@@ -5,7 +5,7 @@ import { type ChosenAddress, findFreePort } from './ports.ts'
 import type { QuickStartSettings } from './settings.ts'
 
 const READY_PATIENCE_MS = 60_000
-/** The service itself stops within 10 s; see its graceful stop. */
+/** The service itself stops within 10 s (`STOP_BUDGET_MS` of runtime/service.ts). */
 const STOP_PATIENCE_MS = 12_000
 const LOCAL = '127.0.0.1'
 
@@ -22,7 +22,7 @@ export interface ServicesPlan {
   say(text: string): void
   /** Take note of a part that has to be stopped. */
   add(name: string, stop: () => Promise<void>): void
-  /** Write down the numbers of those that run. */
+  /** Write down the process ids of those that run. */
   note(services: number[]): Promise<void>
 }
 
@@ -30,7 +30,10 @@ export interface ServicesPlan {
 export const serviceLogOf = (directory: string, index: number): string =>
   join(directory, index === 0 ? 'muster.log' : `muster-${index + 1}.log`)
 
-/** Start them and wait until each is ready. `ended` tells how the service ended, once none of them is left. */
+/**
+ * Start the processes one after the other, each once the one before is ready. `ended` resolves once none of them is
+ * left, with a sentence about the last one.
+ */
 export async function startServices(plan: ServicesPlan): Promise<{ ended: Promise<string> }> {
   const { directory, processes, addresses, add, note } = plan
   const started: Child[] = []
@@ -83,7 +86,7 @@ function startService(plan: ServicesPlan, place: Place, logFile: string, index: 
   const { api, opamp, internal } = place
   return startChild({
     script,
-    // Whoever tries it out sees all of it; a service of one's own starts as community.
+    // The quick start shows all features; the service by itself starts as community.
     args: ['--edition', 'complete'],
     hasChannel: false,
     logFile,
@@ -96,7 +99,7 @@ function startService(plan: ServicesPlan, place: Place, logFile: string, index: 
       LISTEN_ADDR: `${api.host}:${api.port}`,
       OPAMP_ADDR: `${opamp.host}:${opamp.port}`,
       ...(internal === null ? {} : { MUSTER_INTERNAL_ADDR: internal, MUSTER_ADVERTISE_ADDR: internal }),
-      // There is one such address, and so one process that has it.
+      // There is one address for metrics, so that only the first process can listen on it.
       ...(index === 0 ? {} : { MUSTER_METRICS_ADDR: '' }),
     },
   })
@@ -118,7 +121,7 @@ async function waitUntilReady(service: Child, url: string, logFile: string): Pro
   throw new Error(`the service was not ready within ${READY_PATIENCE_MS / 1000} s:\n${tailLog(logFile)}`)
 }
 
-/** Say of each that ends while others run that it did; resolves when the last one has. */
+/** Say of each process that ends while others run that it did; resolves when the last one has ended. */
 function watchEnds(
   { directory, say }: ServicesPlan,
   started: readonly Child[],

@@ -199,7 +199,10 @@ class Agent implements SimulatedAgent {
     })
   }
 
-  /** All of it when the process is new; a bare message when only the connection is, as Go's client since 0.23. */
+  /**
+   * Send the full state when the process is new, and a bare message when only the connection is, as Go's client does
+   * since 0.23.
+   */
   #present(): void {
     const part = this.#isPresented ? {} : this.collector.fullState(false)
     this.#isPresented = true

@@ -90,7 +90,7 @@ const failing = (lastError: string): ComponentHealth => ({
   lastError,
 })
 
-/** What is around components is as well as the worst of them. */
+/** The health of what holds these parts: that of the worst of them. */
 function worstOf(parts: readonly ComponentHealth[]): ComponentHealth {
   const sick = parts.find(({ healthy }) => !healthy)
   return sick?.lastError === undefined ? { healthy: true, status: 'StatusOK' } : failing(sick.lastError)
@@ -187,7 +187,8 @@ export class SimulatedCollector {
     if (behaviour.kind === 'crash') this.#ports.crash()
     if (behaviour.kind === 'silent' || behaviour.kind === 'crash') return
     this.storage.remoteConfigHash = hash
-    // Nothing changes: a supervisor says so at once. After a failure its process is down, so it starts it anew.
+    // Where nothing changes, a supervisor reports the config as applied at once. After a failure its collector is
+    // down, and it starts the collector again.
     const isUnchanged = yaml === this.#running && this.#isHealthy
     this.#settle(isUnchanged ? 'applied' : 'applying', '')
     if (isUnchanged) return

@@ -106,7 +106,7 @@ function Starting() {
   )
 }
 
-/** The whole console: who is signed in decides what is around the page. */
+/** The whole console: the sign-in page alone, or a page with the navigation around it. */
 export function App() {
   const user = me.value
   const isLogin = path.value === '/login'

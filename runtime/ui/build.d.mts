@@ -1,2 +1,5 @@
-/** Build the browser UI into a folder. The gzipped bytes of the first load; throws when they are over the budget. */
+/**
+ * Build the browser UI into a folder. Returns the gzipped bytes of the first load; throws when they are over the
+ * budget.
+ */
 export function buildUi(outdir: string): Promise<{ scriptBytes: number; styleBytes: number }>

@@ -14,7 +14,7 @@ export const BUDGET = { scriptBytes: 90_000, styleBytes: 15_000 }
 const compressGzip = promisify(gzip)
 const compressBrotli = promisify(brotliCompress)
 
-/** The entry's chunk and all that it imports without being asked. */
+/** The entry's chunk and all chunks that it imports statically, directly or not. */
 function initialChunks(outputs, entry) {
   const seen = new Set()
   const visit = (path) => {
@@ -34,7 +34,7 @@ function findEntry(outputs, source) {
 
 const totalBytes = (parts) => parts.reduce((sum, part) => sum + part.byteLength, 0)
 
-/** What the bundler is told. */
+/** The options of esbuild. */
 const optionsFor = (outdir) => ({
   entryPoints: [join(SOURCE, 'main.tsx'), join(SOURCE, 'styles', 'main.css')],
   outdir: join(outdir, 'assets'),
@@ -89,7 +89,10 @@ async function writeIndex(outdir, style, script, initial) {
   await writeFile(join(outdir, 'favicon.svg'), await readFile(join(SOURCE, 'favicon.svg')))
 }
 
-/** Build into `outdir`. Returns the gzipped sizes of the first load, and the bundler's account of what went in. */
+/**
+ * Build into `outdir`. Returns the gzipped sizes of the first load, and esbuild's metafile, which lists the files that
+ * went in. Throws when the first load is over its budget.
+ */
 export async function buildUi(outdir) {
   await rm(outdir, { recursive: true, force: true })
   await mkdir(join(outdir, 'assets'), { recursive: true })

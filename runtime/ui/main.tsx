@@ -25,7 +25,7 @@ me.subscribe((user) => {
     clearSelection()
   }
 })
-/** Ask until the server says who is signed in. */
+/** Ask who is signed in, and again every 3 s while the server is away. */
 async function start(): Promise<void> {
   await loadSession()
   if (serverAway.peek()) setTimeout(() => void start(), 3000)

@@ -1,7 +1,7 @@
 import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import { EXIT } from '../exit-codes.ts'
 
-/** What can be asked of a campaign from a shell. */
+/** What `muster campaign` can do with a campaign. */
 export const CAMPAIGN_ACTIONS = [
   'list',
   'get',
@@ -16,9 +16,10 @@ export const CAMPAIGN_ACTIONS = [
   'abort',
   'roll-back',
 ] as const
+/** One of the actions of `muster campaign`. */
 export type CampaignAction = (typeof CAMPAIGN_ACTIONS)[number]
 
-/** Where each action leads when all is well; whoever waits for one waits for this. */
+/** The statuses with which each action has succeeded. */
 const WANTED: Readonly<Record<Exclude<CampaignAction, 'list'>, readonly CampaignStatus[]>> = {
   get: ['done', 'rolled_back'],
   plan: ['planned'],
@@ -39,14 +40,20 @@ const LEFT: readonly CampaignTargetState[] = [
   ...(['rollback_failed', 'moved_on', 'no_way_back'] as const),
 ]
 
-/** Whether something goes on by itself, or, after a request, whether somebody is still to answer. */
+/**
+ * Whether the campaign goes on by itself (it is being planned, runs, rolls back or has pushes under way), or, after a
+ * request, whether its approval is still to be given.
+ */
 export function isUnderWay({ status, planning, counts }: CampaignRecord, action: CampaignAction): boolean {
   if (planning !== undefined || status === 'running' || status === 'rolling_back') return true
   if (action === 'request') return status === 'requested'
   return (counts['started'] ?? 0) > 0
 }
 
-/** How a command ends that was asked to say whether a campaign stands as it should. */
+/**
+ * The exit code of an action for `--wait` and `--exit-code`: whether the campaign is where the action leads to, with
+ * every workload.
+ */
 export function exitCodeOf(campaign: CampaignRecord, action: Exclude<CampaignAction, 'list'>): number {
   if (action === 'request' && REFUSED.includes(campaign.status)) return EXIT.refused
   const isThere = WANTED[action].includes(campaign.status) && !isUnderWay(campaign, action)

@@ -89,7 +89,7 @@ async function findCampaign(api: Api, named: string): Promise<CampaignRecord> {
   return byName[0]!
 }
 
-/** Do what is asked of a campaign; the campaign as it is then. */
+/** Carry out an action; resolves with the campaign as it is afterwards. */
 async function act(
   api: Api,
   { id, plan_hash: hash }: CampaignRecord,
@@ -100,7 +100,8 @@ async function act(
   if (action === 'get') return api.get(base)
   if (action === 'plan') {
     await api.post(`${base}/plan`)
-    // A small plan is made before its answer is: only what is read after it says whether it is there.
+    // A small plan is finished before the POST is answered, but the answer shows the campaign without it: read it
+    // again.
     return api.get(base)
   }
   const comment = args.text('comment') ?? ''
@@ -141,7 +142,7 @@ async function print(api: Api, record: CampaignRecord, action: CampaignAction, i
   try {
     printGroups(io, await api.get<CampaignGroup[]>(`/api/campaigns/${record.id}/groups`))
   } catch (error) {
-    // How configs change is for whoever may read them; the numbers are for everybody.
+    // Only some may read how configs change; without them the plan is shown in numbers alone.
     if (!(error instanceof ServiceRefusal) || error.code !== undefined) throw error
   }
 }

@@ -3,10 +3,10 @@ import { WrongArguments } from '../exit-codes.ts'
 
 type Listed = readonly (readonly [string, ClientCommandSpec])[]
 const SHELLS = ['bash', 'zsh', 'fish'] as const
-/** Commands that the client does not have itself. */
+/** Commands of the service, which the client's list does not have. */
 const OF_THE_SERVICE = ['migrate', 'create-user', 'verify-audit', 'verify-pack']
 
-/** `muster completion SHELL`: a script that completes commands, options and their values, without asking anybody. */
+/** `muster completion SHELL`: a script that completes commands, options and their values; it calls no service. */
 export function completion(list: () => Listed): ClientCommandSpec {
   return {
     usage: SHELLS.join('|'),

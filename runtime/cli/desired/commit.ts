@@ -5,7 +5,10 @@ import type { Arguments } from '../command.ts'
 
 const run = promisify(execFile)
 
-/** Which commit a folder is of, and by whom: said, of the pipeline's environment, or as Git says. Empty where nobody does. */
+/**
+ * The commit that a folder is at, and its author: from the options, else from the pipeline's environment variables,
+ * else from Git. Empty where none of them says.
+ */
 export async function readCommit(
   folder: string,
   args: Arguments,
@@ -25,7 +28,7 @@ async function askGit(folder: string, env: Environment): Promise<{ sha: string; 
     const [sha = '', author = ''] = stdout.trim().split('\n')
     return { sha, author }
   } catch {
-    // No repository, or no Git: then nobody says.
+    // There is no repository, or no Git.
     return { sha: '', author: '' }
   }
 }

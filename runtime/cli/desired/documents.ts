@@ -20,11 +20,11 @@ export interface FleetDocument {
   rest: Readonly<Record<string, unknown>>
 }
 
-/** What a folder holds. */
+/** The documents of a folder. */
 export interface DesiredState {
   workloads: WorkloadDocument[]
   fleets: FleetDocument[]
-  /** Files that hold none of it. */
+  /** How many YAML files hold no such document. */
   others: number
 }
 
@@ -34,7 +34,7 @@ const FLEET = 'FleetConfig'
 const FILES_MAX = 10_000
 const FILE_BYTES_MAX = 8_388_608
 
-/** The desired state of a folder, in the order of its files. */
+/** Read the documents of a folder, in the order of its files. Throws CommandFailure for a document that is wrong. */
 export async function readDesiredState(folder: string): Promise<DesiredState> {
   const state: DesiredState = { workloads: [], fleets: [], others: 0 }
   for (const file of await listYamlFiles(folder)) {
@@ -93,7 +93,7 @@ const wrong = (place: string, message: string) => new CommandFailure(`${place}: 
 
 async function readDocuments(folder: string, file: string): Promise<(WorkloadDocument | FleetDocument)[]> {
   const text = await readText(file)
-  // Configs lie beside the documents; what does not name our version at all is one of them.
+  // Collector configs may lie beside the documents: a file without our apiVersion is taken for one.
   if (!text.includes(API_VERSION)) return []
   const lines = new LineCounter()
   const found: (WorkloadDocument | FleetDocument)[] = []
@@ -145,7 +145,7 @@ const FLEET_KEYS = [
   ...['campaign', 'config', 'configFile'],
 ]
 
-/** The config of a document: in it, or in a file beside it. */
+/** The config of a document: its own text, or a file of the folder that it names. */
 async function readConfig(
   folder: string,
   file: string,
@@ -161,7 +161,7 @@ async function readConfig(
   return config ?? readText(inside(folder, file, place, configFile as string))
 }
 
-/** A path beside the document, which leads nowhere out of the folder. */
+/** The absolute path of a `configFile`, which is relative to its document. Throws where it leads out of the folder. */
 function inside(folder: string, file: string, place: string, path: string): string {
   const target = resolve(dirname(file), path)
   const steps = relative(resolve(folder), target)

@@ -7,7 +7,7 @@ import { type Api, ServiceRefusal } from '../server/api.ts'
 import type { FleetDocument } from './documents.ts'
 
 const POLL_MS = 1_000
-/** A plan over a whole fleet. */
+/** How many seconds the plan of a campaign over a whole fleet is waited for. */
 const PLAN_SECONDS_MAX = 300
 
 /** What is done, or would be, about one fleet config. */
@@ -33,7 +33,10 @@ interface Common {
   dry_run: boolean
 }
 
-/** Propose what a document holds, and ask for its campaign to be approved; with `dry_run` only say so. */
+/**
+ * Propose a document's config as a version of its fleet config and request approval of the campaign that carries it;
+ * with `dry_run` only say what would be done.
+ */
 export async function takeFleetStep(
   api: Api,
   { place, name, content, rest }: FleetDocument,
@@ -47,18 +50,18 @@ export async function takeFleetStep(
     if (common.dry_run) return { ...step, ...(await readChanges(api, name, content, result.action)) }
     return await bringToApproval(api, step, common)
   } catch (error) {
-    // One that is refused does not keep the others from being asked for; one that gets no answer ends it.
+    // A refused document does not keep the others from being requested; a service that does not answer ends the run.
     if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
     return { ...about, action: 'refused', reason: `${place}: ${error.message}` }
   }
 }
 
-/** Plan a campaign that nobody was asked about yet, also one that an earlier run left so, and ask. */
+/** Plan the campaign if its approval was not requested yet, also when an earlier run made it, and request it. */
 async function bringToApproval(api: Api, step: FleetStep, common: Common): Promise<FleetStep> {
   const { campaign_id: id, campaign_status: status } = step
   if (id === undefined || (status !== 'draft' && status !== 'planned')) return step
   await api.post<CampaignRecord>(`/api/campaigns/${id}/plan`)
-  // A small plan is made before its answer is: only what is read after it says whether it is there.
+  // A small plan is finished before the POST is answered, but the answer shows the campaign without it: read it again.
   let campaign = await api.get<CampaignRecord>(`/api/campaigns/${id}`)
   for (let polls = 0; polls < PLAN_SECONDS_MAX && campaign.planning !== undefined; polls++) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
@@ -72,7 +75,8 @@ async function bringToApproval(api: Api, step: FleetStep, common: Common): Promi
     const requested = await api.post<CampaignRecord>(`/api/campaigns/${id}/request`, {
       plan_hash: campaign.plan_hash,
       comment: `From Git: ${common.owner}${at}${by}`,
-      // Whoever approves looks at what production is among them; nobody is there to do so for a pipeline.
+      // A pipeline has nobody to confirm that production is among the workloads; whoever approves the campaign looks
+      // at that.
       prod_confirmation: true,
     })
     return { ...step, campaign_status: requested.status }
@@ -82,7 +86,10 @@ async function bringToApproval(api: Api, step: FleetStep, common: Common): Promi
   }
 }
 
-/** What the newest version would change into, in meaning; nothing where there is none, or it may not be read. */
+/**
+ * What the document's config changes in meaning against the newest version; empty where there is none, or where the
+ * token may not read it.
+ */
 async function readChanges(
   api: Api,
   name: string,
@@ -107,7 +114,10 @@ async function readChanges(
   }
 }
 
-/** What the owner keeps and the folder does not hold: told, and with `isWanted` left to people again. */
+/**
+ * A step for each fleet config that the owner keeps and the folder holds no more. With `isWanted` (`--prune`) they are
+ * released, so that people can change them again.
+ */
 export async function pruneFleets(
   api: Api,
   owner: string,

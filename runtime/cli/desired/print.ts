@@ -12,7 +12,10 @@ const WORDS: Readonly<Record<string, string>> = {
   nothing_changes: 'no workload would change',
 }
 
-/** Print what is done about what a folder holds, or would be. */
+/**
+ * Print what `plan` found or `apply` did, a line for each workload and fleet config, and how many files hold no
+ * document.
+ */
 export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others: number): void {
   const workloads = steps.filter((step) => step.kind === 'WorkloadConfig')
   const fleets = steps.filter((step) => step.kind === 'FleetConfig')

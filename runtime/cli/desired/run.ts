@@ -12,7 +12,7 @@ import { type FleetStep, pruneFleets, takeFleetStep } from './fleet-steps.ts'
 import { print } from './print.ts'
 import { findTargets, type Target } from './targets.ts'
 
-/** The options that a plan and what carries it out have in common. */
+/** The options that `muster plan` and `muster apply` have in common. */
 export const DESIRED_OPTIONS: readonly Option[] = [
   URL_OPTION,
   OUTPUT_OPTION,
@@ -36,7 +36,10 @@ export interface Step {
   changes?: readonly string[]
 }
 
-/** Compare a folder with a service, and with `isDryRun` false ask for what differs. Resolves with the exit code. */
+/**
+ * Compare a folder with what a service has active, and with `isDryRun` false request what differs. Resolves with the
+ * exit code.
+ */
 export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolean): Promise<number> {
   const folder = args.positionals[0]!
   const owner = args.text('owner')
@@ -90,14 +93,16 @@ async function takeStep(
     const step = { ...about, ...result, ...(changes === null ? {} : { changes }) }
     return { step, exitCode: EXIT.done }
   } catch (error) {
-    // One that is refused does not keep the others from being asked for; one that gets no answer ends it.
+    // A refused document does not keep the others from being requested; a service that does not answer ends the run.
     if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
     const reason = `${document.place}: ${error.message}`
     return { step: { ...about, action: 'refused', reason }, exitCode: EXIT.refused }
   }
 }
 
-/** What a config would change in meaning; null where nothing is, or where the token may not read what is active. */
+/**
+ * What a config would change in meaning; null where nothing changes, or where the token may not read what is active.
+ */
 async function readChanges(api: Api, config: string, result: DesiredResult): Promise<string[] | null> {
   const { workload_id: id, active_config_hash: hash, action } = result
   if (action === 'unchanged' || hash === undefined) return null
@@ -113,7 +118,10 @@ async function readChanges(api: Api, config: string, result: DesiredResult): Pro
   }
 }
 
-/** What the owner keeps and the folder does not hold: told, and with `isWanted` left to people again. */
+/**
+ * A step for each workload whose config the owner keeps and the folder holds no more. With `isWanted` (`--prune`) they
+ * are released, so that people can change them again.
+ */
 async function prune(
   api: Api,
   owner: string,

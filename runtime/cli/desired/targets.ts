@@ -8,7 +8,10 @@ export interface Target {
   workload: WorkloadRecord
 }
 
-/** Find the workload of each document. Labels must fit exactly one, and no two documents mean the same. */
+/**
+ * Find the workload of each document. Throws CommandFailure where labels fit none or several, or two documents mean
+ * the same workload.
+ */
 export function findTargets(
   documents: readonly WorkloadDocument[],
   workloads: readonly WorkloadRecord[],
@@ -36,7 +39,7 @@ function findOne({ place, workload }: WorkloadDocument, all: readonly WorkloadRe
   throw new CommandFailure(`${place}: ${message}`)
 }
 
-/** Labels, and what identifies a workload, which people know it by. */
+/** Whether every given name and value is a label of the workload or part of its fingerprint. */
 const fits =
   (labels: Readonly<Record<string, string>>) =>
   ({ labels: own, fingerprint_keys: keys }: WorkloadRecord): boolean =>

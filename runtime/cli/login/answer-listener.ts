@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the browser brought. */
+/** The answer to a sign-in, as the browser brings it: a code, or that the person said no. */
 export type BrowserAnswer = { kind: 'code'; code: string } | { kind: 'denied' }
 
 /** How a sign-in ended, as the page of the service says it. */
 export type LoginEnd = 'done' | 'denied' | 'failed'
 
-/** Waits on this machine for the one answer that knows the state. */
+/** Waits on this machine for the one answer that carries the sign-in's `state`. */
 export interface AnswerListener {
   port: number
   /** Resolves with the answer; null when none came in time. */
   wait(timeoutMs: number): Promise<BrowserAnswer | null>
-  /** Send the browser that brought it on to a page that says how it ended, and hear nobody any more. */
+  /** Send the browser that brought the answer to a page that says how the sign-in ended, and stop listening. */
   close(end: LoginEnd): Promise<void>
 }
 
@@ -27,7 +27,7 @@ const HEADERS = {
   Connection: 'close',
 }
 
-/** Listen on a port of 127.0.0.1 that is free. `pageOf` is the page of the service for an end. */
+/** Listen on a free port of 127.0.0.1. `pageOf` is the address of the service's page for each end. */
 export async function openAnswerListener(
   state: string,
   pageOf: (end: LoginEnd) => string,
@@ -39,7 +39,7 @@ export async function openAnswerListener(
   let waiting: ServerResponse | null = null
   const server = createServer((request, response) => {
     const answer = readAnswer(request, port, state)
-    // Anybody's page can call this port: what does not know the state neither ends nor changes the sign-in.
+    // Any page in the browser can call this port: a call without the state neither ends nor changes the sign-in.
     if (answer === null || waiting !== null) {
       response.writeHead(answer === null ? 400 : 409, HEADERS)
       response.end('This is not the answer to a sign-in that is waited for.\n')
@@ -74,7 +74,7 @@ export async function openAnswerListener(
 }
 
 function readAnswer(request: IncomingMessage, port: number, state: string): BrowserAnswer | null {
-  // A name that leads here by somebody else's name server is not this machine's.
+  // Refuse other host names: somebody else's name server may let them lead to this machine (DNS rebinding).
   if (request.method !== 'GET' || request.headers.host !== `127.0.0.1:${port}`) return null
   const target = request.url ?? ''
   if (!target.startsWith('/?')) return null

@@ -10,7 +10,10 @@ import { openBrowser } from './open-browser.ts'
 
 const PAGE = '/command-line'
 
-/** Have a person confirm in the browser that this command line may act as her; resolves with the token. */
+/**
+ * Have a person confirm in the browser that this command line may act for her; resolves with the token. Throws
+ * CommandFailure.
+ */
 export async function logInByBrowser(
   url: string,
   options: { opensBrowser: boolean; timeoutMs: number },

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { Environment } from '../../config.ts'
 
-/** The program that shows an address: `BROWSER`, else the one of the system. */
+/** The program that opens an address: `BROWSER`, else the system's. */
 function programOf(env: Environment): string {
   if (env['BROWSER']) return env['BROWSER']
   return process.platform === 'darwin' ? 'open' : 'xdg-open'
 }
 
-/** Show an address to the person in front. Where nothing can, nothing happens: it was printed as well. */
+/** Open an address in the browser. Where no program can, nothing happens: the address was printed as well. */
 export function openBrowser(address: string, env: Environment): void {
   const child = spawn(programOf(env), [address], {
     ...{ detached: true, stdio: 'ignore', env: { ...env } },

@@ -13,7 +13,10 @@ export const URL_OPTION: Option = {
   says: 'the service; else MUSTER_URL, else the last login',
 }
 
-/** The REST API of a service, as whoever signed in. */
+/**
+ * The REST API of a service, called with one token. Its methods throw ServiceRefusal for an error that the service
+ * describes, and CommandFailure for any other failure.
+ */
 export interface Api {
   url: string
   get<Body>(path: string): Promise<Body>
@@ -21,14 +24,20 @@ export interface Api {
   delete(path: string): Promise<void>
 }
 
-/** The URL that is meant: said, of the environment, or the one that was signed in to last. */
+/**
+ * The service's URL: from `--url`, else MUSTER_URL, else of the last login. Throws WrongArguments where none of them
+ * says.
+ */
 export async function chooseUrl(args: Arguments, io: ClientIo): Promise<string> {
   const given = args.text('url') ?? (io.env['MUSTER_URL'] || (await readCredentials(io.env)).current)
   if (!given) throw new WrongArguments('say which service: --url, MUSTER_URL, or muster login before')
   return readServiceUrl(given)
 }
 
-/** The API of the chosen service, with the token of the environment or of the login there. */
+/**
+ * The API of the chosen service, with the token of MUSTER_TOKEN or else of the login there. Throws CommandFailure
+ * without one.
+ */
 export async function openApi(args: Arguments, io: ClientIo): Promise<Api> {
   const url = await chooseUrl(args, io)
   const token = io.env['MUSTER_TOKEN']?.trim() || (await readCredentials(io.env)).tokens[url]
@@ -36,13 +45,13 @@ export async function openApi(args: Arguments, io: ClientIo): Promise<Api> {
   return openApiWith(url, token, io)
 }
 
-/** The API of a service with this token. */
+/** The API of a service with this token. Throws CommandFailure where it has characters that no token has. */
 export function openApiWith(url: string, token: string, io: ClientIo): Api {
   if (/[^\x21-\x7e]/.test(token)) throw new CommandFailure('the token holds characters that no token has')
   return callApi(url, token, io)
 }
 
-/** The API of a service for who is not signed in yet. */
+/** The API of a service without a token, for a sign-in. */
 export const openApiAsNobody = (url: string, io: ClientIo): Api => callApi(url, null, io)
 
 function callApi(url: string, token: string | null, io: ClientIo): Api {
@@ -68,9 +77,12 @@ function parse<Body>({ text }: Answer, url: string): Body {
   }
 }
 
-/** The service said no. */
+/**
+ * The service answered with an error and said which. Only where the call itself was refused is the exit code
+ * EXIT.refused.
+ */
 export class ServiceRefusal extends CommandFailure {
-  /** The code on the wire; absent where the status says it all, as of 403. */
+  /** The code on the wire; absent where the reply has none and its status alone says why, as with 403. */
   readonly code: string | undefined
 
   constructor(message: string, exitCode: number, code: string | undefined) {
@@ -79,7 +91,7 @@ export class ServiceRefusal extends CommandFailure {
   }
 }
 
-/** Refused for what it is, and not because something was away or nobody was signed in. */
+/** Whether the call itself was refused, as against a service that is away or a caller who is not signed in. */
 const isRefusal = (status: number, { code, validation_errors: errors }: Partial<ErrorBody>) =>
   status === 403 ||
   status === 409 ||
@@ -104,7 +116,7 @@ function refusal(answer: Answer, url: string): CommandFailure {
   return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code)
 }
 
-/** The workload of an id, or of a name that only one has. */
+/** The workload with this id, or with this name if only one has it. Throws CommandFailure where none or several fit. */
 export async function findWorkload(api: Api, named: string): Promise<WorkloadRecord> {
   const all = await api.get<WorkloadRecord[]>('/api/workloads')
   const found = all.filter(({ id }) => id === named)

@@ -18,7 +18,7 @@ export function credentialsFile(env: Environment): string {
   return join(folder, 'muster', 'credentials.json')
 }
 
-/** What is kept; nothing where there is no file. */
+/** The kept tokens; none where there is no file. Throws CommandFailure where the file cannot be read. */
 export async function readCredentials(env: Environment): Promise<Credentials> {
   const file = credentialsFile(env)
   let text: string
@@ -38,7 +38,10 @@ export async function readCredentials(env: Environment): Promise<Credentials> {
   }
 }
 
-/** Keep this and nothing else; readable by its owner alone, also while it is written. */
+/**
+ * Replace what is kept. Only the user can read the file, also while it is written. Throws CommandFailure where it
+ * cannot be written.
+ */
 export async function writeCredentials(env: Environment, credentials: Credentials): Promise<void> {
   const file = credentialsFile(env)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })

@@ -18,7 +18,10 @@ export interface Answer {
   text: string
 }
 
-/** The URL of a service without a slash at its end. Plain HTTP goes to this machine only: a token travels along. */
+/**
+ * The URL of a service without a slash at its end. Plain HTTP is for this machine only, since a token travels with
+ * each call. Throws WrongArguments.
+ */
 export function readServiceUrl(given: string): string {
   const wanted = 'the URL of the service must be as https://muster.example.com'
   if (!URL.canParse(given)) throw new WrongArguments(wanted)
@@ -28,7 +31,7 @@ export function readServiceUrl(given: string): string {
     throw new WrongArguments(`${wanted}, without a user, a query or a fragment`)
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new WrongArguments('plain http is for this machine only: a token would travel unprotected')
-  // Step by step: an expression over many slashes would look at each of them again and again.
+  // A loop, since a regular expression takes quadratic time on many slashes.
   let path = url.pathname
   while (path.endsWith('/')) path = path.slice(0, -1)
   return `${url.origin}${path}`
@@ -39,7 +42,7 @@ function isLoopback(hostname: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** Calls of one service with one token. */
+/** A function that calls one service with one token. It throws CommandFailure where no answer comes. */
 export function openHttp(url: string, token: string | null, env: Environment) {
   return async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const target = new URL(`${url}${path}`)
@@ -48,7 +51,7 @@ export function openHttp(url: string, token: string | null, env: Environment) {
     const options = {
       method,
       signal: ended,
-      // A connection for each call: one that was kept may be closed by the other side just then.
+      // A new connection for each call: the service may close a kept one just when it is used.
       agent: false as const,
       headers: {
         Accept: 'application/json',

@@ -8,7 +8,7 @@ import type { PolicySettings } from '../../../lib/wire/policy.ts'
 
 /** What is known of the collector that is to run the configs. */
 export interface OfflineTarget {
-  /** Null when no list was given. */
+  /** Null where no list of components was given. */
   components: AvailableComponents | null
   /** Empty when it is not known. */
   version: string
@@ -29,6 +29,7 @@ export interface Finding {
   column: number
 }
 
+/** One file with everything that was found in it. */
 export interface CheckedFile {
   file: string
   isValid: boolean
@@ -85,13 +86,13 @@ function findPolicyBreaches(text: string, target: OfflineTarget, placeOf: PlaceO
   }))
 }
 
-/** What only says that no list or version was given. */
+/** Whether a finding only says that this command was given no list of components, or no version. */
 function isAboutOurselves(code: string, { components, version }: OfflineTarget): boolean {
   if (code === 'available_components_missing') return components === null
   return code === 'target_version_unknown' && version === ''
 }
 
-/** The list as the one instance of a workload would report it. */
+/** The list of components as if the one instance of a workload had reported it. */
 const asWorkload = ({ components, version }: OfflineTarget) => ({
   ...{ workloadId: '', displayName: '', type: 'collector', version, status: 'connected' as const },
   ...{ labels: {}, trustedLabels: {}, acceptsRemoteConfig: true, lastKnownComponents: components },

@@ -5,6 +5,7 @@ const n = formatNumber
 const workloadsEn = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 const workloadsFr = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 
+/** Texts of the page that brings unmanaged workloads under a fleet config. */
 export const adoptTexts = defineTexts({
   en: {
     title: 'Adopt',

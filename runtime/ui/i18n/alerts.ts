@@ -5,6 +5,7 @@ import { autoApplyTexts } from './auto-apply.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
+/** Texts of alerts. */
 export const alertTexts = defineTexts({
   en: {
     title: 'Alerts',

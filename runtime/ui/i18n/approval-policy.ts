@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of the approval policy in the settings. */
 export const policyTexts = defineTexts({
   en: {
     lead: 'What a change takes before it may be pushed. Whoever approved is counted again at the push.',

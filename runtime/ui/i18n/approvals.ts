@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of the list of approvals. */
 export const approvalTexts = defineTexts({
   en: {
     title: 'Approvals',

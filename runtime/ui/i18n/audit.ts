@@ -2,6 +2,7 @@ import { defineTexts, say } from './define.ts'
 import { formatNumber } from './format.ts'
 import { describeFact } from './report-items.ts'
 
+/** Texts of the audit log. */
 export const auditTexts = defineTexts({
   en: {
     title: 'Audit',
@@ -20,7 +21,7 @@ export const auditTexts = defineTexts({
       workload: 'name or id',
     },
     raw: 'As JSON',
-    /** English labels are the keys in plain words. */
+    /** English labels that are missing here are the keys, with blanks for underscores. */
     field: { rule: 'rule', reason: 'reason', detail: 'detail' } as Record<string, string>,
     from: 'From',
     to: 'Until',

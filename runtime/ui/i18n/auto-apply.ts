@@ -12,9 +12,10 @@ import { formatNumber } from './format.ts'
 const n = formatNumber
 const workloads = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 
-/** Reasons that campaigns do not know. */
+/** Reasons for which only a version that applies by itself leaves a workload out. */
 type Own = Exclude<AutoApplyReason, CampaignReason>
 
+/** Texts of versions that apply by themselves. */
 export const autoApplyTexts = defineTexts({
   en: {
     title: 'Newcomers',

@@ -12,6 +12,7 @@ const n = formatNumber
 const workloadsEn = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 const workloadsFr = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 
+/** Texts of campaigns. */
 export const campaignTexts = defineTexts({
   en: {
     title: 'Campaigns',

@@ -74,7 +74,7 @@ export function describeError(error: {
   return about === '' || cause === '' ? cause : `${cause} (${about})`
 }
 
-/** The same of instances that failed for one cause. */
+/** The cause that a group of failed instances shares, as `describeError` says it. */
 export const describeGroup = (
   group: { cause: string; title: string; error_parameters?: Readonly<Record<string, string>> } | undefined,
 ): string =>

@@ -3,6 +3,7 @@ import { formatNumber } from './format.ts'
 
 const n = formatNumber
 
+/** Texts of a change: the draft, its checks, its request and the push. */
 export const changeTexts = defineTexts({
   en: {
     title: (name: string) => `Change ${name}`,

@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of the page that signs a command line in. */
 export const commandLineTexts = defineTexts({
   en: {
     title: 'Let a command line act as you?',

@@ -1,6 +1,7 @@
 import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts that several pages use. */
 export const commonTexts = defineTexts({
   en: {
     firstOf: (shown: number, all: number) => `The first ${formatNumber(shown)} of ${formatNumber(all)}.`,

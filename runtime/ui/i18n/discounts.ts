@@ -1,6 +1,6 @@
 import { defineTexts, say } from './define.ts'
 
-/** Why somebody's approval, or look, would not count. */
+/** Why somebody's approval of a change, or look at what was done without one, would not count. */
 export const discountTexts = defineTexts({
   en: {
     approved_already: 'you have approved it already',
@@ -22,6 +22,6 @@ export const discountTexts = defineTexts({
   },
 })
 
-/** The same in the reader's words; what is none of these, as `0_of_1`, with blanks. */
+/** A reason in the reader's words; a code that is not listed, such as `0_of_1`, with blanks for underscores. */
 export const describeDiscount = (reason: string): string =>
   say(discountTexts)[reason] ?? reason.replaceAll('_', ' ')

@@ -4,6 +4,7 @@ import { formatNumber } from './format.ts'
 const n = formatNumber
 const workloadsEn = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 
+/** Texts of fleet configs and their versions. */
 export const fleetConfigTexts = defineTexts({
   en: {
     title: 'Fleet configs',

@@ -1,6 +1,7 @@
 import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts of the fleet page. */
 export const fleetTexts = defineTexts({
   en: {
     title: 'Fleet',

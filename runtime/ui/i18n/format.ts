@@ -77,5 +77,5 @@ export function formatDuration(ms: number): string {
 /** A list in words: "a, b and c". */
 export const formatList = (items: readonly string[]): string => list().format(items)
 
-/** The first characters of a hash, as people say it. */
+/** The first seven characters of a hash; empty where there is none. */
 export const shortHash = (hash: string | undefined | null): string => (hash ? hash.slice(0, 7) : '')

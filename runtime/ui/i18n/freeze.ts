@@ -1,6 +1,7 @@
 import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts of freezes in the settings. */
 export const freezeTexts = defineTexts({
   en: {
     title: 'Freeze',

@@ -3,6 +3,7 @@ import { formatNumber } from './format.ts'
 
 const n = formatNumber
 
+/** Texts of a workload's configuration, history and activity. */
 export const historyTexts = defineTexts({
   en: {
     wanted: 'What it should run',

@@ -6,6 +6,7 @@ const n = formatNumber
 const workloadsEn = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 const workloadsFr = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 
+/** Texts of the rules that give trusted labels. */
 export const labelRuleTexts = defineTexts({
   en: {
     title: 'Label rules',

@@ -60,7 +60,7 @@ const libraryWords = defineTexts({
   },
 })
 
-/** What a built-in template is for; anybody else's says it itself. */
+/** What a built-in template is for; for any other template `text`, its own description. */
 export const describeTemplate = (id: string, text: string | undefined): string =>
   libraryWords[language.value].template[id] ?? text ?? ''
 

@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of templates and of the migration assistant. */
 export const libraryTexts = defineTexts({
   en: {
     title: 'Templates',

@@ -1,6 +1,7 @@
 import { defineTexts } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts of the sign-in page. */
 export const loginTexts = defineTexts({
   en: {
     title: 'Sign in',

@@ -1,6 +1,7 @@
 import { defineTexts } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts of the pages about versions and drift. */
 export const postureTexts = defineTexts({
   en: {
     versions: 'Versions',

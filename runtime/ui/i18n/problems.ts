@@ -2,7 +2,10 @@ import type { WireCode } from '../../problems.ts'
 import { defineTexts, say } from './define.ts'
 import { describeDiscount } from './discounts.ts'
 
-/** What each refusal of the server means to who asked. `{max}` stands for the field of the answer of that name. */
+/**
+ * What each refusal of the server means to the person who is refused. `{max}` stands for the field of that name in the
+ * answer.
+ */
 export const problemTexts = defineTexts({
   en: {
     alert_not_found: 'This alert does not exist, or no longer.',

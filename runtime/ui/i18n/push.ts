@@ -3,6 +3,7 @@ import { formatNumber } from './format.ts'
 
 const n = formatNumber
 
+/** Texts of the page of one push. */
 export const pushTexts = defineTexts({
   en: {
     title: (hash: string) => `Push ${hash}`,

@@ -68,7 +68,7 @@ function sayApproval(approval: FactValue): string {
   return comment ? `${said}: ${String(comment)}` : said
 }
 
-/** Why it stopped by itself, in the words of its own page. */
+/** Why a campaign or a version stopped by itself, in the words of the campaign's page. */
 function sayHalt(item: EvidenceItem): string | null {
   const {
     halt_gate: gate,

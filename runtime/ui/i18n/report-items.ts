@@ -12,7 +12,7 @@ import { reportTexts } from './reports.ts'
  */
 const itemTexts = defineTexts({
   en: {
-    /** English labels are the keys in plain words. */
+    /** English labels that are missing here are the keys, with blanks for underscores. */
     fact: {} as Record<string, string>,
     value: {} as Record<string, string>,
     yes: 'yes',

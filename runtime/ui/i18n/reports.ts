@@ -1,6 +1,7 @@
 import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts of the page of evidence packs. */
 export const reportTexts = defineTexts({
   en: {
     title: 'Reports',

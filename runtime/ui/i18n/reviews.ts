@@ -2,6 +2,7 @@ import { defineTexts } from './define.ts'
 
 const NONE = { break_glass: '', rollback: '', known_good: '', labels: '' }
 
+/** Texts about what was done without an approval and is to be looked at. */
 export const reviewTexts = defineTexts({
   en: {
     tab: 'To look at',

@@ -35,6 +35,7 @@ const FR: Record<Permission, string> = {
   'workload:validate_config': 'Vérifier des configurations',
 }
 
+/** Texts about what a person or an account may do, and why. */
 export const rightsTexts = defineTexts({
   en: {
     open: 'Rights',

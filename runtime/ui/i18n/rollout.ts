@@ -4,6 +4,7 @@ import { formatNumber } from './format.ts'
 
 const n = formatNumber
 
+/** Texts of the page of one rollout. */
 export const rolloutTexts = defineTexts({
   en: {
     title: 'Staged rollout',

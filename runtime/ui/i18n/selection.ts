@@ -5,6 +5,7 @@ const n = formatNumber
 const workloadsEn = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 const workloadsFr = (count: number) => `${n(count)} ${plural(count, 'workload', 'workloads')}`
 
+/** Texts about workloads that are ticked, and what can be done with them. */
 export const selectionTexts = defineTexts({
   en: {
     bar: 'What to do with the selected workloads',

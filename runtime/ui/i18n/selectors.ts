@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of the field for a selector's conditions. */
 export const selectorTexts = defineTexts({
   en: {
     conditions: 'Conditions on labels, one a line',

@@ -1,6 +1,7 @@
 import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
+/** Texts of the settings. */
 export const settingsTexts = defineTexts({
   en: {
     title: 'Settings',

@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of what is around every page: navigation, palette, keys. */
 export const shellTexts = defineTexts({
   en: {
     main: 'Main',

@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts about what keeps a workload from campaigns and pushes. */
 export const standingTexts = defineTexts({
   en: {
     under: (name: string) => `It is under the fleet config ${name}.`,

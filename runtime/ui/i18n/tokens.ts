@@ -1,5 +1,6 @@
 import { defineTexts } from './define.ts'
 
+/** Texts of API tokens and service accounts. */
 export const tokenTexts = defineTexts({
   en: {
     lead: 'A token lets a program act in your name, with the rights you give it. It works while you sign in at least every 14 days.',

@@ -3,6 +3,7 @@ import { formatNumber } from './format.ts'
 
 const n = formatNumber
 
+/** Texts of the page of one workload. */
 export const workloadTexts = defineTexts({
   en: {
     tabs: {

@@ -1,10 +1,10 @@
 import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
 import type { FactValue } from '../../../lib/wire/reports.ts'
 
-/** What an event says of itself, field by field; the log keeps it as a text of one of a few forms. */
+/** A field of an audit event's detail. The log keeps a detail as text, in one of a few forms. */
 export type DetailField = readonly [key: string, value: FactValue]
 
-/** What the one word of a detail is, by its action. */
+/** Which field a detail of one word is, by the event's action. */
 const LONE_FIELD: Readonly<Record<string, string>> = {
   'auth.login.failure': 'email',
   'config.label': 'label',

@@ -1,4 +1,7 @@
-/** The values of bars that are drawn over each other: each holds those after it, so that the last stands in front. */
+/**
+ * The heights of bars that are drawn over each other: each series includes those after it, so that the last one, drawn
+ * in front, shows its own values.
+ */
 export function stackBars(series: readonly (readonly number[])[]): number[][] {
   return series.map((values, at) =>
     values.map((_, index) => series.slice(at).reduce((sum, one) => sum + (one[index] ?? 0), 0)),

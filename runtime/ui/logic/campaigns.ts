@@ -13,6 +13,7 @@ export const CAMPAIGN_STEPS = [
   'abort',
   'roll-back',
 ] as const
+/** One of the decisions about a campaign. */
 export type CampaignStep = (typeof CAMPAIGN_STEPS)[number]
 
 const FROM: Readonly<Record<CampaignStep, readonly CampaignStatus[]>> = {
@@ -27,13 +28,14 @@ const FROM: Readonly<Record<CampaignStep, readonly CampaignStatus[]>> = {
   'roll-back': ['running', 'paused', 'halted', 'aborted', 'done'],
 }
 
-/** The decisions that are open now, the one to be expected first. */
+/** The decisions that can be taken now, the most likely one first. */
 export const listSteps = ({ status }: Pick<CampaignRecord, 'status'>): CampaignStep[] =>
   CAMPAIGN_STEPS.filter((step) => FROM[step].includes(status))
 
-/** Decisions that need a word why. */
+/** Whether a decision needs a comment. */
 export const needsComment = (step: CampaignStep): boolean => step === 'approve' || step === 'reject'
 
+/** How each status of a campaign looks: its tone and its shape. */
 export const CAMPAIGN_LOOK: Record<
   CampaignStatus,
   readonly [Tone, 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot']
@@ -68,7 +70,7 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
   no_way_back: 'warn',
 }
 
-/** How bad it is where a campaign stands with a workload. */
+/** The tone of how a campaign stands with a workload. */
 export const toneOfTarget = (state: CampaignTargetState): Tone => TONES[state] ?? 'idle'
 
 /** The parts of a bar: what is done, what failed, what is under way. */
@@ -84,5 +86,5 @@ export function toBar(
   ]
 }
 
-/** `key=value` conditions as a selector: identities may have globs. */
+/** Labels and identities as the conditions of a selector; values of identities may have globs. */
 export const toSelector = (labels: Readonly<Record<string, string>>) => ({ match_labels: { ...labels } })

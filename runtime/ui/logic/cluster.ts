@@ -4,7 +4,7 @@ import type { Tone } from './diagnosis.ts'
 /** How a process stands. */
 export type MemberState = 'owner' | 'front' | 'unlinked' | 'silent'
 
-/** What is to be said of a process before anything else. */
+/** The state of a process: the most urgent of what is true of it. */
 export function memberState(member: ClusterMember): MemberState {
   if (member.is_silent) return 'silent'
   if (member.is_owner) return 'owner'

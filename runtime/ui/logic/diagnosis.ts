@@ -26,6 +26,7 @@ export type Diagnosis =
   | { kind: 'nothing_assigned' }
   | { kind: 'fine'; total: number }
 
+/** How urgent something is; it decides the colour. */
 export type Tone = 'bad' | 'warn' | 'busy' | 'idle' | 'ok'
 
 const TONES: Record<Diagnosis['kind'], Tone> = {

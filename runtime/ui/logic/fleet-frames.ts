@@ -31,7 +31,10 @@ function patch(
   if (workload !== undefined) workloads.set(id, { ...workload, ...change(workload) })
 }
 
-/** Other clients look for the push in a status; here it has its own frame and field, which are the newer ones. */
+/**
+ * A status without its copy of the push, which is there for other clients: this one takes the push from a frame and a
+ * field of its own, and they are newer.
+ */
 function withoutPush({ push_status: _, ...status }: RemoteConfigStatus): RemoteConfigStatus {
   return status
 }

@@ -39,7 +39,7 @@ export function findComplaint(trees: readonly HealthNode[]): HealthNode | null {
   const collect = (name: string, node: HealthNode) => {
     const children = Object.entries(node.components ?? {})
     for (const [child, below] of children) collect(child, below)
-    // What its parts do not say, or where it has none.
+    // A node complains for itself only where none of its parts is unhealthy.
     const isOwn = !children.some(([, below]) => !below.healthy)
     if (node.healthy || !isOwn || !(node.last_error || node.error_cause)) return
     const known = complaints.get(name)
@@ -51,7 +51,7 @@ export function findComplaint(trees: readonly HealthNode[]): HealthNode | null {
   return first?.node ?? null
 }
 
-/** Whether a part of this node says the same error: then the node itself need not. */
+/** Whether a part of this node reports the same error, which is then shown there and not here. */
 export function isSaidBelow(node: HealthNode): boolean {
   const error = node.last_error ?? node.error_cause
   const isSaidBy = (part: HealthNode): boolean =>

@@ -20,7 +20,7 @@ const WEIGHTS: Record<Oddity, number> = {
   old_version: 1,
 }
 
-/** Everything that sets an instance apart from what it should be, or from its like. */
+/** Everything in which an instance is not as it should be, or not like the other instances. */
 export function listOddities(instance: LiveInstance, summary: TopologySummary): Oddity[] {
   const oddities: Oddity[] = []
   const status = instance.remote_config_status?.status
@@ -74,7 +74,7 @@ export function matchesInstance({ texts, states }: InstanceWords, search: string
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 const byText = (a: string | undefined, b: string | undefined) => collator.compare(a ?? '', b ?? '')
 
-/** How the instances of a workload can be sorted; by themselves the odd ones come first. */
+/** How the instances of a workload can be sorted; unless somebody chooses one, the odd ones come first. */
 export const INSTANCE_SORTS = {
   version: (a, b) => byText(a.version, b.version),
   health: (a, b) => Number(a.healthy) - Number(b.healthy),
@@ -87,6 +87,7 @@ export const INSTANCE_SORTS = {
   uid: (a, b) => byText(a.instance_uid, b.instance_uid),
 } satisfies Record<string, (a: LiveInstance, b: LiveInstance) => number>
 
+/** What the instances are sorted by. */
 export type InstanceSort = 'odd' | 'instance' | keyof typeof INSTANCE_SORTS
 
 /** Instances in an order; `nameOf` says what people call one. */
@@ -105,11 +106,12 @@ export function sortInstances(
   return [...instances].sort((a, b) => sign * INSTANCE_SORTS[sort](a, b) || byName(a, b))
 }
 
+/** How many instances are offered to choose from: nobody scrolls through ten thousand. */
 export const CHOICES_MAX = 300
 
 /**
- * The sick first, and always the one that is looked at; nobody chooses among ten thousand by scrolling. Which of
- * them there are to choose from, `fits` says.
+ * The instances to choose from: those that `fits` lets through, the unhealthy first, at most CHOICES_MAX. The one that
+ * is looked at (`wanted`) is always among them, even where it does not fit.
  */
 export function listChoices(
   instances: readonly LiveInstance[],

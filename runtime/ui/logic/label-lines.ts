@@ -1,4 +1,4 @@
-/** Read `key=value` lines; the first line that is none of them, where there is one. */
+/** Read `key=value` lines; `line` is the first one of another form. */
 export function readLabelLines(
   text: string,
 ): { ok: true; labels: Record<string, string> } | { ok: false; line: string } {
@@ -13,7 +13,7 @@ export function readLabelLines(
   return { ok: true, labels }
 }
 
-/** The same as text, sorted by key. */
+/** Labels as such lines, sorted by key. */
 export const writeLabelLines = (labels: Readonly<Record<string, string>>): string =>
   Object.entries(labels)
     .sort(([a], [b]) => (a < b ? -1 : 1))

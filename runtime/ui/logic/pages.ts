@@ -1,12 +1,12 @@
-/** Some of a list, newest first, and where its next page is; null where it ends. */
+/** The rows of a list that were read so far, newest first, and the address of its next page; null where it ends. */
 export interface Page<Row> {
   rows: readonly Row[]
   next: string | null
 }
 
 /**
- * What is known with one page more. The first page anew takes the place of what it holds; where it holds nothing of
- * what is known, too much has happened between the two, and it stands alone.
+ * Join a page with the rows that are known. A later page is added at the end. The first page, fetched again, replaces
+ * the rows that it holds; where it holds none of them, rows may be missing in between, and it stands alone.
  */
 export function joinPage<Row>(
   known: Page<Row>,

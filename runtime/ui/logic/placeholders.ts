@@ -11,7 +11,10 @@ export function listPlaceholders(text: string): string[] {
 /** What to offer for a placeholder: a secret belongs into the collector's environment and not into a config. */
 export const suggestFor = (name: string): string => (SECRET.test(name) ? `\${env:${name}}` : '')
 
-/** A draft with its placeholders filled in; those without a value stay. What stands alone is quoted where needed. */
+/**
+ * A draft with its placeholders filled in; those without a value stay. A placeholder that is a whole YAML value is
+ * replaced by quoted text where YAML needs the quotes.
+ */
 export function fillPlaceholders(text: string, values: ReadonlyMap<string, string>): string {
   return text.replace(PLACEHOLDER, (whole, name: string, at: number) => {
     const value = values.get(name)?.trim() ?? ''

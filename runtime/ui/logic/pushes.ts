@@ -4,7 +4,7 @@ import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.
 export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
   status === 'pending' && phase !== 'superseded' && phase !== 'aborted'
 
-/** How far a push got, in one word: one whose stages were halted goes on only when somebody decides. */
+/** How far a push got, in one word; `halted` for a push in stages that goes on only when somebody decides. */
 export const stateOf = (push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'>): string =>
   isOpen(push) && push.rollout_status === 'halted' ? 'halted' : push.phase
 

@@ -1,6 +1,6 @@
 import type { RolloutRecord, RolloutStage, RolloutTarget } from '../../../lib/wire/rollouts.ts'
 
-/** A canary that the chosen instances run, and that nobody else gets until somebody promotes it. */
+/** Whether a rollout is a canary that its chosen instances run and that waits to be promoted to the others. */
 export const awaitsPromotion = (of: RolloutRecord): boolean =>
   of.status === 'succeeded' && of.promoted_at === undefined
 
@@ -23,7 +23,10 @@ function sizeOf(stage: RolloutStage, isLast: boolean, total: number): number {
   return Math.min(total, Math.max(1, wanted))
 }
 
-/** The stages as parts of one bar. The record counts every stage with those before it; here each stands alone. */
+/**
+ * The stages as parts of one bar. In the record the counts of a stage include those of the stages before it; here they
+ * do not.
+ */
 export function listStageShares(of: RolloutRecord, instanceCount: number): StageShare[] {
   const total = Math.max(instanceCount, ...of.stages.map((stage) => stage.target_count))
   let before = { size: 0, applied: 0, failed: 0, applying: 0 }
@@ -43,7 +46,7 @@ export function listStageShares(of: RolloutRecord, instanceCount: number): Stage
   })
 }
 
-/** Nobody is left in the stage, or nobody said what became of the config: no gate is about that. */
+/** Whether a rollout halted for want of members or of answers, which no gate measures. */
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
   gate === 'no_member' || gate === 'no_answer'
 
@@ -55,7 +58,7 @@ export function listHaltNames(of: RolloutRecord): { uid: string; name: string }[
 
 const RANK: Record<string, number> = { failed: 0, straggler: 1, applying: 2, waiting: 3 }
 
-/** Members with those that a gate named first, then the failed, then those that have not answered. */
+/** The members, first those that a gate named, then the failed, then those that have not answered. */
 export function sortMembers(targets: readonly RolloutTarget[]): RolloutTarget[] {
   const rankOf = (target: RolloutTarget) => (target.stop_reason ? -1 : (RANK[target.status] ?? 9))
   return [...targets].sort(

@@ -49,7 +49,7 @@ function valuesOf(workload: WorkloadRecord, key: string): string[] {
 
 const texts = new WeakMap<WorkloadRecord, string>()
 
-/** What free text is looked for in; made once for each record, for there is a search for each letter that is typed. */
+/** The text in which free text is searched; made once for each record, since each typed letter searches anew. */
 function textOf(workload: WorkloadRecord): string {
   const known = texts.get(workload)
   if (known !== undefined) return known

@@ -1,13 +1,14 @@
 /** How many of some rows are ticked. */
 export type Ticked = 'none' | 'some' | 'all'
 
+/** How many of these keys are ticked. */
 export function tickedOf(ticked: ReadonlySet<string>, keys: readonly string[]): Ticked {
   let count = 0
   for (const key of keys) if (ticked.has(key)) count++
   return count === 0 ? 'none' : count === keys.length ? 'all' : 'some'
 }
 
-/** The same with these ticked, or not ticked. */
+/** The ticked keys with these added, or taken out. */
 export function withTicked(
   ticked: ReadonlySet<string>,
   keys: readonly string[],
@@ -21,7 +22,7 @@ export function withTicked(
   return next
 }
 
-/** All from one row to another as they stand in order; the second alone where the first is not there. */
+/** All keys from one row to another, in the order of the rows; `to` alone where `from` is not among them. */
 export function keysBetween(order: readonly string[], from: string | null, to: string): readonly string[] {
   const last = order.indexOf(to)
   const first = from === null ? -1 : order.indexOf(from)

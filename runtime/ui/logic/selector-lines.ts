@@ -21,7 +21,7 @@ function readExpression(line: string): SelectorExpression | null {
 
 /**
  * Read conditions as Kubernetes writes them, one a line: `key=value`, `key in (a, b)`, `key notin (a, b)`, `key`,
- * `!key`. The first line that is none of them, where there is one.
+ * `!key`. `line` is the first one of another form.
  */
 export function readSelectorLines(
   text: string,

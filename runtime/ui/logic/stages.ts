@@ -1,6 +1,6 @@
 import type { RolloutGateName, RolloutStageRequest } from '../../../lib/wire/rollouts.ts'
 
-/** Read `10, 50` as growing shares under 100; null when a part of it is none. */
+/** Read `10, 50` as growing percentages under 100; null where a part of the text is no such number. */
 export function readShares(text: string): number[] | null {
   const parts = text.split(/[\s,;%]+/).filter((part) => part !== '')
   const shares = parts.map(Number)

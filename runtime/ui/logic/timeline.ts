@@ -11,14 +11,14 @@ export type TimelineEntry = { at: string; key: string } & (
   | { kind: 'audit'; audit: AuditEventRecord }
 )
 
-// A push says itself what these audit rows repeat.
+// The entry of a push says what these audit rows repeat, so they are left out.
 const TOLD_BY_PUSHES = new Set([
   'config.approval.push',
   'config.approval.break_glass_push',
   'config.auto_rollback',
 ])
 
-/** All of it in one line of time, newest first. */
+/** All sources in one list by time, newest first. */
 export function mergeTimeline(parts: {
   events: readonly WorkloadEventRecord[]
   pushes: readonly RevisionRecord[]
@@ -52,8 +52,8 @@ export function mergeTimeline(parts: {
 }
 
 /**
- * How far back the line is whole, where lists of it are read page by page: to the oldest entry of the list that was
- * read least far. Null when everything was read.
+ * How far back the list is complete where its sources are read page by page: to the oldest entry of the source that
+ * was read least far. Null when everything was read.
  */
 export function readSince(
   lists: readonly { hasOlder: boolean; oldest: string | undefined }[],

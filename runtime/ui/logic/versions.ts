@@ -1,7 +1,7 @@
 import type { CompatibilityRow, VersionStanding } from '../../../lib/wire/version-intelligence.ts'
 import { compareVersions } from './workloads.ts'
 
-/** Reasons that say no more than that nothing was reported: with those alone nobody knows. */
+/** Reasons that only say that something was not reported: with no other reason the verdict is unknown. */
 const UNREPORTED: ReadonlySet<string> = new Set([
   'component_capabilities_unknown',
   'component_capability_category_missing',

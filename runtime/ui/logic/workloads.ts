@@ -7,7 +7,7 @@ import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
 import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { isOpen } from './pushes.ts'
 
-/** The environment a workload says or was told it is in; empty when unknown. */
+/** A workload's environment, from its trusted or its reported labels; empty when unknown. */
 export const environmentOf = ({ labels = {} }: WorkloadRecord): string =>
   environmentAmong(trustedAmong(labels), labels)
 
@@ -29,7 +29,10 @@ export function readOnlyReason(workload: WorkloadRecord): ReadOnlyReason | null 
   return workload.accepts_remote_config ? null : 'no_remote_config'
 }
 
-/** Its status to show: one that nobody is connected to is not called connected while its grace runs. */
+/**
+ * The status to show. A workload without a connected instance is shown as leaving, and not as connected, during its
+ * grace time.
+ */
 export const statusOf = ({ archived_at: archivedAt, trouble, status }: WorkloadRecord) =>
   archivedAt ? 'archived' : trouble?.kind === 'leaving' ? 'leaving' : status
 
@@ -72,6 +75,7 @@ export const FLEET_FILTERS = {
   approval: (w) => w.waiting_approval_count > 0,
 } satisfies Record<string, (workload: WorkloadRecord) => boolean>
 
+/** One of the counters of the fleet page. */
 export type FleetFilter = keyof typeof FLEET_FILTERS
 
 const STATUS_RANK = { disconnected: 0, degraded: 1, connected: 2 } as const
@@ -91,7 +95,7 @@ const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 /** Compare versions part by part, so that 0.98 comes before 0.149. */
 export const compareVersions = (a: string, b: string): number => collator.compare(a, b)
 
-/** By name, then id: the order of rows that are equal in everything else. */
+/** Compare by name, then id: the order of rows that are equal otherwise. */
 export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>
   collator.compare(nameOf(a), nameOf(b)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
@@ -101,7 +105,7 @@ export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>
 
 const TROUBLE_RANK = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) => [kind, at]))
 
-/** How bad a workload's trouble is: the worst first, those without any last. */
+/** The rank of a workload's trouble: the worst has the lowest, no trouble the highest. */
 export const troubleRank = ({ trouble }: WorkloadRecord): number =>
   trouble ? (TROUBLE_RANK.get(trouble.kind) ?? TROUBLE_RANK.size) : TROUBLE_RANK.size + 1
 
@@ -129,7 +133,9 @@ export function troubleHref({ id, trouble }: WorkloadRecord): string {
   }
 }
 
-/** What every column is sorted by; the name alone is compared in full. */
+/**
+ * The key that each column sorts by. `name` needs none, since rows with equal keys stay in the order of their names.
+ */
 export const FLEET_SORTS = {
   status: (w) => STATUS_RANK[w.status],
   name: () => 0,
@@ -148,6 +154,7 @@ export const FLEET_SORTS = {
   seen: (w) => -Date.parse(w.last_seen_at),
 } satisfies Record<string, (workload: WorkloadRecord) => string | number>
 
+/** A column that the fleet can be sorted by. */
 export type FleetSort = keyof typeof FLEET_SORTS
 
 /** Keys as numbers: texts by their place among the few that there are, so that each is compared once. */
@@ -158,8 +165,8 @@ function toRanks(keys: readonly (string | number)[]): number[] {
 }
 
 /**
- * Sorted copies never change their order for equal rows: name, then id, decides. `isByName` says that the rows come
- * in that order already, as the fleet's do.
+ * A sorted copy in which rows with equal keys stand by name, then id. `isByName` says that the rows come in that order
+ * already, as the fleet's do.
  */
 export function sortWorkloads(
   rows: readonly WorkloadRecord[],

@@ -16,7 +16,7 @@ import { hrefWith, navigate, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** In the address where a group reports nothing in common. */
+/** Stands in the address for the group whose workloads report nothing in common. */
 const UNLIKE = 'none'
 const keyOf = ({ reported_config_hash: hash = UNLIKE }: AdoptGroup): string => hash
 
@@ -86,7 +86,10 @@ function useTakeOver(group: AdoptGroup) {
   return { text, name, check, compare, make, needsText, reason }
 }
 
-/** Give the text of a group, see whether it is that, and make the campaign that takes the group over. */
+/**
+ * Give the text of a group's config, compare it with what the group reports, and make the campaign that takes the
+ * group over.
+ */
 function TakeOver({ group }: { group: AdoptGroup }) {
   const words = say(adoptTexts)
   const { text, name, check, compare, make, needsText, reason } = useTakeOver(group)

@@ -24,7 +24,7 @@ import { RiskMark } from './diff-summary.tsx'
 import { ApprovalMark, isOver } from './review-story.tsx'
 import { Reviews } from './reviews.tsx'
 
-/** How risky the change is, against what is active now; what was pushed is not asked about any more. */
+/** How risky the change is, against what is active now; not asked of the server for a request that is over. */
 function Risk({ approval }: { approval: ApprovalRecord }) {
   const isAsked = !isOver(approval) && can('config_safety.policy_preview')
   const plan = useResource(isAsked ? `plan:${approval.id}` : null, (abort) =>
@@ -103,7 +103,7 @@ function columnsOf(): TableColumn<ApprovalRecord>[] {
   ]
 }
 
-/** Everything that waits for somebody, with age and risk. */
+/** All requests by their status, and what was done without an approval. */
 export function ApprovalsPage() {
   const words = say(approvalTexts)
   const wanted = query.value.get('status')

@@ -86,7 +86,7 @@ const nameOfWorkload = (id: string): string => {
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** What an event says, field by field; what is stored of it is one click away. */
+/** An event's detail, field by field; the stored text is one click away. */
 function Detail({ event }: { event: AuditEventRecord }) {
   const fields = readDetail(event)
   return (

@@ -11,7 +11,7 @@ import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** Whom the plan leaves out, by why. */
+/** The workloads that the plan leaves out, counted by reason. */
 function listLeftOut({ verdicts, refused }: CampaignPlan): string[] {
   const words = say(campaignTexts)
   const left = Object.entries(verdicts).flatMap(([verdict, count]) =>

@@ -36,7 +36,10 @@ interface Base {
   start: string
 }
 
-/** What a draft is compared with: what the instances hide is taken for what the draft says. */
+/**
+ * What a draft is compared with. Where instances mask a value in what they report, the draft's value is put in its
+ * place.
+ */
 const beforeOf = (base: Base, draft: string) =>
   base.isReported ? fillMasked(base.running, draft) : base.running
 
@@ -46,7 +49,7 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
   const revision = hash ? await api.revision(id, hash, abort) : null
   if (revision?.ok === false && revision.status !== 404) return revision
   const active = revision?.ok === true ? (revision.value.content ?? '') : ''
-  // Before the first push of ours, what runs is what the instances say.
+  // Before muster's first push to the workload, the config that runs is the one that the instances report.
   const reported = active === '' && may('config:read_content') ? await api.reportedConfig(id, abort) : null
   if (reported?.ok === false && reported.status !== 404) return reported
   const running = reported?.ok ? reported.value.content : active
@@ -68,7 +71,7 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
   return done(running)
 }
 
-/** All that is asked about a draft while it is typed. */
+/** All that the server is asked about a draft while it is typed. */
 function useChecks(workload: WorkloadRecord, draft: string) {
   const rested = useDebounced(draft, 450)
   const isEmpty = rested.trim() === ''
@@ -154,7 +157,7 @@ function RequestForm({
   )
 }
 
-/** The draft that was left by starting over, as long as it can be had back. */
+/** The draft from before somebody started over, as long as it can be restored. */
 function useDraftAside(workloadId: string) {
   const kept = useSignal(readDraftAside(workloadId))
   useEffect(() => {
@@ -172,7 +175,10 @@ function useDraftAside(workloadId: string) {
   }
 }
 
-/** The text that is written: kept in the browser while it differs, to be begun anew, and had back for a while. */
+/**
+ * The draft's text: kept in the browser while it differs from its start. Somebody can start over, and for a while
+ * restore what was written.
+ */
 function useDraft(workload: WorkloadRecord, base: Base) {
   const hasOwnStart = query.value.has('template') || query.value.has('hash')
   const text = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
@@ -257,7 +263,7 @@ function findBlocker(
 ): string | null {
   const words = say(changeTexts)
   const push = workload.current_config_push
-  // What is active and failed may be tried again as it is.
+  // A config that is active and failed may be requested again unchanged.
   const mayRepeat = push?.status === 'failed' && push.config_hash === workload.active_config_hash
   if (base.active !== '' && draft === base.active && !mayRepeat) return words.nothingChanges
   return checked !== null && !checked.valid ? words.mustBeValid : null
@@ -271,7 +277,8 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
     (abort) => api.topology(workload.id, abort),
     touchesWorkload(workload.id),
   )
-  // A bare name may also be meant for the collector; it is asked for where a template declared it.
+  // A bare placeholder may also be meant for the collector, so fields for them are only shown for a draft from a
+  // template, or where the checks warn of them.
   const mayHoldPlaceholders =
     query.value.has('template') ||
     validation.data?.warnings.some(({ code }) => code === 'unfilled_placeholder') === true
@@ -310,7 +317,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
   )
 }
 
-/** A pull request for a config. */
+/** The page on which a workload's config is changed: draft, checks, request. */
 export function ChangePage({ params }: { params: Record<string, string> }) {
   const words = say(changeTexts)
   const id = params['id'] ?? ''

@@ -125,7 +125,7 @@ function Reach({ diff, workloadId }: { diff: ConfigDiff; workloadId: string }) {
     touched_exporters: exporters,
     impacted_services: services,
   } = diff.blast_radius
-  // A push reaches this workload and nobody else; neighbours of its cluster are no part of it.
+  // A push reaches this workload only; the diff also names others of its cluster.
   const own = services.filter(({ workload_id: id }) => id === workloadId)
   const names = [...new Set(own.map(({ service_name: name }) => name))]
   const rows = [

@@ -25,7 +25,7 @@ const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
 
 type DriftItem = DriftOverview['items'][number]
 
-/** Whether it is shown without being asked for: what agrees, or cannot take a config, is no drift. */
+/** Whether an item is shown by default: a workload that agrees, or that cannot take a config, has no drift. */
 const isDrift = (item: DriftItem): boolean =>
   !['in_sync', 'remote_config_unsupported'].includes(item.drift_status) ||
   item.drift_reasons?.includes('runs_failed_config') === true

@@ -34,7 +34,7 @@ function Why({ of }: { of: WorkloadTrouble }) {
   )
 }
 
-/** The same, leading to where it is to be seen. */
+/** What is wrong, and since when, as a link to where it is shown. */
 function WhyCell({ workload }: { workload: WorkloadRecord }) {
   const { trouble } = workload
   if (!trouble) return <span class="faint">–</span>
@@ -185,7 +185,7 @@ export function listColumns(): FleetColumn[] {
   return COLUMNS.map((one) => ({ ...one, title: column[one.id] }))
 }
 
-/** Shown unless somebody chose otherwise. */
+/** The columns that are shown unless somebody chose others. */
 export const DEFAULT_COLUMNS = [
   'status',
   'name',
@@ -198,8 +198,8 @@ export const DEFAULT_COLUMNS = [
 ]
 
 /**
- * What gives way where the page is too narrow, the first first: what somebody added after what is shown anyway; status,
- * names and causes never do.
+ * The columns that are left out where the page is too narrow, the first one first: the default columns before those
+ * that somebody added. Status, names and causes always stay.
  */
 const GIVE_WAY = [
   'seen',
@@ -215,7 +215,7 @@ const GIVE_WAY = [
 const NAME_WIDTH = 210
 const MARGINS = 64
 
-/** The columns that fit beside names that can be read. */
+/** The columns that fit the width, with room to read the names. */
 export function fitColumns(
   columns: readonly Column<WorkloadRecord>[],
   width: number,

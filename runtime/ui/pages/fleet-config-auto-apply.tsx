@@ -66,7 +66,7 @@ function PlanLines({ of: { plan } }: { of: Pick<PlannedAutoApply, 'plan'> }) {
   )
 }
 
-/** Shows a plan, and asks for what it says. */
+/** Shows a plan, and requests what it says. */
 function RequestDialog({
   id,
   planned,
@@ -195,7 +195,7 @@ function Steps({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
   )
 }
 
-/** Who asked for it and who approved it, whom it is for, and what stopped it. */
+/** Who requested and who approved that the version applies by itself, whom it is for, and what stopped it. */
 function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
   const words = say(autoApplyTexts)
   const isAsked = of.status === 'requested'
@@ -234,7 +234,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
   )
 }
 
-/** Plans a version for newcomers; the plan is shown before anything is asked for. */
+/** Plans a version for newcomers; the plan is shown before anything is requested. */
 function Choose({ of, number, reload }: { of: FleetConfigRecord; number: number; reload: () => void }) {
   const words = say(autoApplyTexts)
   const planned = useSignal<PlannedAutoApply | null>(null)

@@ -132,7 +132,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
   )
 }
 
-/** One fleet config: its versions, and whoever is under it. */
+/** One fleet config: its versions, and the workloads under it. */
 export function FleetConfigPage({ params }: { params: Record<string, string> }) {
   const id = params['id'] ?? ''
   const config = useResource(

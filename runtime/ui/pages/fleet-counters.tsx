@@ -27,7 +27,7 @@ function count(): { all: number; by: Record<FleetFilter, number> } {
   return { all, by }
 }
 
-/** The shares of the fleet by how it is. The counters say the same in numbers. */
+/** A bar of the fleet's workloads by status. The counters say the same in numbers. */
 function Pulse({ all, by }: ReturnType<typeof count>) {
   const parts = [
     ['ok', by.connected],
@@ -49,7 +49,7 @@ function Pulse({ all, by }: ReturnType<typeof count>) {
 export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const words = say(fleetTexts)
   const version = fleetVersion.value
-  // The version stands for the workloads.
+  // `workloads` is no signal; `fleetVersion` counts its changes.
   const counted = useMemo(count, [version])
   const { all, by } = counted
   const isAll = current === null

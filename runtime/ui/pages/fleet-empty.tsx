@@ -38,7 +38,8 @@ export function FleetEmpty() {
   const words = say(fleetTexts)
   const { hostname, protocol } = window.location
   const isSecure = protocol === 'https:'
-  // Whoever may see the listeners gets the port that is listened on; behind a proxy it is the proxy's.
+  // Shows the port of the OpAMP listener to those who may see it, else the usual one; behind a proxy the port is the
+  // proxy's.
   const info = useResource(may('settings:manage') ? 'system-info' : null, (abort) => api.systemInfo(abort))
   const opamp = info.data?.listeners.find(({ name }) => name === 'opamp')?.address
   const port = opamp?.slice(opamp.lastIndexOf(':') + 1) || DEFAULT_OPAMP_PORT

@@ -15,14 +15,17 @@ import { can } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** Workloads in one call, so that it is over in time and something moves meanwhile. */
+/** Workloads in one call: few enough for its time limit, and for progress to be seen. */
 const AT_ONCE = 100
-/** Named in one campaign, as the server takes them. */
+/** The most workloads that one campaign may name; the server has the same limit. */
 const CAMPAIGN_MAX = 20_000
 
 type Ask = 'labels' | 'hold' | 'release'
 
-/** Do something to all of them, a piece at a time; what it came to, or null where it was stopped on the way. */
+/**
+ * Change these workloads, a piece at a time. Resolves with how many changed; null where a call failed, which is told
+ * here.
+ */
 async function inTurn(
   ids: readonly string[],
   done: Signal<number>,
@@ -54,10 +57,13 @@ const Progress = ({ done, of }: { done: number; of: number }) => (
   </p>
 )
 
-/** Named in one call that only counts. */
+/** Workloads in one call that only counts and changes nothing. */
 const COUNTED_AT_ONCE = 500
 
-/** How many of them these labels would change, as the server counts it once the text has rested; null until then. */
+/**
+ * How many of these workloads the labels would change, as the server counts it once the text has rested; null until
+ * then.
+ */
 function useChangedCount(ids: readonly string[], labels: Record<string, string> | null): number | null {
   const key = useDebounced(labels === null ? '' : JSON.stringify(labels), 300)
   const counted = useResource(key === '' ? null : key, async (signal) => {
@@ -156,7 +162,7 @@ function AskRelease({ ids, onClose }: AskProps) {
 
 const ASKS = { labels: AskLabels, hold: AskHold, release: AskRelease }
 
-/** What can be done with them, each with why not. */
+/** What can be done with the ticked workloads, each with the reason where it cannot. */
 function Offers({ ids, onAsk }: { ids: readonly string[]; onAsk: (what: Ask) => void }) {
   const words = say(selectionTexts)
   const hasCampaigns = can('config_safety.campaigns')
@@ -189,11 +195,11 @@ function Offers({ ids, onAsk }: { ids: readonly string[]; onAsk: (what: Ask) => 
   )
 }
 
-/** All that is ticked, whatever of it is in sight, and what can be done with it. */
+/** How many workloads are ticked, in sight or not, and what can be done with them. */
 export function SelectionBar({ shown }: { shown: readonly string[] }) {
   const words = say(selectionTexts)
   const asked = useSignal<{ what: Ask; ids: readonly string[] } | null>(null)
-  // Workloads come and go; what is done is done to those that are there.
+  // Workloads come and go; only those that still exist are acted on.
   void fleetVersion.value
   const ids = listSelected()
   const inSight = new Set(shown)

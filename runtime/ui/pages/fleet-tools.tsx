@@ -75,7 +75,7 @@ export function FleetTools({
 }) {
   const words = say(fleetTexts)
   const version = fleetVersion.value
-  // The version stands for the workloads.
+  // `workloads` is no signal; `fleetVersion` counts its changes.
   const labels = useMemo(listGroupableLabels, [workloads.size, Math.floor(version / 50)])
   const groups: [string, string][] = [
     ['', words.groupNone],

@@ -30,7 +30,7 @@ import { FleetCounters } from './fleet-counters.tsx'
 import { FleetEmpty } from './fleet-empty.tsx'
 import { COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
-/** Of a row and the line below it; as in the styles. */
+/** The height in pixels of a row with the line below it; the styles have the same numbers. */
 const ROW_HEIGHT = { dense: 35, comfortable: 43 }
 const NARROW_ROW_HEIGHT = 74
 
@@ -106,13 +106,13 @@ function toLines(
 function useRows(view: View) {
   const isOver = useSignal(false)
   const isHeld = isOver.value
-  // Counts how often somebody asked for the rows that wait.
+  // Counts how often somebody asked to see the new rows that wait.
   const letIn = useSignal(0)
   const order = useRef<string[]>([])
   const version = fleetVersion.value
   const key = JSON.stringify([view, language.value, letIn.value])
   const heldKey = useRef(key)
-  // Version and key stand for workloads and view.
+  // `workloads` is no signal and `view` is always another object: `version` and `key` say whether they changed.
   return useMemo(() => {
     const rows = selectRows(view)
     const isSameView = heldKey.current === key
@@ -170,7 +170,7 @@ function useClosedGroups(group: string) {
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/** What is ticked, and how it is: a range goes from the last box that was touched. */
+/** The ticked workloads, and how boxes tick them: a range goes from the last box that was touched. */
 function useSelection(
   rows: readonly WorkloadRecord[],
   lines: readonly TableLine<WorkloadRecord>[],
@@ -183,7 +183,7 @@ function useSelection(
     onTick: (key, isTicked, isRange) => {
       const order = isRange ? lines.flatMap((line) => (line.kind === 'row' ? [line.key] : [])) : []
       const meant = isRange ? keysBetween(order, last.current, key) : [key]
-      // A range is made like the box that it starts from.
+      // The rows of a range become as the box is that the range starts from.
       const wanted = isRange && meant.length > 1 ? selection.value.has(last.current ?? key) : isTicked
       selection.value = withTicked(selection.value, meant, wanted)
       last.current = key

@@ -11,7 +11,7 @@ import { query } from '../state/router.ts'
 import { chooseLanguage, expectSession, signIn } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** What was typed, how often, and a server that is not there. */
+/** Why signing in failed, in the reader's words. */
 function describe(failure: Failure): string {
   const words = say(loginTexts)
   if (failure.code === 'invalid_credentials') return words.wrong
@@ -43,7 +43,7 @@ function PasswordForm({ method }: { method: AuthMethod }) {
     isBusy.value = true
     const result = await signIn(method.login_url, email.value.trim(), password.value)
     isBusy.value = false
-    // The page that was wanted follows from being signed in.
+    // App leads on to the page that was wanted once somebody is signed in.
     if (result.ok) return
     failure.value = result
     password.value = ''
@@ -93,7 +93,7 @@ function Refused() {
   )
 }
 
-/** The way to somewhere else to sign in, and from there back to the page that was wanted. */
+/** A link to another place to sign in, which leads back to the page that was wanted. */
 function MethodLink({ method }: { method: AuthMethod }) {
   const next = query.value.get('next')
   const address = next === null ? method.login_url : `${method.login_url}?next=${encodeURIComponent(next)}`
@@ -104,6 +104,7 @@ function MethodLink({ method }: { method: AuthMethod }) {
   )
 }
 
+/** The sign-in page: the ways to sign in, and why the last attempt failed. */
 export function LoginPage() {
   const words = say(loginTexts)
   useTitle(words.title)

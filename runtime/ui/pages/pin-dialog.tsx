@@ -18,8 +18,8 @@ function readConflict(body: object): string | null {
 }
 
 /**
- * Pin a config in place of another one: which one that is, is said before, and checked again as it is done. Somebody
- * else may have pinned a third one meanwhile.
+ * Pin a config in place of another one. The dialog names the one that is pinned now, and the server refuses when
+ * somebody has pinned a third one meanwhile.
  */
 export function PinDialog({
   row,

@@ -6,7 +6,7 @@ import { say } from '../i18n/define.ts'
 import { listStageSizes, readShares, toStageRequests } from '../logic/stages.ts'
 import { bind, Checkbox, TextField } from '../parts/controls.tsx'
 
-/** A week. */
+/** The longest dwell of a stage in seconds: a week. */
 const DWELL_SECONDS_MAX = 604_800
 
 /** The stages of a push as its form holds them; `wanted` is what is asked for, null when nothing is or something is wrong. */

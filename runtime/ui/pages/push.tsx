@@ -277,7 +277,7 @@ function Body({
   )
 }
 
-/** What a push changes, in the words of whoever asked for it; else what it is. */
+/** The title of a push: the first line of its request's comment, else its hash. */
 function titleOf(hash: string, push: RevisionRecord | null, asked: ApprovalRecord | null): string {
   const words = say(pushTexts)
   const said = asked?.request_comment.split('\n')[0]?.trim()
@@ -327,7 +327,7 @@ function Title({
   )
 }
 
-/** One push while it converges, and ever after. */
+/** One push, while it converges and after its end. */
 export function PushPage({ params }: { params: Record<string, string> }) {
   const id = params['id'] ?? ''
   const hash = params['hash'] ?? ''

@@ -181,7 +181,7 @@ function usePack(request: ReportExportRequest | string) {
   }
   const download = async (format: ReportFormat | 'json') => {
     if (typeof request === 'string' || isBusy.value) return
-    // What is shown is what is kept: another pack, however alike, has another hash.
+    // The pack that is shown is the one that is saved: a new one, however alike, has another hash.
     const isShown = kept.value?.request === JSON.stringify(request)
     const found = isShown ? kept.value : await read(request)
     if (!found) return

@@ -25,7 +25,7 @@ interface DecisionProps {
   reload: () => void
 }
 
-/** Why one’s own approval would not count; the server has the last word. */
+/** Why the reader's own approval would not count; the server decides in the end. */
 function refuseMyself(approval: ApprovalRecord): string | null {
   const words = say(changeTexts)
   const mine = me.value?.email
@@ -59,7 +59,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
     (isOutsideGit ? say(gitTexts).notApproved : null) ??
     refuseMyself(approval) ??
     (lacksComment ? words.approveNeedsComment : null)
-  /** Send one of the two answers, while none is under way; whether it was taken. */
+  /** Send an answer unless another is under way; resolves with whether it was taken. */
   const answer = async (send: () => Promise<Result<unknown>>, told: string): Promise<boolean> => {
     if (isBusy.value) return false
     isBusy.value = true

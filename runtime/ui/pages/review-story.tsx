@@ -21,7 +21,7 @@ const LOOK: Record<ApprovalRecord['status'], readonly [Tone, Shape]> = {
 export function ApprovalMark({ of }: { of: Pick<ApprovalRecord, 'status' | 'outcome'> }) {
   const [tone, shape] = LOOK[of.status]
   const words = say(changeTexts)
-  // That it was pushed says little where the config then failed.
+  // How the push ended says more than that there was one.
   if (of.outcome && of.outcome.phase !== 'applied')
     return (
       <>

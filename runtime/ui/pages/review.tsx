@@ -20,19 +20,19 @@ import { ApprovalMark, isOver, Story } from './review-story.tsx'
 /** What a request's draft is compared with: the text before it, once that is known. */
 function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   const isClosed = isOver(approval)
-  // One that is over is compared with what it was to replace: what was pushed may be active by now.
+  // A request that is over is compared with the config that it was to replace: its own may be active by now.
   const hash = (isClosed ? approval.base_config_hash : workload.active_config_hash) ?? ''
   const base = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
     api.revision(workload.id, hash, abort),
   )
-  // A first takeover replaces what the instances report to run.
+  // A first push replaces the config that the instances report.
   const isFirst = hash === '' && !isClosed && may('config:read_content')
   const reported = useResource(isFirst ? `reported:${workload.id}` : null, (abort) =>
     api.reportedConfig(workload.id, abort),
   )
   const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
   return {
-    // What the instances hide is taken for what the draft says.
+    // Where instances mask a value in what they report, the draft's value is put in its place.
     text: base.data?.content ?? fillMasked(reported.data?.content ?? '', approval.draft_yaml),
     isKnown: hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base),
     isReported: hash === '' && reported.data !== null,

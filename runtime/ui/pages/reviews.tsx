@@ -15,7 +15,7 @@ import { workloads } from '../state/fleet.ts'
 import { isForMe } from '../state/reviews.ts'
 import type { Resource } from '../state/use-resource.ts'
 
-/** Where what was done is shown. */
+/** The address of the page that shows what was done: the request, else the push, else the workload. */
 function addressOf({
   workload_id: id,
   approval_id: approval,
@@ -75,7 +75,7 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
   ]
 }
 
-/** Ask what somebody found who looked at it. */
+/** Ask for the finding of the person who looked at what was done. */
 function LookDialog({
   review,
   reload,

@@ -50,7 +50,7 @@ const POLL_MS = 2000
 
 const isOpen = (of: RolloutRecord) => of.status === 'running' || of.status === 'halted' || awaitsPromotion(of)
 
-/** Now, each second for as long as something runs against it. */
+/** The present time in milliseconds, renewed each second while something is measured against it. */
 function useNow(isTicking: boolean): number {
   const now = useSignal(Date.now())
   useEffect(() => {
@@ -76,7 +76,7 @@ function nameHalted(of: RolloutRecord): string {
   return formatList([...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [say(rolloutTexts).more(more)] : [])])
 }
 
-/** Whom a halt is about, where their health is why. */
+/** The instances that a halt names, where the health gate halted. */
 const listUnhealthy = ({ status, halt }: RolloutRecord) =>
   status === 'halted' && halt?.gate === 'health'
     ? halt.instance_uids.map((instance_uid) => ({ instance_uid, healthy: false }))

@@ -72,7 +72,7 @@ function RuleFields({
   )
 }
 
-/** A policy that asks less and waits for somebody else. */
+/** A policy that asks for less than the present one, and waits for another person to confirm it. */
 function Waiting({
   pending,
   confirm,

@@ -83,7 +83,7 @@ function GroupForm({
   )
 }
 
-/** Whom a group reaches now. */
+/** The workloads that a push to the group would reach now. */
 function Reach({ group }: { group: PushGroup }) {
   const words = say(settingsTexts)
   const preview = useResource(`push-preview:${group.id}:${JSON.stringify(group.selector)}`, (abort) =>
@@ -188,7 +188,7 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
   )
 }
 
-/** Named choices of trusted labels, and whom each reaches. */
+/** Push groups: named choices of workloads by their trusted labels, and whom each reaches. */
 export function GroupsSection() {
   const words = say(settingsTexts)
   const open = useSignal<PushGroup | 'new' | null>(null)

@@ -80,7 +80,7 @@ function RuleFields({ of }: { of: ReturnType<typeof useRuleFields> }) {
   )
 }
 
-/** Why something that was looked at may not be done yet; null when it may. */
+/** Why a change of the rules may not be saved yet, by its preview; null when it may. */
 function unlessMeant(looked: LabelRulePreview | null, isMeant: boolean): string | null {
   const words = say(labelRuleTexts)
   if (looked === null) return words.previewStale
@@ -94,7 +94,7 @@ function RuleDialog({ rule, onClose }: { rule: LabelRuleRecord | null; onClose: 
   const isMeant = useSignal(false)
   const read = fields.read()
   const key = JSON.stringify(read)
-  // What was looked at counts for what stands in the form now, and for nothing else.
+  // A preview counts only for what stands in the form now.
   const preview = looked.value?.of === key ? looked.value.preview : null
   const look = async () => {
     if (typeof read === 'string') return toast(read, 'bad')
@@ -229,7 +229,7 @@ export function LabelRulesSection() {
     rules.reload()
   }
   const edit = async (rule: LabelRuleRecord) => {
-    // Its list is in the single record only.
+    // Only the answer for one rule has its list.
     const whole = await api.labelRule(rule.id)
     if (!whole.ok) return toastFailure(whole)
     asked.value = { what: 'edit', rule: whole.value }

@@ -16,7 +16,7 @@ import { loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** What rules give, each with its rule; where something else is set by hand, that counts. */
+/** The labels that rules give, each with its rule; a label that somebody set counts before them. */
 function FromRules({ of }: { of: TrustedLabels['rule_labels'] }) {
   const words = say(labelRuleTexts)
   const entries = Object.entries(of)

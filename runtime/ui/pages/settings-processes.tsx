@@ -11,7 +11,7 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** Nothing tells of changes among processes, so they are asked about. */
+/** No frame of the hub tells of changes among the processes, so the server is asked. */
 const POLL_MS = 3_000
 
 function StateMark({ of }: { of: ClusterMember }) {

@@ -71,7 +71,7 @@ function PasswordForm() {
   )
 }
 
-/** What one may do oneself, and why. */
+/** What the reader may do, and why. */
 function OwnRights({ email }: { email: string }) {
   const isAsked = useSignal(false)
   const ask = (next: boolean) => {

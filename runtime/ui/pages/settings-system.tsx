@@ -116,7 +116,7 @@ const countersOf = (counters: DatabaseCounters) => {
 /** `2 Jan` of a day. */
 const shortDay = (day: string): string => formatDay(`${day}T12:00:00Z`).replace(/ \d{4}$/, '')
 
-/** The pool, what this edition can do, and who listens where. */
+/** The database sessions, the capabilities of this edition, and the addresses of the listeners. */
 export function SystemSection() {
   const words = say(settingsTexts)
   const info = useResource('system-info', (abort) => api.systemInfo(abort))

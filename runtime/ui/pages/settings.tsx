@@ -51,7 +51,7 @@ const SECTIONS = {
 
 type Section = keyof typeof SECTIONS
 
-/** Everything that can be set, by what one may set. */
+/** The settings: the sections that the reader may open. */
 export function SettingsPage({ params }: { params: Record<string, string> }) {
   const words = say(settingsTexts)
   const wanted = params['section'] ?? 'profile'

@@ -70,7 +70,7 @@ function Tools() {
   )
 }
 
-/** The library: built-in starters and what was saved. */
+/** The library: built-in templates and those that people saved. */
 export function TemplatesPage() {
   const words = say(libraryTexts)
   const target = query.value.get('for')

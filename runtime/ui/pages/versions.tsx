@@ -182,7 +182,7 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
   )
 }
 
-/** Which version counts, since whom, and a field for those who may change it. */
+/** The recommended version, who set it, and a field for those who may change it. */
 function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () => void }) {
   const words = say(postureTexts)
   const wanted = useSignal(of.source === 'stored' ? of.version : '')
@@ -284,7 +284,7 @@ function Unsupported({ rows }: { rows: readonly UnsupportedComponent[] }) {
 /** The fleet against the recommended version, and what stands in the way. */
 export function VersionsPage() {
   const words = say(postureTexts)
-  // An address may ask how the fleet would stand to another version; nothing is stored by that.
+  // The address may name another version to compare the fleet with; nothing is stored by that.
   const asked = query.value.get('recommended')
   const versions = useResource(`versions:${asked ?? ''}`, (abort) => api.versions(asked, abort))
   const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))

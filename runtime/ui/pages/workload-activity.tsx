@@ -154,7 +154,7 @@ function StatsPane({ workloadId }: { workloadId: string }) {
   )
 }
 
-/** What is known of a workload's past, newest first, as far back as each of its sources is read. */
+/** The past of a workload, newest first, as far back as all of its sources were read. */
 function useTimeline(workloadId: string, pushes: TabProps['history']['data']) {
   const touches = touchesWorkload(workloadId)
   const events = usePages<WorkloadEventRecord>(`events:${workloadId}`, {
@@ -195,7 +195,7 @@ function byDay(entries: readonly TimelineEntry[]): [string, TimelineEntry[]][] {
   return [...days]
 }
 
-/** Everything that happened, in one line of time. */
+/** Everything that happened to a workload, in one list by time. */
 export function ActivityTab({ workload, history }: TabProps) {
   const { entries, older, hasOlder, isLoading } = useTimeline(workload.id, history.data)
   return (

@@ -116,7 +116,7 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
   )
 }
 
-/** What we want, what it runs, and the picture. */
+/** The config that is assigned, what the instances run, and the picture of the pipelines. */
 export function ConfigurationTab({ workload, topology, failing }: TabProps) {
   const words = say(historyTexts)
   const managed = useManaged(workload.id)

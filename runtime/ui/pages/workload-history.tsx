@@ -86,13 +86,13 @@ function RowActions({
   const isActive = rows.find((one) => one.is_current)?.config_hash === row.config_hash
   const applied = appliedHashes(rows).has(row.config_hash) ? null : words.rollBackOnlyApplied
   const pin = async () => {
-    // Another one is pinned: whoever takes its place is to see which one that is.
+    // Another config is pinned: the dialog names it before it is replaced.
     if (!row.is_last_known_good && rows.some((one) => one.is_last_known_good))
       return onOpen({ kind: 'pin', row })
     const result = row.is_last_known_good
       ? await api.clearKnownGood(row.workload_id)
       : await api.pinKnownGood(row.workload_id, row.config_hash, { if_current_known_good: '' })
-    // Somebody else was faster.
+    // Somebody else has pinned a config meanwhile.
     if (!result.ok && result.code === 'known_good_conflict') return onOpen({ kind: 'pin', row })
     if (!result.ok) return toastFailure(result)
     reload()

@@ -63,7 +63,8 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
     (abort) => api.convergence(workloadId, push.config_hash, push.push_id, abort),
     touchesWorkload(workloadId),
   )
-  // Of one that goes in stages, the instances of later stages wait as well, and the times are of this stage only.
+  // While a push goes out in stages, the instances of later stages wait as well, and the times are of the present
+  // stage only.
   const isInStages = push.rollout_id !== undefined && isOpen(push)
   const total = isInStages
     ? Math.max(push.target_count, workload.connected_instance_count)

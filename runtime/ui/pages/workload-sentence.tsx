@@ -131,7 +131,7 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
   }
 }
 
-/** The lines of the config that set up what most unhealthy instances complain of. */
+/** A link to the lines of the config that set up the component that most unhealthy instances complain of. */
 function ToLines({ id, failing }: { id: string; failing: TabProps['failing'] }) {
   const [component] = listComponents(failing)
   if (component === undefined || !may('config:read_content')) return null

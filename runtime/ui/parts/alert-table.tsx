@@ -14,7 +14,7 @@ import { Ago, Mark } from './state.tsx'
 import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
 
-/** What an alert is about that is about no workload. */
+/** The campaign or the fleet config that an alert without a workload is about. */
 function topicOf({ details = {} }: AlertRecord): { name: string; href: string } {
   const name = String(details['name'] ?? '')
   return 'campaign_id' in details

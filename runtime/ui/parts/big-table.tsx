@@ -5,6 +5,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { type Ticked, tickedOf } from '../logic/selection.ts'
 
+/** One column of a BigTable. */
 export interface Column<Row> {
   id: string
   title: string
@@ -23,16 +24,16 @@ export type TableLine<Row> =
       title: string
       /** Whether its rows are among the lines. */
       isOpen: boolean
-      /** Of all its rows. */
+      /** The keys of all its rows. */
       members: readonly string[]
     }
 
 /** Rows that somebody ticks. */
 export interface RowSelection<Row> {
   ticked: ReadonlySet<string>
-  /** Of all rows, in groups that are closed as well. */
+  /** The keys of all rows, those in closed groups included. */
   keys: readonly string[]
-  /** Tick one row, with `isRange` all from the last one that was ticked. */
+  /** Tick one row; with `isRange` all rows from the last one that was ticked. */
   onTick: (key: string, isTicked: boolean, isRange: boolean) => void
   onTickAll: (keys: readonly string[], isTicked: boolean) => void
   nameOf: (row: Row) => string
@@ -51,7 +52,7 @@ interface BigTableProps<Row> {
   onGroup: (key: string) => void
 }
 
-/** Of the column of boxes. */
+/** The width in pixels of the column of boxes. */
 export const TICKS_WIDTH = 36
 
 const OVERSCAN = 8
@@ -167,7 +168,7 @@ const Spacer = ({ columns, height }: { columns: number; height: number }) =>
   ) : null
 
 type Drawn<Row> = Pick<BigTableProps<Row>, 'columns' | 'rowHeight' | 'selection' | 'onGroup'> & {
-  /** Counts all of the table, the headings included. */
+  /** The line's number in the whole table, headings of groups included. */
   index: number
 }
 

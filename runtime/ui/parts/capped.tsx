@@ -9,8 +9,8 @@ const STEP = 200
 const ALL_COLUMNS = 30
 
 /**
- * The first rows of a table that may be long, and a row that shows more of them: ten thousand rows at once are no
- * answer to anybody, and hold the page.
+ * The first rows of a table that may be long, and a row that shows more of them: nobody reads ten thousand rows, and
+ * drawing them at once holds the page.
  */
 export function Capped<Row>({
   rows,

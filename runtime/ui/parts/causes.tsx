@@ -13,7 +13,7 @@ export function Causes({
 }: {
   groups: readonly RevisionErrorGroup[] | undefined
   workloadId: string
-  /** By which people know the instances; uid to name. */
+  /** What people call the instances: uid to name. */
   names: ReadonlyMap<string, string>
 }) {
   const words = say(pushTexts)

@@ -5,13 +5,14 @@ import { language } from '../i18n/define.ts'
 import { formatClock, formatDay, formatNumber } from '../i18n/format.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../logic/bars.ts'
 
+/** What a chart shows. */
 export interface ChartProps {
   label: string
   /** Starts of buckets in seconds since the epoch, ascending. */
   times: readonly number[]
   /** How long a bucket is. */
   bucketSeconds: number
-  /** Counts a bucket; the bars of all stand on each other, those of the last at the bottom. */
+  /** Counts for each bucket. The bars of all series are stacked, the last series at the bottom. */
   series: readonly { name: string; values: readonly number[]; color: string }[]
 }
 
@@ -111,13 +112,13 @@ export function Chart(props: ChartProps) {
   const { label, times, bucketSeconds, series } = props
   const host = useRef<HTMLDivElement>(null)
   const pointed = useSignal<number | null>(null)
-  // The language names days and months.
+  // Drawn anew when the language changes, since it names days and months.
   useEffect(() => {
     const element = host.current!
     const stacked = stackBars(series.map(({ values }) => values))
     const plot = new uPlot(
       optionsOf(props, element, (index) => (pointed.value = index)),
-      // A bar of nothing is no bar.
+      // A count of 0 draws no bar.
       [[...times], ...stacked.map((values) => values.map((value) => value || null))],
       element,
     )

@@ -9,19 +9,21 @@ export interface CodeMark {
   line?: number | undefined
 }
 
+/** What an editor shows, and what it tells. Without `onText` the text is only read. */
 export interface EditorProps {
   text: string
   label: string
   onText?: (text: string) => void
-  /** An editor takes `text` at its start and whenever this changes; what is typed is its own. */
+  /** An editor that is typed in takes `text` at its start and whenever this changes, and ignores it otherwise. */
   revision?: number
   marks?: readonly CodeMark[]
   /** Component kind to type names, offered while typing. */
   components?: Readonly<Record<string, readonly string[]>> | undefined
-  /** The config path whose lines are meant: they are marked and brought into sight. */
+  /** The config path whose lines are marked and brought into sight. */
   meant?: string | undefined
 }
 
+/** Two texts to compare. */
 export interface CompareProps {
   before: string
   after: string

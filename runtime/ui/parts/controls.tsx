@@ -6,7 +6,7 @@ import { say } from '../i18n/define.ts'
 import { may } from '../state/session.ts'
 import { toast } from './toast.tsx'
 
-/** Why whoever is signed in may not do something; null when he may. */
+/** Why the person who is signed in may not do something; null when she may. */
 export const unless = (permission: string): string | null =>
   may(permission) ? null : say(commonTexts).needs(permission)
 
@@ -227,6 +227,7 @@ export function Select<V extends string>({
   )
 }
 
+/** A box to tick, with its label. */
 export function Checkbox({
   value,
   onValue,

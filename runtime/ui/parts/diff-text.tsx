@@ -1,6 +1,8 @@
 const KIND: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'place' }
 
-/** A unified diff, its lines marked by what they do. Its two headings name nothing that the page does not say. */
+/**
+ * A unified diff, its lines marked by what they do. Its two heading lines are left out: the page says what they name.
+ */
 export function DiffText({ of }: { of: string }) {
   const lines = of.split('\n').filter((line) => !/^(---|\+\+\+) /.test(line))
   return (

@@ -13,7 +13,7 @@ const COLLAPSE = { margin: 3, minSize: 6 }
 export function Merge({ before, after, label }: CompareProps) {
   const host = useRef<HTMLDivElement>(null)
   const narrow = isNarrow.value
-  // The language rebuilds the editor's own words.
+  // Made anew when the language changes, which the editor's own words are in.
   useEffect(() => {
     const parent = host.current!
     const extensions = baseExtensions(label, false)

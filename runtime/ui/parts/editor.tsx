@@ -95,7 +95,7 @@ export function Editor({ text, label, onText, revision = 0, marks, components, m
       view.current = null
     }
   }, [label, isEditable, language.value, meant])
-  // A text that is typed comes back here late; taking it then would fight with the one who types.
+  // What is typed comes back as `text` a little later; taking it then would undo what was typed since.
   const wanted = isEditable ? revision : text
   useEffect(() => {
     const now = view.current

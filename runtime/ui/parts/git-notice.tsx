@@ -7,7 +7,7 @@ import { gitTexts } from '../i18n/git.ts'
 import { api } from '../state/endpoints.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 
-/** Who keeps a workload's config in Git; null for nobody, or as long as it is not known. */
+/** Who keeps a workload's config in Git; null where nobody does, and until the server has answered. */
 export function useManaged(workloadId: string): ManagedConfigRecord | null {
   const managed = useResource(
     `managed:${workloadId}`,

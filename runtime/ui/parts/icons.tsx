@@ -3,6 +3,7 @@ export type Shape = 'full' | 'half' | 'ring' | 'triangle' | 'cross' | 'tick' | '
 
 const OUTLINE = { fill: 'none', stroke: 'currentColor', 'stroke-width': '1.4' } as const
 
+/** Draws one of the shapes. */
 export function Icon({ shape }: { shape: Shape }) {
   return (
     <svg viewBox="0 0 12 12" aria-hidden="true" focusable="false">

@@ -22,7 +22,7 @@ export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
   }
 }
 
-/** Where the instances of a workload part, in sentences with numbers. */
+/** How the instances of a workload differ from each other, in sentences with numbers. */
 export function describeHeterogeneity(
   instances: readonly LiveInstance[],
   summary: TopologySummary,

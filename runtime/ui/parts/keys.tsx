@@ -17,10 +17,10 @@ const OFF_KEY = 'muster.single-keys'
 const hasSingleKeys = signal(localStorage.getItem(OFF_KEY) !== 'off')
 
 const MAC = navigator.platform.startsWith('Mac')
-/** How the palette's key is written here. */
+/** How the palette's keys are called on this system. */
 export const PALETTE_KEY = MAC ? '⌘ K' : 'Ctrl K'
 
-/** Whether what is typed now belongs to somebody: a field, an editor, a dialog. */
+/** Whether a key press is for something else: a field, an editor, a dialog, or a shortcut with Ctrl, Alt or ⌘. */
 const isTaken = (event: KeyboardEvent): boolean =>
   event.defaultPrevented ||
   event.ctrlKey ||
@@ -45,7 +45,7 @@ export function onSingleKey(event: KeyboardEvent, openPalette: () => void): void
   }
 }
 
-/** What keys do what. */
+/** The list of keys and what each does, and a switch for single characters. */
 export function Keys() {
   const words = say(shellTexts).keys
   const turn = (isOn: boolean) => {

@@ -4,7 +4,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { Waiting } from './failure.tsx'
 
-/** How long the code of a page may take before somebody is told that it does not come. */
+/** How many milliseconds the code of a page may take before the page says that it does not come. */
 const LIMIT_MS = 15_000
 
 /**

@@ -12,8 +12,10 @@ const DRAWINGS = {
   audit: 'M8 1.8 13 4v4c0 3-2.2 5.2-5 6.2C5.2 13.2 3 11 3 8V4z',
 } as const
 
+/** A page of the console that has a drawing. */
 export type NavShape = keyof typeof DRAWINGS
 
+/** Draws a page's icon. */
 export function NavIcon({ shape }: { shape: NavShape }) {
   return (
     <svg class="nav-icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Name the page for the browser's tab and for whoever listens. */
+/** Name the page for the browser's tab and for screen readers. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === '' ? 'muster' : `${title} · muster`

@@ -99,7 +99,7 @@ function listEntries(text: string, pages: readonly { href: string; text: string 
       run: () => navigate(`/workloads/${workload.id}`),
     })
   }
-  // What was begun to be typed comes first.
+  // Entries that begin with what was typed come first.
   const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
   return [...fixed.filter(isBegun), ...found, ...fixed.filter((entry) => !isBegun(entry))]
 }
@@ -117,7 +117,7 @@ function usePalette({ pages, onClose }: PaletteProps, listId: string) {
     if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
   }, [])
   const version = fleetVersion.value
-  // The version stands for the workloads.
+  // `workloads` is no signal; `fleetVersion` counts its changes.
   const entries = useMemo(() => listEntries(text.value, pages), [text.value, version, pages.length])
   const chosen = Math.min(index.value, entries.length - 1)
   const run = (entry: Entry | undefined) => {

@@ -190,7 +190,7 @@ function describe(picture: PipelinePicture, failing: ReadonlyMap<string, number>
   ].join(' ')
 }
 
-/** The part of the picture that somebody looks at. */
+/** The component that somebody has chosen in the picture. */
 interface Chosen {
   id: string
   box: Box

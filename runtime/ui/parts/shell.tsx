@@ -21,7 +21,7 @@ import { Palette } from './palette.tsx'
 /** Whether the palette is open. */
 export const isPaletteOpen = signal(false)
 
-/** What somebody opens a page for: to see what is, to change it, or to show what was. */
+/** Groups of pages by what they are opened for: to see the present state, to change it, or to show what happened. */
 const NAV_GROUPS = ['watch', 'change', 'prove'] as const
 
 interface NavItem {

@@ -81,7 +81,10 @@ export function Ago({ at }: { at: string | undefined | null }) {
   )
 }
 
-/** When a workload was last heard of; asked anew for as long as it is on the screen, since no frame tells of that. */
+/**
+ * When a workload was last heard of. The server is asked again as long as it is on the screen, since no frame tells of
+ * that.
+ */
 export function SeenAgo({ workload }: { workload: Pick<WorkloadRecord, 'id' | 'status' | 'last_seen_at'> }) {
   const { id, status, last_seen_at: known } = workload
   const isLive = status !== 'disconnected'
@@ -90,7 +93,7 @@ export function SeenAgo({ workload }: { workload: Pick<WorkloadRecord, 'id' | 's
   return <Ago at={told !== undefined && told > known ? told : known} />
 }
 
-/** Parts of a whole as one bar; always beside words that say the same. */
+/** Parts of a whole as one bar; only used beside words that say the same. */
 export function Track({
   parts,
   total,

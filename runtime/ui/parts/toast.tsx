@@ -12,13 +12,13 @@ interface Toast {
   undo?: Undo | undefined
 }
 
-/** How to take back what was just done. */
+/** A button that undoes what was just done. */
 interface Undo {
   label: string
   run: () => void
 }
 
-/** How long a word in passing stays; one that offers a way back has to be read first. */
+/** How long a message stays, in milliseconds; one that offers to undo something has to be read first. */
 const SHOWN_MS = 5_000
 const UNDO_SHOWN_MS = 20_000
 
@@ -29,12 +29,12 @@ const dismiss = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
-// What went wrong concerns the page that it went wrong on; that something was done may be said on the next one.
+// A failure concerns the page on which it happened and goes with it; a success may still be shown on the next page.
 path.subscribe(() => {
   toasts.value = toasts.peek().filter(({ tone }) => tone === 'ok')
 })
 
-/** Say something in passing; failures stay until they are closed. */
+/** Show a message for a while; failures stay until they are closed. */
 export function toast(text: string, tone: 'ok' | 'bad' = 'ok', undo?: Undo): void {
   const id = nextId++
   toasts.value = [...toasts.value.slice(-3), { id, tone, text, undo }]
@@ -44,6 +44,7 @@ export function toast(text: string, tone: 'ok' | 'bad' = 'ok', undo?: Undo): voi
 /** Say why something did not work. */
 export const toastFailure = (failure: Failure): void => toast(describeFailure(failure), 'bad')
 
+/** The messages that are shown now. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -16,7 +16,7 @@ import { toast, toastFailure } from './toast.tsx'
 const DAY_MS = 86_400_000
 const LIFETIMES = ['7', '30', '90', '365']
 
-/** The new token, this once. */
+/** The new token, which is shown this once. */
 function Told({ made, onClose }: { made: ApiTokenCreated; onClose: () => void }) {
   const words = say(tokenTexts)
   const copy = async () => {

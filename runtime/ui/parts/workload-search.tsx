@@ -58,7 +58,7 @@ function useSearch(fits: (workload: WorkloadRecord) => boolean, onPick: (workloa
       if (isOpen.value) index.value = (chosen + step + found.length) % Math.max(found.length, 1)
       isOpen.value = true
     } else if (event.key === 'Enter' && isOpen.value) {
-      // The form around it is not sent by choosing.
+      // Enter chooses, and does not send the form around the field.
       event.preventDefault()
       pick(found[chosen])
     } else if (event.key === 'Escape') isOpen.value = false

@@ -9,12 +9,13 @@ export interface Failure {
   code?: WireCode
   body: ErrorBody
   retryAfterSeconds?: number
-  /** How long it was waited for in vain; absent where the connection itself failed. */
+  /** After how many milliseconds the wait was given up; absent where the connection itself failed. */
   lateMs?: number
-  /** It was to change something: whether it did is not known. */
+  /** The call was to change something, and whether it did is not known. */
   isChange?: boolean
 }
 
+/** The value of a call with the headers of its answer, or why there is none. */
 export type Result<T> = { ok: true; value: T; headers: Headers } | Failure
 
 interface RequestOptions {
@@ -23,15 +24,17 @@ interface RequestOptions {
   text?: string
   json?: unknown
   query?: Record<string, string | number | boolean | undefined>
-  /** A 401 here says nothing about the session. */
+  /** A 401 of this call does not end the session. */
   keepsSession?: boolean
-  /** Sent to the end though the page is closed meanwhile. */
+  /** The browser sends it to the end even if the page is closed meanwhile. */
   outlivesPage?: boolean
-  /** How long the whole answer may take, where that is not the usual. */
+  /** How many milliseconds the whole answer may take, where the usual limit is not right. */
   limitMs?: number
 }
 
-/** How long a whole answer may take: what only reads is safe to ask again, so it is given up sooner. */
+/**
+ * How many milliseconds a whole answer may take. Calls that only read are safe to repeat, so they are given up sooner.
+ */
 const READ_LIMIT_MS = 15_000
 const CHANGE_LIMIT_MS = 30_000
 /** For what takes the server long: whole reports, whole trails. */
@@ -52,7 +55,7 @@ export function withQuery(path: string, query: RequestOptions['query'] = {}): st
   return text === '' ? path : `${path}?${text}`
 }
 
-/** Refusals whose bodies say no code. */
+/** The codes of refusals whose bodies have none, by status. */
 const CODE_OF_STATUS: Readonly<Record<number, WireCode>> = {
   401: 'unauthorized',
   403: 'forbidden',

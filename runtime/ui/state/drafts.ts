@@ -1,10 +1,10 @@
 const keyOf = (workloadId: string) => `muster.draft.${workloadId}`
 const asideKeyOf = (workloadId: string) => `muster.draft-aside.${workloadId}`
 
-/** How long a draft that somebody started over from can be had back. */
+/** How long a draft can be restored after somebody started over, in milliseconds. */
 export const ASIDE_MS = 600_000
 
-/** A draft that was left for a new start, and until when it is kept. */
+/** A draft from before somebody started over, and until when it is kept, in milliseconds since the epoch. */
 export interface DraftAside {
   text: string
   untilMs: number
@@ -19,19 +19,23 @@ function keep(key: string, text: string | null): void {
   }
 }
 
-/** Drafts outlive a reload of the tab, not the tab: they may hold what nobody should find later. */
+/**
+ * The draft of a workload; null for none. Drafts outlive a reload of the tab but not the tab: they may hold what
+ * nobody should find later.
+ */
 export const readDraft = (workloadId: string): string | null => sessionStorage.getItem(keyOf(workloadId))
 
+/** Keep the draft of a workload; null forgets it. */
 export const keepDraft = (workloadId: string, text: string | null): void => keep(keyOf(workloadId), text)
 
-/** Keep a draft beside its new start; null forgets it. Returns what is kept. */
+/** Keep a draft for ASIDE_MS when somebody starts over; null forgets it. Returns what is kept. */
 export function setDraftAside(workloadId: string, text: string | null): DraftAside | null {
   const aside = text === null ? null : { text, untilMs: Date.now() + ASIDE_MS }
   keep(asideKeyOf(workloadId), aside && JSON.stringify(aside))
   return aside
 }
 
-/** The draft that was left for a new start; null when there is none, or its time is over. */
+/** The draft from before somebody started over; null when there is none, or its time is over. */
 export function readDraftAside(workloadId: string): DraftAside | null {
   const stored = sessionStorage.getItem(asideKeyOf(workloadId))
   if (stored === null) return null
@@ -40,7 +44,7 @@ export function readDraftAside(workloadId: string): DraftAside | null {
     if (typeof text === 'string' && typeof untilMs === 'number' && untilMs > Date.now())
       return { text, untilMs }
   } catch {
-    // Nothing that this page wrote.
+    // What is stored was not written by this page.
   }
   keep(asideKeyOf(workloadId), null)
   return null

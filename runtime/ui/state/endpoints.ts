@@ -102,13 +102,13 @@ const w = (id: string) => `/api/workloads/${e(id)}`
 const f = (id: string) => `/api/fleet-configs/${e(id)}`
 type Signal = AbortSignal | undefined
 
-/** Every call of the public API that the pages make, typed by the bodies the functions answer. */
-/** Rows of one page of a timeline. */
+/** Rows of one page of a workload's events, alerts or audit log. */
 const PAGE = 100
 
-/** What can be decided about what applies by itself. */
+/** What can be decided about a version that applies by itself. */
 export type AutoApplyStep = 'approve' | 'reject' | 'withdraw' | 'pause' | 'continue' | 'turn-off'
 
+/** Every call of the public API that the pages make, typed by the bodies that the functions answer. */
 export const api = {
   workload: (id: string, signal?: Signal) => call<WorkloadRecord>('GET', w(id), { signal }),
   topology: (id: string, signal?: Signal) => call<WorkloadTopology>('GET', `${w(id)}/topology`, { signal }),
@@ -159,7 +159,7 @@ export const api = {
     call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
   approvals: (status: string | undefined, signal?: Signal) =>
     call<ApprovalRecord[]>('GET', '/api/approvals', { signal, query: { status } }),
-  /** What was done without an approval, the oldest first, and the first of many. */
+  /** What was done without an approval, the oldest first: the first 200. */
   reviews: (status: 'open' | 'done', signal?: Signal) =>
     call<ReviewRecord[]>('GET', '/api/reviews', { signal, query: { status, limit: 200 } }),
   review: (id: string, request: ReviewRequest) =>
@@ -167,7 +167,7 @@ export const api = {
   /** What a person or a service account may do; oneself without an id. */
   rights: (id: string | null, signal?: Signal) =>
     call<RightsRecord>('GET', id === null ? '/api/me/rights' : `/api/users/${e(id)}/rights`, { signal }),
-  /** Who keeps the workload's config in Git: one or nobody. */
+  /** Who keeps the workload's config in Git: a list of one entry, or of none. */
   managed: (id: string, signal?: Signal) =>
     call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),
   requestApproval: (id: string, request: ApprovalCreateRequest) =>
@@ -261,7 +261,7 @@ export const api = {
       signal,
       query: { workload_id: workload },
     }),
-  /** One page of those under it; `address` is that of the next one. */
+  /** One page of the workloads under a fleet config; `address` is that of the next one. */
   fleetConfigWorkloads: (id: string, address: string | null, signal?: Signal) =>
     call<FleetConfigWorkload[]>('GET', address ?? `${f(id)}/workloads?limit=200`, { signal }),
   autoApply: (id: string, signal?: Signal) => call<AutoApplyState>('GET', `${f(id)}/auto-apply`, { signal }),

@@ -10,26 +10,31 @@ import { onFrame, resyncCount } from './hub.ts'
 export const workloads = new Map<string, WorkloadRecord>()
 /** Counts up after each batch of changes to `workloads`. */
 export const fleetVersion = signal(0)
+/** Whether the list is being fetched. */
 export const fleetLoading = signal(false)
 /** True once the whole list came in at least once. */
 export const fleetLoaded = signal(false)
+/** Why the list could not be fetched last; null where it could. */
 export const fleetFailure = signal<Failure | null>(null)
 
 const PAGE_ROWS = 1000
 const LARGE_FLEET = 3000
-/** Every browser is told at once that it may have missed something; tens of megabytes each are asked for in turns. */
+/**
+ * A large list is fetched again after a random wait up to this, in milliseconds: all browsers learn at once that they
+ * may have missed something, and each fetches tens of megabytes.
+ */
 const LARGE_RELOAD_SPREAD_MS = 3_000
 let withArchived = false
 let run = 0
 let timer: ReturnType<typeof setTimeout> | null = null
 let reloadTimer: ReturnType<typeof setTimeout> | undefined
-/** What came while the list was being fetched, oldest first: a page may be older than it. */
+/** Frames that came while the list was being fetched, oldest first: a fetched page may be older than they are. */
 let meanwhile: HubFrame[] | null = null
 
 let byName: WorkloadRecord[] = []
 let byNameVersion = -1
 
-/** Every workload by name. What was in order mostly still is, so that most changes cost a look at each. */
+/** Every workload by name. The former order is sorted again, which is fast since most of it still holds. */
 export function listByName(): readonly WorkloadRecord[] {
   const version = fleetVersion.value
   if (byNameVersion === version) return byName
@@ -47,7 +52,7 @@ export function listByName(): readonly WorkloadRecord[] {
   return byName
 }
 
-/** Frames come in bursts; the pages hear of them together, of a large fleet less often. */
+/** Count `fleetVersion` up once for a burst of frames; for a large fleet less often. */
 function publishSoon(): void {
   if (timer !== null) return
   timer = setTimeout(
@@ -85,7 +90,8 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
       seen.add(workload.id)
       workloads.set(workload.id, workload)
     }
-    // The first time each page is shown as it comes; what is there already changes once, when all of it is known.
+    // The first time each page is shown as it comes. A list that is shown already changes once, when all of it is
+    // there.
     if (!fleetLoaded.value) fleetVersion.value++
     address = nextPage(page.headers)
   }
@@ -105,7 +111,7 @@ function handleFrame(frame: HubFrame): void {
   publishSoon()
 }
 
-/** Fetch the list again: a small one at once, a large one within a while. */
+/** Fetch the list again: a small one at once, a large one after a random wait. */
 function reloadFleet(): void {
   clearTimeout(reloadTimer)
   if (workloads.size <= LARGE_FLEET) void loadFleet()

@@ -3,14 +3,15 @@ import type { HubFrame, HubPing } from '../../../lib/wire/hub.ts'
 import { listWatched, seenAt } from './seen.ts'
 import { endSession } from './session.ts'
 
+/** How the live socket stands. */
 export type HubState = 'connecting' | 'live' | 'away'
 
-/** How often the server is asked whether it is there, and how long it may take to answer, or to let one in. */
+/** How often the server is pinged, and how long it may take to answer a ping or to accept the socket. */
 const PING_MS = 8_000
 const ANSWER_MS = 10_000
 const LOOK_MS = 2_000
 
-/** The truth about the live socket. */
+/** The state of the live socket. */
 export const hubState = signal<HubState>('connecting')
 /** When the server was last heard on it, as ISO time; null before the first time. */
 export const heardAt = signal<string | null>(null)
@@ -22,7 +23,7 @@ let socket: WebSocket | null = null
 let attempt = 0
 let timer: ReturnType<typeof setTimeout> | undefined
 let wasLive = false
-/** When what is waited for was asked for: the answer to a ping, or to be let in. */
+/** When the ping was sent, or the socket opened, that has no answer yet; null where nothing is waited for. */
 let askedAtMs: number | null = null
 let heardAtMs = 0
 let pingedAtMs = 0
@@ -132,7 +133,7 @@ export function disconnectHub(): void {
 
 setInterval(lookAtSocket, LOOK_MS)
 
-// A laptop that wakes, or a network that returns, is worth an attempt at once.
+// When a laptop wakes or a network returns, an attempt may succeed at once.
 window.addEventListener('online', () => {
   if (socket === null && hubState.value === 'away') {
     attempt = 0

@@ -7,9 +7,9 @@ import { type Resource, useResource } from './use-resource.ts'
 const touchesReviews = (frame: HubFrame) =>
   frame.type === 'review_update' || frame.type === 'workload_removed'
 
-/** What waits for a second person; not fetched where nobody asks. */
+/** What was done without an approval and waits for a second person; not fetched while `isAsked` is false. */
 export const useReviews = (isAsked: boolean): Resource<ReviewRecord[]> =>
   useResource(isAsked ? 'reviews' : null, (abort) => api.reviews('open', abort), touchesReviews)
 
-/** Whether somebody else did it, so that one may look at it oneself. */
+/** Whether somebody else did it, so that the reader may look at it. */
 export const isForMe = ({ done_by: by }: ReviewRecord): boolean => by !== me.value?.email

@@ -2,9 +2,11 @@ import { computed, signal } from '@preact/signals'
 
 const read = () => ({ path: window.location.pathname, search: window.location.search })
 
-/** Where we are; every list, tab, filter and sort is in it. */
+/** The present address; what a page shows, its tab, filter and order included, is part of it. */
 export const location = signal(read())
+/** The path of the present address. */
 export const path = computed(() => location.value.path)
+/** The query of the present address. */
 export const query = computed(() => new URLSearchParams(location.value.search))
 
 window.addEventListener('popstate', () => {

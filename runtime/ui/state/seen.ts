@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals'
 
-/** What is asked for at once; more rows than this do not fit on a screen, and the socket takes 4 kB. */
+/**
+ * How many workloads are asked about at once: more rows do not fit on a screen, and the socket takes messages of 4 kB.
+ */
 const ASKED_MAX = 100
 
 const watched = new Map<string, number>()

@@ -2,29 +2,33 @@ import { signal } from '@preact/signals'
 import { workloads } from './fleet.ts'
 import { query } from './router.ts'
 
-/** Workloads that are ticked in the fleet's table. They stay so until somebody clears them, or signs out. */
+/** The ids of the workloads that are ticked in the fleet's table, until somebody clears them or signs out. */
 export const selection = signal<ReadonlySet<string>>(new Set())
 
+/** Untick all workloads. */
 export const clearSelection = (): void => {
   selection.value = new Set()
 }
 
-/** Those of them that are still there. */
+/** The ids of ticked workloads that still exist. */
 export const listSelected = (): string[] => [...selection.value].filter((id) => workloads.has(id))
 
-/** Ids that stand in an address; servers and proxies cut off longer ones. */
+/** How many ids stand in an address; servers and proxies refuse addresses that are too long. */
 const IDS_IN_ADDRESS_MAX = 60
 const KEPT_KEY = 'muster.chosen'
 
-/** An address that carries workloads: few in itself, so that it can be sent to somebody; many by way of this tab. */
+/**
+ * An address that carries workloads: a few in itself, so that it can be sent to somebody, many in the storage of this
+ * tab.
+ */
 export function addressWith(path: string, ids: readonly string[]): string {
   if (ids.length <= IDS_IN_ADDRESS_MAX) return `${path}?ids=${ids.join(',')}`
   const stamp = Date.now().toString(36)
   try {
-    // The newest takes the place of the one before, so that there is never more than one.
+    // Replaces the former one, so that there is never more than one.
     sessionStorage.setItem(KEPT_KEY, JSON.stringify({ stamp, ids }))
   } catch {
-    // A browser that keeps nothing: the page says that it does not know them.
+    // The browser stores nothing: the page will say that it does not know the workloads.
   }
   return `${path}?chosen=${stamp}`
 }

@@ -3,12 +3,12 @@ import { countFailing, findComplaint } from '../logic/health.ts'
 import { api } from './endpoints.ts'
 import { touchesWorkload, useResource } from './use-resource.ts'
 
-/** How many unhealthy instances are asked what ails them. */
+/** How many unhealthy instances are asked for their health in detail. */
 const ASKED_MAX = 6
 
 /** What unhealthy instances complain of. */
 export interface Failing {
-  /** How many complain of each component, by `componentKey`. */
+  /** How many of the instances that were asked (six at most) complain of each component, by `componentKey`. */
   components: ReadonlyMap<string, number>
   /** The component that most of them name, as one of them reports it. */
   complaint: HealthNode | null

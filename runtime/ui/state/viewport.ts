@@ -9,13 +9,13 @@ media.addEventListener('change', () => {
   isNarrow.value = media.matches
 })
 
-/** Where the pages of the console stand beside the page and not above it; as in the styles. */
+/** Whether the navigation stands beside the page and not above it; the styles have the same width. */
 const rail = window.matchMedia('(min-width: 1180px)')
 const RAIL_WIDTH = 200
 
 const measure = () => window.innerWidth - (rail.matches ? RAIL_WIDTH : 0)
 
-/** How wide the page is, for what gives way where it does not fit. */
+/** The width of the page in pixels, from which tables learn what fits. */
 export const pageWidth = signal(measure())
 
 window.addEventListener('resize', () => {

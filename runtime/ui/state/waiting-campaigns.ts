@@ -3,7 +3,10 @@ import { api } from './endpoints.ts'
 import { can, may } from './session.ts'
 import { useResource } from './use-resource.ts'
 
-/** What a request's coming and going is told by: not each step of those that run. */
+/**
+ * The statuses with which a campaign begins or ends to wait for its approval; frames of campaigns that run are left
+ * out.
+ */
 const ASKED_OR_ANSWERED: ReadonlySet<CampaignRecord['status']> = new Set([
   'requested',
   'approved',
