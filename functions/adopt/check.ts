@@ -4,7 +4,10 @@ import { AdoptCheck, AdoptCheckRequest } from '../../lib/wire/adopt.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** Whether a text is what a group of unmanaged workloads runs. Nothing is stored and nothing is pushed by it. */
+/**
+ * Compare a text with what a group of unmanaged workloads reports to run. Nothing is stored and nothing is pushed by
+ * it.
+ */
 export default defineHttp({
   route: 'POST /api/adopt/check',
   summary: 'Compare a text with what a group of unmanaged workloads reports to run.',

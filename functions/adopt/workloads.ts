@@ -5,7 +5,7 @@ import { AdoptWorkload } from '../../lib/wire/adopt.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 
-/** All workloads of one group, by id: whoever takes them over names each. */
+/** All workloads of one group, by id: a campaign that takes them over names each of them. */
 export default defineHttp({
   route: 'GET /api/adopt/workloads',
   summary: 'List the workloads of a group that nothing was pushed to.',

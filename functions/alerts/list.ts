@@ -20,7 +20,7 @@ export default defineHttp({
   handle({ query, target }, ctx) {
     const includeResolved = query.include_resolved === 'true'
     const workloadId = query.workload_id ?? null
-    // The database cannot look for U+0000, and nothing is called so.
+    // PostgreSQL takes no U+0000 in a text, and no workload has one in its id.
     if (workloadId?.includes('\0')) return json([])
     const now = ctx.clock.now()
     return listReply(query, target, {

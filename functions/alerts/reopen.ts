@@ -7,8 +7,8 @@ import { json, problem } from '../../runtime/reply.ts'
 import { alertParams, isAlertId } from './alert-id.ts'
 
 /**
- * Take back that an operator resolved an alert, for ten minutes and while its cause has not gone: later it would be
- * another alert. One that is open stays as it is.
+ * Open an alert again that an operator has resolved, within ten minutes and while its cause has not gone: later it
+ * would be another alert. One that is open stays as it is.
  */
 export default defineHttp({
   route: 'POST /api/alerts/:id/reopen',

@@ -6,7 +6,7 @@ import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts
 import { json, problem } from '../../runtime/reply.ts'
 import { alertParams, isAlertId } from './alert-id.ts'
 
-/** It is a note to whoever asks later, not a document. */
+/** Longest reason, in UTF-16 units: a note, not a document. */
 const REASON_LENGTH_MAX = 500
 
 /** The reason without the blanks around it; null for what the database cannot keep, or what is too long. */
@@ -17,7 +17,10 @@ function readReason(given: string): string | null {
 
 const RESOLVED: AlertResolved = { status: 'resolved' }
 
-/** Resolve an alert, and say why where there is something to say; its rule stays quiet until the cause has gone once. A second time changes nothing. */
+/**
+ * Resolve an alert, with a reason where there is one. Its rule stays quiet until the cause has gone once. Resolving it
+ * again changes nothing.
+ */
 export default defineHttp({
   route: 'POST /api/alerts/:id/resolve',
   summary: 'Resolve an alert.',

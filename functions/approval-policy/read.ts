@@ -4,7 +4,7 @@ import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/d
 import { json } from '../../runtime/reply.ts'
 import { toPolicyRecord } from './policy-record.ts'
 
-/** What an approval takes, by where the config is to run. Whoever requests one has to know. */
+/** The approval policy in force, and one that waits. Whoever requests an approval has to know it. */
 export default defineHttp({
   route: 'GET /api/approval-policy',
   summary: 'The approval policy, and one that waits.',

@@ -12,13 +12,16 @@ import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
 import { currentStateOf } from '../workloads/push-targets-of.ts'
 
-/** A request with what stands around it in its record. */
+/** A request with what its record shows beside it. */
 export interface ShownApproval {
   approval: Approval
   around: ApprovalSurroundings
 }
 
-/** Requests with what was said about them and what became of them, in their order. */
+/**
+ * Requests with what was said about them and what became of them, in their order. `isShort` is left false:
+ * `readApproval` finds out, for one request.
+ */
 export async function withSurroundings(
   ctx: Context,
   approvals: readonly Approval[],
@@ -74,7 +77,7 @@ function labelsOf(ctx: Context, { workloadId }: Approval) {
   return { labels, trustedLabels }
 }
 
-/** Whether a request that was approved is so no more. */
+/** Whether the approvals of an approved request are not enough any more. */
 async function isShort(ctx: Context, approval: Approval): Promise<boolean> {
   if (approval.status !== 'approved') return false
   const standing = await readStanding(ctx.db, approval, labelsOf(ctx, approval), ctx.clock.now())

@@ -4,7 +4,7 @@ import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts
 import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
 import { replyToStep, stepOf } from './approval-step.ts'
 
-/** Say something about a request that waits, as what should be changed first. */
+/** Comment on a request that is pending or approved, without deciding it. */
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/comments',
   summary: 'Comment on a config request.',

@@ -15,7 +15,7 @@ import {
   unknownStatus,
 } from './approval-replies.ts'
 
-/** The requests of a workload, the last changed first. They hold drafts: only for those who may push. */
+/** The requests of a workload, the last changed first. They hold drafts: only for those who may request configs. */
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/approvals',
   summary: 'List the config requests of a workload.',

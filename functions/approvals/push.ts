@@ -22,7 +22,7 @@ const STAGE_ERRORS = [
   'stages-too-many',
 ] as const
 
-/** The stages as asked for; every gate holds a stage that names none. */
+/** Check the stages as they were asked for; a stage that names no gates gets all of them. */
 function readStages(
   wanted: readonly RolloutStageRequest[],
 ): { ok: true; stages: StagePlan[] } | StageRefusal | Refusal<'stage-size-ambiguous'> {
@@ -36,7 +36,9 @@ function readStages(
   return refuseStages(stages) ?? { ok: true, stages }
 }
 
-/** Push an approved request to every compatible instance. */
+/**
+ * Push an approved request, or by breaking the glass a pending one, to every compatible instance, at once or in stages.
+ */
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/push',
   summary: 'Push an approved config, or with break-glass one that is not approved.',
@@ -69,7 +71,7 @@ export default defineHttp({
   ],
   async handle({ params, body, actor }, ctx) {
     const stages = body.stages === undefined ? null : readStages(body.stages)
-    // Whoever asks for stages must not get the whole fleet at once.
+    // Without the feature a push with stages is refused, rather than made to all instances at once.
     if (stages !== null && !ctx.edition.gates.has(STAGES_GATE))
       return problem('feature-disabled', { feature: STAGES_GATE })
     if (stages !== null && !stages.ok) return problem(stages.code, stages.details)

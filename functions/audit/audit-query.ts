@@ -25,11 +25,12 @@ export const auditQuery = {
   to: text,
 }
 
+/** The query of an endpoint that answers all matching events. */
 export const AuditQuery = type(auditQuery)
 
 type Query = { [name in keyof typeof auditQuery]?: string | undefined }
 
-/** More than there are kinds of. */
+/** Actions that one filter can name; there are not as many kinds. */
 const ACTIONS_MAX = 100
 
 const readBound = (value: string | undefined): Date | null | undefined =>

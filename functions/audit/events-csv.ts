@@ -22,7 +22,7 @@ const COLUMNS = [
 ]
 const CHUNK = 500
 
-/** Every event that fits, as CSV, streamed; newest first. */
+/** Every event that the filter matches, as CSV, streamed; newest first. */
 export default defineHttp({
   route: 'GET /api/audit/events.csv',
   summary: 'The audit events as CSV.',

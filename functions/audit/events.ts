@@ -12,7 +12,7 @@ const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 500
 const OFFSET_MAX = 1_000_000_000
 
-/** What was done, newest first, by exact filters. */
+/** The audit events that the filters match, newest first. */
 export default defineHttp({
   route: 'GET /api/audit/events',
   summary: 'A page of audit events, newest first.',

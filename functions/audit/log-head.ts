@@ -1,7 +1,9 @@
 import { readAuditHead } from '../../lib/store/audit.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Say the chain's head in the log each hour: whoever cuts the chain's end cannot cut the log's as well. */
+/**
+ * Log the head of the audit chain each hour: whoever cuts records off the end of the chain cannot cut the log as well.
+ */
 export default defineSchedule({
   intervalMs: () => 3_600_000,
   jitterMs: 0,

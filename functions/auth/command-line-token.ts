@@ -3,7 +3,10 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** A command line comes with the code that the browser brought it. */
+/**
+ * Exchange the code that the browser brought to a command line for a token. The verifier proves that it is the command
+ * line that began (PKCE).
+ */
 export default defineHttp({
   route: 'POST /api/auth/command-line/token',
   summary: 'Trade the code of a confirmed sign-in of a command line for its token.',
@@ -11,7 +14,7 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  // Anybody may hold a body of this length until it times out.
+  // Anybody may make the server hold a body of this length until it times out.
   body: jsonBody(CommandLineTokenRequest, { bytesMax: 1_024 }),
   replies: [{ status: 200, description: 'The token, told this once.', json: CommandLineToken }],
   errors: ['command-line-code-invalid', 'token-limited', 'audit-unavailable'],

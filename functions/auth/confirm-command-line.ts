@@ -3,7 +3,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** A person lets a command line of the own machine act as herself. */
+/** Confirm the sign-in of a command line on the machine of the person who is signed in; it then acts in their name. */
 export default defineHttp({
   route: 'POST /api/auth/command-line',
   summary: 'Confirm the sign-in of a command line; the answer says where the browser brings its code to.',

@@ -14,7 +14,8 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  // Anybody may hold a body of this length until it times out: room for both fields in the longest spelling, no more.
+  // Anybody may make the server hold a body of this length until it times out: room for both fields in the longest
+  // spelling, no more.
   body: jsonBody(LoginRequest, { bytesMax: 8_192 }),
   replies: [
     {
@@ -35,7 +36,8 @@ export default defineHttp({
   async handle({ body, remoteAddress, isSecure, header }, ctx) {
     const { email, password } = body
     const { corsOrigins, cookieOrigins } = ctx.config
-    // A page elsewhere must not sign its visitor in here as somebody else: what he then does, he does as that one.
+    // A page of another origin must not sign its visitor in here as somebody else: what the visitor does would be done
+    // in that name.
     const mayHaveCookie = isOriginTrusted(header('origin'), header('host'), cookieOrigins)
     if (!mayHaveCookie && !isOriginReadable(header('origin'), corsOrigins)) return problem('origin-refused')
     if (email === '' || password === '') return problem('credentials-required')

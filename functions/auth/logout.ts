@@ -3,7 +3,10 @@ import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runti
 import { isOriginTrusted } from '../../runtime/origin.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 
-/** End the session of the credential, or revoke the API token, whatever is left of it, and take the cookie away. */
+/**
+ * End the session, or revoke the API token, with which the request comes, even when it has run out, and clear the
+ * cookie.
+ */
 export default defineHttp({
   route: 'POST /api/auth/logout',
   summary: 'Log out: end this session, or revoke this API token, and clear the cookie.',

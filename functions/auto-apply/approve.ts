@@ -5,7 +5,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
 
-/** Approve what was asked for and looked at. With enough approvals it counts at once. */
+/** Approve the request that a version applies by itself. With enough approvals it is in force at once. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/approve',
   summary: 'Approve that a version of a fleet config applies by itself.',

@@ -9,10 +9,10 @@ import type { Context } from '../../runtime/context.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { isPriority, PRIORITY_MAX } from '../fleet-configs/fleet-config-request.ts'
 
-/** The reply to a decision: how it stands now, which browsers hear of as well. */
+/** The reply to a decision: what it was about, as it is now. Browsers are told as well. */
 export async function replyToChoice(ctx: Context, outcome: AutoApplyOutcome, status = 200): Promise<Reply> {
   if (outcome.ok) {
-    // What was approved may have changed whom the fleet config is about.
+    // An approval may have changed the selector and the priority of the fleet config.
     await ctx.fleetConfigs.load()
     await ctx.fleetConfigs.settle()
     ctx.autoApply.decided(outcome.autoApply)
@@ -22,7 +22,10 @@ export async function replyToChoice(ctx: Context, outcome: AutoApplyOutcome, sta
   return problem(outcome.code, 'details' in outcome ? outcome.details : {})
 }
 
-/** Check which version is asked for, and for whom: for whom the fleet config is where nothing is said. */
+/**
+ * Check the version, selector and priority that are asked for. Selector and priority are those of the fleet config
+ * where none are sent.
+ */
 export function readWantedAutoApply(
   config: StoredFleetConfig,
   asked: { number: number; selector?: Selector | undefined; priority?: number | undefined },

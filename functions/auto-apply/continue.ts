@@ -5,7 +5,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
 
-/** Go on after a pause, or after it stopped by itself. */
+/** Continue a version that applies by itself, after a pause or after it stopped by itself. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/continue',
   summary: 'Continue what applies by itself of a fleet config.',

@@ -1,6 +1,9 @@
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Apply approved versions to newcomers. Where there is none, this asks for some every few seconds only. */
+/**
+ * Apply approved versions to newcomers, and to workloads on older versions. Where none is in force, the database is
+ * asked every few seconds only.
+ */
 export default defineSchedule({
   intervalMs: () => 500,
   jitterMs: 0,

@@ -3,7 +3,7 @@ import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 
-/** Whether a version of a fleet config applies by itself, and what was asked for. */
+/** Which version of a fleet config applies by itself, and which one is requested to. */
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/auto-apply',
   summary: 'Say whether a version of a fleet config applies by itself.',

@@ -5,7 +5,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
 
-/** Let nothing apply by itself until somebody continues. */
+/** Pause the version that applies by itself, until somebody continues it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/pause',
   summary: 'Pause what applies by itself of a fleet config.',

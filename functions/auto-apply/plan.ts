@@ -7,7 +7,7 @@ import { json, problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { readWantedAutoApply } from './auto-apply-of.ts'
 
-/** Say whom a version would reach by itself. Nothing is changed by it. */
+/** Say which workloads a version would reach by itself. Nothing is changed by it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/plan',
   summary: 'Plan that a version of a fleet config applies by itself.',

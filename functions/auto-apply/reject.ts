@@ -5,7 +5,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
 
-/** Reject what was asked for, and say why. */
+/** Reject the request that a version applies by itself, and say why. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/reject',
   summary: 'Reject that a version of a fleet config applies by itself.',

@@ -10,7 +10,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { readWantedAutoApply, replyToChoice } from './auto-apply-of.ts'
 
-/** Ask that a version applies by itself, with the selector and the priority that it is to have. */
+/** Request that a version applies by itself, with the selector and the priority that the fleet config is to have. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply',
   summary: 'Ask that a version of a fleet config applies by itself.',

@@ -8,7 +8,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 
-/** What was pushed by itself of a fleet config, the newest first. */
+/** The pushes of the version in force that applies by itself, the newest first. */
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/auto-apply/targets',
   summary: 'List what the version that applies by itself was pushed to.',

@@ -5,7 +5,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
 
-/** Let nothing apply by itself any more; what was pushed stays. */
+/** End the version that applies by itself. Workloads keep what was pushed to them. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/turn-off',
   summary: 'Turn off what applies by itself of a fleet config.',

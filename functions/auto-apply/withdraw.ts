@@ -5,7 +5,7 @@ import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
 
-/** Take back what was asked for. */
+/** Withdraw the request that a version applies by itself. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/withdraw',
   summary: 'Withdraw the request that a version of a fleet config applies by itself.',

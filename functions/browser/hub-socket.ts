@@ -22,8 +22,8 @@ const ANSWER_EVERY_MS = 1_000
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
 
 /**
- * Header or cookie, and only where there is neither the query's token, for clients that are no browsers. An API token is
- * taken from the header only: addresses are written into logs.
+ * The token of a handshake: of the header or the cookie, or else, for clients that are no browsers, of the query. An
+ * API token is taken from the header only, for addresses are written into logs.
  */
 function readToken({ header, query, remoteAddress }: Handshake, { identity }: Context) {
   const credential = readCredential(header)
@@ -43,20 +43,26 @@ function refuse(code: (TokenAuthentication & { ok: false })['code']) {
     : { status: 401, body: 'Unauthorized\n' }
 }
 
-/** A page that holds the token itself needs no more trust than to read answers. */
+/**
+ * Whether a page may listen. One of a trusted origin may; one that may only read answers (CORS) needs a token that it
+ * holds itself, and not the cookie.
+ */
 function mayListen(header: Handshake['header'], isFromCookie: boolean, { config }: Context): boolean {
   if (isOriginTrusted(header('origin'), header('host'), config.cookieOrigins)) return true
   return !isFromCookie && isOriginReadable(header('origin'), config.corsOrigins)
 }
 
-/** A session that ended between the handshake and the opening is nobody's to close but ours. */
+/**
+ * Check the session again once the socket is open. Whoever ended it between the handshake and the opening could not
+ * close a socket that the hub did not know yet.
+ */
 async function checkAgain({ identify, session }: State, ctx: Context): Promise<void> {
   const found = await identify()
   if (!found.ok && (found.code === 'unauthorized' || found.code === 'holder-inactive'))
     ctx.hub.endSessions([session.sessionId])
 }
 
-/** What a browser asks; null for anything else. */
+/** The ping in a message; null for any other message. */
 function readPing(data: Uint8Array): HubPing | null {
   try {
     const [error, ping] = validate(JSON.parse(Buffer.from(data).toString()), HubPing, { coerce: true })
@@ -76,7 +82,10 @@ function lastSeen(ctx: Context, ids: readonly string[]): Record<string, string> 
   return seen
 }
 
-/** The browser's live channel: frames go one way, and a ping is answered, so that silence means something. */
+/**
+ * The live channel of a browser: frames go to the browser, and its pings are answered, so that it can tell a lost
+ * connection from a quiet one.
+ */
 export default defineSocket<State>({
   listener: 'api',
   path: '/ws',

@@ -3,7 +3,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Stop a campaign for good; what is done stays. */
+/** Abort a campaign; workloads that were changed keep their new config. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/abort',
   summary: 'Abort a campaign.',

@@ -3,7 +3,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Approve the plan that was looked at, and nothing else. */
+/** Approve the plan with the hash that is sent; refused when the campaign has another plan by now. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/approve',
   summary: "Approve a campaign's plan.",

@@ -13,7 +13,7 @@ export const seesTexts = ({ permissions }: Pick<Actor, 'permissions'>): { withTe
   withTexts: permissions.has('config:read_content'),
 })
 
-/** The reply to a decision: the campaign as it is now, which browsers hear of as well. */
+/** The reply to a decision: the campaign as it is now. Browsers are told as well. */
 export async function replyToDecision(
   ctx: Context,
   actor: Actor,

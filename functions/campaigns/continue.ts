@@ -5,7 +5,7 @@ import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts
 import { problem } from '../../runtime/reply.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Go on after a pause or a halt; a limit may be raised, with a word why. */
+/** Continue a paused or halted campaign; limits may be raised, with a comment. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/continue',
   summary: 'Continue a paused or halted campaign.',

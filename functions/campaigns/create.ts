@@ -5,7 +5,7 @@ import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime
 import { problem } from '../../runtime/reply.ts'
 import { replyToDecision } from './campaign-of.ts'
 
-/** Write down a change that is to be carried to many workloads. */
+/** Create a campaign, as a draft: a change that is to be carried to many workloads. */
 export default defineHttp({
   route: 'POST /api/campaigns',
   summary: 'Create a campaign.',

@@ -3,7 +3,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Start nothing more until somebody continues. */
+/** Pause a campaign: no further target is started until somebody continues it. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/pause',
   summary: 'Pause a campaign.',

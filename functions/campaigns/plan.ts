@@ -4,7 +4,7 @@ import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { campaignParams, seesTexts } from './campaign-of.ts'
 
-/** Begin to find out what a campaign would do. The record says how far that has come, and then what it found. */
+/** Begin to plan a campaign. Its record says how far the plan has come, and then what was found. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/plan',
   summary: 'Plan a campaign anew.',

@@ -3,7 +3,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Say no to a campaign that has not begun, and why. */
+/** Reject a campaign that was not started, and say why. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/reject',
   summary: 'Reject a campaign.',

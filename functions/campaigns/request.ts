@@ -3,7 +3,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Ask for a plan to be approved; nothing of it changes from here on. */
+/** Ask for the plan of a campaign to be approved; from then on the campaign cannot be changed. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/request',
   summary: "Ask for a campaign's plan to be approved.",

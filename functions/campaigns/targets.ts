@@ -9,7 +9,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { campaignParams } from './campaign-of.ts'
 
-/** What a campaign does with each workload, in its own order. */
+/** What a campaign does with each workload, in the order of the campaign. */
 export default defineHttp({
   route: 'GET /api/campaigns/:id/targets',
   summary: 'List the workloads of a campaign.',

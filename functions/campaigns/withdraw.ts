@@ -3,7 +3,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, replyToDecision } from './campaign-of.ts'
 
-/** Take back a campaign that has not begun. */
+/** Withdraw a campaign that was not started. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/withdraw',
   summary: 'Withdraw a campaign.',

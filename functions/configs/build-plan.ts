@@ -6,7 +6,9 @@ import type { Context } from '../../runtime/context.ts'
 
 type Built = { ok: true; plan: ConfigPlan } | { ok: false; code: 'workload-not-found' | 'server-busy' }
 
-/** Put together everything that a plan is made of. Nothing is stored. */
+/**
+ * Make the plan of a push of a draft: validation, config policy, and the difference to what runs. Nothing is stored.
+ */
 export async function buildPlan(workloadId: string, draft: string, ctx: Context): Promise<Built> {
   const target = await ctx.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
@@ -23,7 +25,7 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
     policyForWorkload(target, { candidate: draft, current }, approval, ctx.config.policy),
   )
   if (!judged.ok) return judged
-  // Before the first push of ours, what runs is only known by what the instances say.
+  // Before the first push from muster, only the reports of the instances tell what runs.
   const reported = current === null ? await ctx.configTargets.reportedConfig(workloadId) : null
   const base = current ?? (reported === null ? null : fillMasked(reported.text, draft))
   const compared =
@@ -45,7 +47,7 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
   }
 }
 
-/** Where the plan is had as a file. */
+/** Where the plan can be downloaded as a file. */
 function exportOf(workloadId: string): ConfigPlan['export'] {
   const endpoint = `/api/workloads/${encodeURIComponent(workloadId)}/config/plan/export?format=`
   return {

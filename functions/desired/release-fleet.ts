@@ -5,7 +5,7 @@ import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 
-/** Keep a fleet config in Git no longer. Its versions and what runs stay. */
+/** Let a fleet config that is kept in Git be changed by hand again. Its versions and what runs stay. */
 export default defineHttp({
   route: 'DELETE /api/fleet-configs/:id/desired',
   summary: 'Leave a fleet config to people again; its versions and what runs stay.',

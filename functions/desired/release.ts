@@ -5,7 +5,7 @@ import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/workload-path.ts'
 
-/** Keep a workload in Git no longer. What it runs stays. */
+/** Let a workload that is kept in Git be changed by hand again. What it runs stays. */
 export default defineHttp({
   route: 'DELETE /api/workloads/:id/config/desired',
   summary: 'Leave a workload to people again; what it runs stays.',

@@ -8,7 +8,7 @@ import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.
 
 const DIFF_MAX = 200_000
 
-/** What one version says that an earlier one did not. */
+/** The difference of the text of a version to that of another one. */
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions/:number/compare',
   summary: 'Compare a version of a fleet config with another one.',

@@ -9,7 +9,7 @@ import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime
 import { created, problem } from '../../runtime/reply.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 
-/** Begin a fleet config. It has no version yet, and nothing is pushed by it. */
+/** Create a fleet config. It has no version yet, and nothing is pushed by it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs',
   summary: 'Create a fleet config.',

@@ -10,6 +10,7 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 
 const NAME_LENGTH_MAX = 128
 const DESCRIPTION_LENGTH_MAX = 1_024
+/** The highest priority; its negative is the lowest. */
 export const PRIORITY_MAX = 1_000_000
 
 /** Whether a number can be a priority. */
@@ -28,7 +29,7 @@ const OWN_ERRORS = [
 export const FLEET_CONFIG_ERRORS = [...OWN_ERRORS, ...SELECTOR_ERRORS] as const
 type FleetConfigRefusal = SelectorRefusal | Refusal<(typeof OWN_ERRORS)[number]>
 
-/** What of a fleet config is sent. */
+/** The fields of a fleet config that clients send. */
 export interface FleetConfigFields {
   name: string
   description: string

@@ -1,11 +1,11 @@
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Write down who is under which fleet config, so that a later tie leaves everybody where he is. */
+/** Store which workload is under which fleet config, so that a later tie leaves each workload where it is. */
 export default defineSchedule({
   intervalMs: () => 15_000,
   jitterMs: 1_000,
   async run(ctx) {
-    // Also what a commit of which nobody heard has left behind.
+    // Read first: a change whose commit got no answer may be stored, and nobody has loaded it.
     await ctx.fleetConfigs.load()
     await ctx.fleetConfigs.settle()
   },

@@ -10,7 +10,10 @@ import { json, problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 
-/** Change whom a fleet config is about. Its versions stay, and nothing is pushed by it. */
+/**
+ * Replace the name, description, selector and priority of a fleet config. Its versions stay, and nothing is pushed by
+ * it.
+ */
 export default defineHttp({
   route: 'PUT /api/fleet-configs/:id',
   summary: 'Replace the name, description, selector and priority of a fleet config.',
@@ -40,7 +43,7 @@ export default defineHttp({
       const { selector, priority } = read.fields
       const isForOthers =
         stands !== null && (stands.priority !== priority || !isDeepStrictEqual(stands.selector, selector))
-      // Whom a version reaches by itself is a part of what was approved.
+      // Selector and priority are a part of what was approved for a version that applies by itself, or is requested to.
       if (isForOthers && (await listOpenAutoApplies(tx, before.id)).length > 0)
         return { ok: false, code: 'auto-apply-in-force' }
       const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }

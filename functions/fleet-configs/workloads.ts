@@ -8,7 +8,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
 
-/** Versions by whose hashes it is known what a workload runs. */
+/** Versions, the newest, by whose hashes the version that a workload runs is found. */
 const VERSIONS_MAX = 1_000
 
 /** The workloads under a fleet config, by their ids. */

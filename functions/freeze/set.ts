@@ -11,7 +11,9 @@ import { toFreezeRecord } from './freeze-record.ts'
 const REASON_LENGTH_MAX = 1_024
 const FREEZE_MAX_MS = 365 * 86_400_000
 
-/** Freeze workloads, or lift the freeze. Automatic rollbacks go on; a push there needs the glass broken. */
+/**
+ * Freeze workloads, or lift the freeze. Rollbacks go on; any other push to a frozen workload needs the glass broken.
+ */
 export default defineHttp({
   route: 'PUT /api/freeze',
   summary: 'Freeze the configs of workloads until a time, or lift the freeze.',

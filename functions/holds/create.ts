@@ -4,7 +4,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** Keep campaigns from many workloads. Each is held until somebody releases it. */
+/** Hold many workloads: campaigns leave each alone until somebody releases it. */
 export default defineHttp({
   route: 'POST /api/holds',
   summary: 'Let campaigns leave many workloads alone.',

@@ -4,7 +4,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** Let campaigns have many workloads again. Nothing is pushed by it. */
+/** Release many workloads, so that campaigns may change them again. Nothing is pushed by it. */
 export default defineHttp({
   route: 'POST /api/holds/release',
   summary: 'End the holds of many workloads.',

@@ -2,7 +2,10 @@ import { sweep } from '../../lib/fleet/janitor.ts'
 import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Archive what has been disconnected for too long, remove what has had its days, forget what nothing refers to. */
+/**
+ * Archive workloads that have been disconnected for too long, remove what is past its retention, and what nothing
+ * refers to.
+ */
 export default defineSchedule({
   intervalMs: (ctx) => ctx.config.janitorIntervalMs,
   jitterMs: 0,

@@ -20,7 +20,9 @@ function refusePin(outcome: Exclude<PinOutcome, { ok: true }>): Reply {
   }
 }
 
-/** Pin the config that failed pushes go back to. Replacing another one has to be meant. */
+/**
+ * Pin the config that failed pushes go back to. Another pin is replaced only where the caller names it or forces it.
+ */
 export default defineHttp({
   route: 'POST /api/workloads/:id/configs/:hash/known-good',
   summary: 'Pin a config as known good.',

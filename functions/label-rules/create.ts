@@ -6,7 +6,7 @@ import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime
 import { created, problem } from '../../runtime/reply.ts'
 import { findRuleRecord } from './rule-record.ts'
 
-/** Give trusted labels to all workloads of some identity, those that are to come as well. */
+/** Create a rule that gives trusted labels to all workloads of some identity, those that are to come as well. */
 export default defineHttp({
   route: 'POST /api/label-rules',
   summary: 'Create a label rule.',

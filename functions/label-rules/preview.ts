@@ -4,7 +4,7 @@ import { LabelRulePreview, LabelRulePreviewRequest } from '../../lib/wire/label-
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** What a label rule, another one in its place, or its removal would do. Nothing is stored by it. */
+/** Say what a new label rule, a changed one, or the removal of one would do. Nothing is stored by it. */
 export default defineHttp({
   route: 'POST /api/label-rules/preview',
   summary: 'Say which workloads would get what by a change of the label rules.',

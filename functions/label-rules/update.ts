@@ -7,7 +7,7 @@ import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts
 import { json, problem } from '../../runtime/reply.ts'
 import { findRuleRecord } from './rule-record.ts'
 
-/** Put another rule in the place of one. Labels that it no longer gives go with it. */
+/** Replace a label rule. Labels that it gives no longer are taken away. */
 export default defineHttp({
   route: 'PUT /api/label-rules/:id',
   summary: 'Replace a label rule.',

@@ -1,6 +1,6 @@
 import { problem, type Reply } from '../../runtime/reply.ts'
 
-/** The same request under `/api/workloads`. A path that could lead to another host is refused. */
+/** Redirect to the same path under `/api/workloads`. A path that could lead to another host is refused. */
 export function redirectToWorkloads(target: { path: string; query: string }): Reply {
   let decoded: string
   try {

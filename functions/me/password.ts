@@ -3,7 +3,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 
-/** Change my password; my other sessions end. */
+/** Change the password of the signed-in user; the other sessions of the user end. */
 export default defineHttp({
   route: 'PUT /api/me/password',
   summary: "Change the signed-in user's password.",

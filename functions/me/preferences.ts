@@ -4,7 +4,7 @@ import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime
 import { json, problem } from '../../runtime/reply.ts'
 import { toPreferencesRecord } from './preferences-record.ts'
 
-/** Keep theme and language; both are always sent. */
+/** Store theme and language of the signed-in user; both are always sent. */
 export default defineHttp({
   route: 'PUT /api/me/preferences',
   summary: "Set the signed-in user's theme and language.",
@@ -21,7 +21,7 @@ export default defineHttp({
     const language = LANGUAGES.find((known) => known === body.language)
     if (!language) return problem('invalid-language')
     const preferences = { theme, language, updatedAt: ctx.clock.now() }
-    // A session can outlive its user by as long as the caches do.
+    // Sessions are cached, so one can outlive its user for a short time.
     if (!(await savePreferences(ctx.db, actor.userId, preferences))) return problem('unauthorized')
     return json(toPreferencesRecord(actor.userId, preferences))
   },

@@ -6,7 +6,7 @@ import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/d
 import { json } from '../../runtime/reply.ts'
 import { toPreferencesRecord } from './preferences-record.ts'
 
-/** Who I am, what I may do, and how I like it. */
+/** The signed-in user, with groups, permissions and preferences. */
 export default defineHttp({
   route: 'GET /api/me',
   summary: 'The signed-in user with groups, permissions and preferences.',

@@ -3,7 +3,7 @@ import { problem, type Reply } from '../../runtime/reply.ts'
 
 const NO_STORE = { 'Cache-Control': 'no-store' }
 
-/** The provider says that a session of its own has ended. */
+/** The identity provider tells that a session of its own has ended: sessions that came of it end here as well. */
 export default defineHttp({
   route: 'POST /api/auth/oidc/backchannel-logout',
   summary: 'OpenID Connect Back-Channel Logout: end the sessions of a logout token.',

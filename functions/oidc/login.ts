@@ -3,7 +3,7 @@ import { defineHttp, noBody, noParams, publicAccess } from '../../runtime/define
 import { problem } from '../../runtime/reply.ts'
 import { flowCookie, goTo, goToRefusal, refusalCookie } from './oidc-cookies.ts'
 
-/** A page of ours: anything else would send whoever signed in to somebody else's. */
+/** A path of this service. Anything else could send whoever has signed in to the site of somebody else. */
 const PAGE = /^\/(?![/\\])[^\p{Cc}\\]{0,511}$/u
 
 /** Send the browser to the identity provider. */

@@ -20,12 +20,12 @@ export const flowCookie = (kept: string, publicUrl: string) =>
 export const refusalCookie = (sealed: string, publicUrl: string) =>
   cookie(REFUSAL_COOKIE, sealed, sealed === '' ? 0 : REFUSAL_LIFETIME_S, publicUrl)
 
-/** Go elsewhere in the browser; nothing of it is kept on the way. */
+/** Redirect the browser; the reply must not be cached. */
 export function goTo(location: string, cookies: readonly string[]): Reply {
   return { status: 302, headers: { Location: location, 'Cache-Control': 'no-store' }, cookies, body: null }
 }
 
-/** Back to the sign-in page, which asks why. */
+/** Redirect to the sign-in page, which then asks for the reason (`refusal.ts`). */
 export async function goToRefusal(ctx: Context, refusal: Refusal): Promise<Reply> {
   const { oidc } = ctx.identity
   if (oidc === null) return problem('not-found')

@@ -5,7 +5,10 @@ import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runti
 import { json, problem } from '../../runtime/reply.ts'
 import { REFUSAL_COOKIE } from './oidc-cookies.ts'
 
-/** Why this browser came back without a session. A cookie says it, since an address could be anybody's. */
+/**
+ * Why this browser came back without a session. A cookie holds the reason, since anybody could write one into an
+ * address.
+ */
 export default defineHttp({
   route: 'GET /api/auth/oidc/refusal',
   summary: 'Why the identity provider did not sign this browser in.',

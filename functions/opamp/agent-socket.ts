@@ -4,7 +4,7 @@ import { defineSocket, type Socket } from '../../runtime/define.ts'
 import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
 import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
 
-/** What is kept of one socket. The agents on it are known by their uids, never by it. */
+/** What is kept of one socket. Agents are known by their uids, never by the socket. */
 interface State {
   connection: AgentConnection | null
 }

@@ -8,8 +8,9 @@ export type Inflated =
   | { ok: false; code: 'busy' | 'malformed' | 'too-large' }
 
 /**
- * Inflate a gzip body piece by piece: never more than `bytesMax` in total, and never more than the budget has
- * left while it grows. Bytes after the first member are ignored, as Node does.
+ * Inflate a gzip body piece by piece: never more than `bytesMax` in total, and never more than the budget has left
+ * while it grows. Node inflates further members as well, and takes any other bytes than zeros behind them for
+ * malformed.
  */
 export function inflate(body: Uint8Array, bytesMax: number, budget: ByteBudget): Promise<Inflated> {
   return new Promise((resolve) => {

@@ -18,7 +18,8 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The group as stored.', json: PushGroup }],
   errors: [...PUSH_GROUP_ERRORS, 'push-group-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    // An id of another form is none that exists; any that fits does for checking the rest.
+    // The id in the body does not count: a valid one stands in for it while the rest is checked. An id of another form
+    // in the path is not found.
     const read = readPushGroup({ ...body, id: 'any' })
     if (!read.ok) return problem(read.code, read.details)
     const group = { ...read.group, id: params.id }

@@ -16,7 +16,7 @@ import type { Context } from '../../runtime/context.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** Whom a group or a selector reaches, and who of them could run a config. */
+/** Which workloads a push group or a selector reaches, and which of them could run a config. */
 export default defineHttp({
   route: 'POST /api/pushes/preview',
   summary: 'Preview whom a push group or a selector reaches.',

@@ -7,7 +7,10 @@ import { textBody } from '../../runtime/define.ts'
 import type { ProblemCode } from '../../runtime/problems.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
-/** Read as text, because the format is checked before the body's form and every refusal has a code of its own. */
+/**
+ * The body of both report endpoints. Read as text, because the format is checked before the body, and every refusal has
+ * a code of its own.
+ */
 export const reportBody = textBody({
   bytesMax: 1_048_576,
   json: ReportExportRequest,
@@ -37,7 +40,7 @@ export function readRequest(body: string): (RequestOutcome & { ok: true }) | { o
   return outcome.ok ? outcome : { ok: false, reply: problem(outcome.code, { detail: outcome.detail }) }
 }
 
-/** What reports are made with. What agents said a moment ago is written down first: reports read the database. */
+/** What reports are made with. What agents have reported so far is written first, for reports read the database. */
 export async function reportDeps(ctx: Context): Promise<ReportDeps> {
   return {
     ...{ db: await ctx.db.upToDate(), clock: ctx.clock, log: ctx.log },
@@ -55,6 +58,6 @@ export function reportProblem(code: ReportFault): Reply {
   return problem(code)
 }
 
-/** The 503 of a report of which no record could be made: nothing of it is handed out. */
+/** The 503 reply to a report whose audit record could not be written: nothing of the report is handed out. */
 export const auditProblem = (failure: AuditFailure): Reply =>
   problem('report-audit-unavailable', { side_effect_status: failure.sideEffect })

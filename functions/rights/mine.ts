@@ -4,7 +4,7 @@ import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/d
 import { json, problem } from '../../runtime/reply.ts'
 import { toRightsRecord } from './rights-record.ts'
 
-/** What I may do, and why, also where I am asking with a token of mine. */
+/** What the signed-in user may do, and by which group; the same where the request comes with a token of the user. */
 export default defineHttp({
   route: 'GET /api/me/rights',
   summary: 'Say what the signed-in user may do, by which group, and what the tokens may.',

@@ -53,7 +53,7 @@ export default defineHttp({
   },
 })
 
-/** What there is to press, and where that leads. */
+/** The action that a page can offer: its address and label, and what is in its way. */
 function actionOf(
   workloadId: string,
   hash: string,

@@ -4,7 +4,7 @@ import type { PrepareOutcome } from '../../lib/changes/prepare-rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
-/** A refusal of the rollback family: it also says whether trying again makes sense. */
+/** The reply to a rollback that was refused; it also says whether trying again makes sense. */
 export function refuseRollback(outcome: Exclude<RollbackOutcome | PrepareOutcome, { ok: true }>): Reply {
   switch (outcome.code) {
     case 'audit-unavailable':

@@ -8,7 +8,7 @@ import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
 
-/** How a rollback stands. No YAML, and no agent's words. */
+/** The status of a rollback. It holds no YAML and no text of an agent. */
 export default defineHttp({
   route: 'GET /api/workloads/:id/rollback/status',
   summary: 'How a rollback stands.',

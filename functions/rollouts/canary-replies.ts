@@ -3,7 +3,7 @@ import type { CanaryValidation } from '../../lib/wire/rollouts.ts'
 import { type ProblemCode, sentenceOf, wireCodeOf } from '../../runtime/problems.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
-/** What a judgement refuses a canary for, as functions declare it. */
+/** Codes that a judged canary can be refused with. */
 export const CANARY_ERRORS = [
   'canary-empty',
   'canary-too-broad',

@@ -1,5 +1,8 @@
 import { CanaryRequest } from '../../lib/wire/rollouts.ts'
 import { jsonBody } from '../../runtime/define.ts'
 
-/** A config with who is to run it first, and for its push what is said and confirmed. */
+/**
+ * The body of both canary endpoints: a config, the selection of instances that run it first, and the comment and
+ * confirmation for its push.
+ */
 export const canaryBody = jsonBody(CanaryRequest, { invalidText: 'invalid json body', isStrict: false })

@@ -6,7 +6,7 @@ import { workloadParams } from '../workloads/workload-path.ts'
 import { refuseToJudge, toCanaryValidation } from './canary-replies.ts'
 import { canaryBody } from './canary-request.ts'
 
-/** Say whom a canary would reach, in which stages, and what is in its way. Nothing is stored. */
+/** Say which instances a canary would reach, in which stages, and what is in its way. Nothing is stored. */
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/canary/validate',
   summary: 'Check a config and a selection of instances for a canary.',

@@ -78,7 +78,7 @@ export async function replyToOutcome(
   if (!outcome.ok && outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   const record = await readRollout(ctx, params, texts)
   if (outcome.ok) return record === null ? problem('rollout-not-found') : json(record, status)
-  // One that has ended is known, but no longer assigned: that is not the same as one that never was.
+  // A rollout that has ended is stored, but not assigned any more: it is told apart from one that never was.
   const isOver = outcome.code === 'rollout-not-found' && record !== null
   return problem(isOver ? 'rollout-ended' : outcome.code, record === null ? {} : { status: record.status })
 }

@@ -10,7 +10,7 @@ export function toServiceAccountRecord(account: ServiceAccount): ServiceAccountR
   return { id, name, ...(owner ? { owner } : {}), groups, created_at: createdAt.toISOString() }
 }
 
-/** The reply to an administration that did not happen. */
+/** The reply to a change of a service account that was refused. */
 export function refuseServiceAccount(outcome: ServiceAccountOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   return problem(outcome.code, 'details' in outcome ? outcome.details : {})

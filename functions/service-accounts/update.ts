@@ -5,7 +5,7 @@ import { json } from '../../runtime/reply.ts'
 import { TokenId } from '../tokens/token-record.ts'
 import { refuseServiceAccount, toServiceAccountRecord } from './service-account-record.ts'
 
-/** Name another owner, other groups, or both. */
+/** Change the person who answers for a service account, its groups, or both. */
 export default defineHttp({
   route: 'PATCH /api/service-accounts/:id',
   summary: "Change a service account's owner or groups.",

@@ -40,7 +40,7 @@ export default defineHttp({
     })
     if (!stored.ok) return auditUnavailable(stored)
     await recommendedVersion.load(ctx.db)
-    // Who is outdated is part of every workload as browsers see it.
+    // Whether it is outdated is a part of each workload that browsers show, so all are shown anew.
     for await (const piece of inTurns(ctx.fleet.state.workloads.values(), CHUNK))
       for (const { id } of piece) ctx.counters.shownAnew(id)
     return json(toRecommendedVersion(recommendedVersion))

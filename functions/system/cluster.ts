@@ -3,7 +3,7 @@ import { Cluster } from '../../lib/wire/system.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
-/** The processes that serve this fleet, as the one that decides knows them. */
+/** The processes that serve this fleet, as the owner knows them. */
 export default defineHttp({
   route: 'GET /api/system/cluster',
   summary: 'The processes of this fleet, and which of them decides.',

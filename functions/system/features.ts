@@ -2,7 +2,7 @@ import { Features } from '../../lib/wire/capabilities.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
 
-/** The capability document in its older form: a boolean a capability. */
+/** The capability document in its older form: a boolean for each capability. */
 export default defineHttp({
   route: 'GET /api/features',
   summary: 'The features as booleans; the capability document is the canonical form.',

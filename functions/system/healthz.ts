@@ -1,7 +1,7 @@
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { text } from '../../runtime/reply.ts'
 
-/** The process lives. Never asks the database. */
+/** Whether the process is alive. Never asks the database. */
 export default defineHttp({
   route: 'GET /healthz',
   summary: 'Whether the process is alive.',

@@ -3,7 +3,7 @@ import { text } from '../../runtime/reply.ts'
 
 const PING_TIMEOUT_MS = 1_000
 
-/** The process is the active one and its database answers. Says nothing about why not. */
+/** Whether this process is the owner and its database answers. Never says why not. */
 export default defineHttp({
   route: 'GET /readyz',
   summary: 'Whether the service can do its work.',

@@ -17,7 +17,7 @@ export default defineHttp({
   replies: [{ status: 201, description: 'The new token.', json: ApiTokenCreated }],
   errors: [...TOKEN_ERRORS, 'not-found', 'service-account-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    // Nobody makes a token in the name of another person.
+    // Only for service accounts: nobody makes a token in the name of another person.
     if (!(await findServiceAccount(ctx.db, params.id))) return problem('service-account-not-found')
     return answerToken(await ctx.identity.apiTokens.create(actor, params.id, readTokenRequest(body)))
   },

@@ -2,7 +2,7 @@ import { ApiTokenCreated, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { answerToken, readTokenRequest, TOKEN_ERRORS } from './token-record.ts'
 
-/** Make a token that acts in my name. */
+/** Make an API token that acts in the name of the signed-in user. */
 export default defineHttp({
   route: 'POST /api/tokens',
   summary: 'Create an API token for myself; the answer is the only place where it is told.',

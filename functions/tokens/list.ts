@@ -5,7 +5,7 @@ import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/d
 import { json } from '../../runtime/reply.ts'
 import { toTokenRecord } from './token-record.ts'
 
-/** My tokens, the oldest first; one that expired is listed for another 30 days. */
+/** The API tokens of the signed-in user, the oldest first; one that expired is listed for another 30 days. */
 export default defineHttp({
   route: 'GET /api/tokens',
   summary: 'List my API tokens.',

@@ -2,7 +2,7 @@ import { object } from 'superstruct'
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { answerRevocation, TokenId } from './token-record.ts'
 
-/** Take one of my tokens away. A token gives itself up with `POST /api/auth/logout`. */
+/** Revoke an API token of the signed-in user. A token gives itself up with `POST /api/auth/logout`. */
 export default defineHttp({
   route: 'DELETE /api/tokens/:id',
   summary: 'Revoke one of my API tokens; its sockets close at once.',

@@ -3,7 +3,7 @@ import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { noContent } from '../../runtime/reply.ts'
 import { refuseUser, UserId } from './user-record.ts'
 
-/** Remove a user; what it did stays in the history under its e-mail. */
+/** Remove a user; what the user did stays in the history under the e-mail. */
 export default defineHttp({
   route: 'DELETE /api/users/:id',
   summary: 'Remove a user and end all its sessions.',

@@ -29,7 +29,7 @@ export function toUserRecord({
   }
 }
 
-/** The reply to an administration that did not happen. */
+/** The reply to a change of a user that was refused. */
 export function refuseUser(outcome: UserOutcome & { ok: false }): Reply {
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   return problem(outcome.code, 'details' in outcome ? outcome.details : {})

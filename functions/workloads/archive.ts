@@ -3,7 +3,7 @@ import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from './workload-path.ts'
 
-/** Take a disconnected workload out of the default inventory; again changes nothing. */
+/** Take a disconnected workload out of the default inventory; archiving it again changes nothing. */
 export default defineHttp({
   route: 'POST /api/workloads/:id/archive',
   summary: 'Archive a disconnected workload.',

@@ -16,7 +16,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
 
-/** Older rollouts are not linked from the history. */
+/** Rollouts that the history links to; older ones are left out. */
 const ROLLOUTS_MAX = 500
 
 /** The history of a workload's configs, newest first, without their content. */
@@ -33,7 +33,7 @@ export default defineHttp({
   async handle({ params, query, target, actor }, ctx) {
     const workload = findWorkload(ctx, params.id)
     if (workload === null) return problem('workload-not-found')
-    // What waits to be written is part of the history as well.
+    // What agents have reported and is not written yet is a part of the history as well.
     const db = await ctx.db.upToDate()
     const { activeHash } = workload
     const [current, previous] =

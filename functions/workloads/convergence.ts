@@ -15,7 +15,10 @@ import { currentStateOf, targetsOf } from './push-targets-of.ts'
 import { findWorkload, revisionParams } from './workload-path.ts'
 
 const ORDER = 'push_targets.failed_first'
-/** When the first page was read, whether it had failed by then, and its uid. */
+/**
+ * The key of a cursor: when the first page was read, and of its last instance whether it had failed by then (0) and the
+ * uid.
+ */
 const KEY = ['number', 'number', 'string'] as const
 const PAGE_DEFAULT = 200
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/

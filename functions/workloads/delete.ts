@@ -3,7 +3,9 @@ import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from './workload-path.ts'
 
-/** Remove a workload with its history. Instances that live are asked for their state and register as new. */
+/**
+ * Remove a workload with its history. Live instances are asked for their full state, and register as a new workload.
+ */
 export default defineHttp({
   route: 'DELETE /api/workloads/:id',
   summary: 'Remove a workload for good.',

@@ -13,7 +13,7 @@ const ORDER = 'workload_events.occurred_at'
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 500
 
-/** As the contract has it: anything but 1 to 500 stands for 100. */
+/** Anything but 1 to 500 stands for 100: this endpoint refuses no limit. */
 function readEventLimit(text: string | undefined): number {
   const number = text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : 0
   return number >= 1 && number <= LIMIT_MAX ? number : LIMIT_DEFAULT
@@ -35,7 +35,7 @@ export default defineHttp({
     const after = query.cursor === undefined ? null : decodeCursor(ORDER, ['number', 'number'], query.cursor)
     if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
     const limit = readEventLimit(query.limit)
-    // Whoever sees a workload come sees its event as well.
+    // Events that wait to be written are written first: a browser that was told of a workload finds its event.
     const db = await ctx.db.upToDate()
     const rows = await listEvents(db, params.id, {
       since: query.since === undefined ? null : readTime(query.since),

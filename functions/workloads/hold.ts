@@ -6,7 +6,7 @@ import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts
 import { json, problem } from '../../runtime/reply.ts'
 import { workloadParams } from './workload-path.ts'
 
-/** Keep campaigns from a workload. It ends only when somebody releases it. */
+/** Hold a workload: campaigns leave it alone until somebody releases it. */
 export default defineHttp({
   route: 'POST /api/workloads/:id/hold',
   summary: 'Let campaigns leave a workload alone.',

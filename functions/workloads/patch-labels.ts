@@ -15,7 +15,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** Each one is a change with a record of its own, so there is an end to how many are made in one call. */
+/** Workloads that one call can label: each is a change with an audit record of its own. */
 const WORKLOADS_MAX = 500
 const CHUNK = 200
 
@@ -65,7 +65,7 @@ export default defineHttp({
       const outcome = await labelWorkload<LabelRefusal>(ctx, id, merge, actor)
       if (outcome.ok) changed++
       else if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
-      // One that went away meanwhile is none of those that are meant.
+      // A workload that was deleted meanwhile is passed over.
       else if (outcome.code !== 'workload-not-found')
         return problem(outcome.code, { ...outcome.details, changed_count: changed })
     }

@@ -4,7 +4,7 @@ import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from './workload-path.ts'
 
-/** Let campaigns have a workload again. Nothing is pushed by it. */
+/** Release a workload, so that campaigns may change it again. Nothing is pushed by it. */
 export default defineHttp({
   route: 'POST /api/workloads/:id/release',
   summary: 'End the hold of a workload.',

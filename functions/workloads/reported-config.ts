@@ -3,7 +3,7 @@ import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
 
-/** What a workload reports to run, which is what a first config of ours is compared with. */
+/** The config that a workload reports to run; the first config from muster is compared with it. */
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/reported',
   summary: 'The config that most live instances of a workload report to run, in normal form.',

@@ -5,7 +5,7 @@ import { streamObject } from '../../runtime/json-stream.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
 import { findWorkload, workloadParams } from './workload-path.ts'
 
-/** The instances of a workload with what they have in common and where they part. */
+/** The instances of a workload, with what they have in common and where they differ. */
 export default defineHttp({
   route: 'GET /api/workloads/:id/topology',
   summary: 'The live instances of a workload and a summary of them.',

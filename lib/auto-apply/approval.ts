@@ -6,8 +6,9 @@ import { listAutoApplyAuthors, type StoredAutoApply } from '../store/auto-apply.
 import type { Db } from '../store/db.ts'
 
 /**
- * Read how a request stands to the approval policy: to that of production where it reaches production, and at least that
- * of workloads that nobody labelled. Authors are whoever asked for it and whoever wrote the version.
+ * Read whether a request that a version applies by itself is approved by the policy as it is now. The rule is the
+ * strictest of what the policy asks for `other` and `unlabelled` workloads, and for `production` where the request
+ * reaches production. Authors are whoever made the request and whoever wrote the version.
  */
 export async function readAutoApplyStanding(
   tx: Db,

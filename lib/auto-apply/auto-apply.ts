@@ -21,13 +21,13 @@ export class AutoApply {
     return this.#engine.work(signal)
   }
 
-  /** Somebody has decided something: browsers hear of it, and it is looked at. */
+  /** Call this after an operator decided something: browsers are told, and the engine looks at it at once. */
   decided({ fleetConfigId }: Pick<StoredAutoApply, 'fleetConfigId'>): void {
     this.#engine.wake()
     void this.#tell(fleetConfigId)
   }
 
-  /** How it stands with a fleet config. */
+  /** What is in force for a fleet config, what is requested, and how many workloads are left out and why. */
   async state(fleetConfigId: string): Promise<AutoApplyState> {
     const open = await listOpenAutoApplies(this.parts.db, fleetConfigId)
     const inForce = open.find(({ status }) => status !== 'requested')

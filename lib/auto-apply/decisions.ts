@@ -19,6 +19,7 @@ import { findLapse } from './lapse.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { type PlanRefusal, planAutoApply, type WantedAutoApply } from './plan.ts'
 
+/** What came of a decision about a version that applies by itself. */
 export type AutoApplyOutcome =
   | { ok: true; autoApply: StoredAutoApply }
   | Refusal<
@@ -38,7 +39,7 @@ export type AutoApplyOutcome =
 
 type Refused = Exclude<AutoApplyOutcome, { ok: true }>
 
-/** What any decision can be refused for. */
+/** Codes that every decision can be refused with. */
 export const AUTO_APPLY_ERRORS = [
   'audit-unavailable',
   'auto-apply-not-found',
@@ -49,21 +50,21 @@ export const AUTO_APPLY_ERRORS = [
   'text-too-long',
 ] as const
 
-/** What a plan or a request can be refused for. */
+/** Codes that a plan or a request can be refused with. */
 export const AUTO_APPLY_PLAN_ERRORS = [
   'auto-apply-rolled-back',
   'fleet-config-not-found',
   'fleet-config-version-not-found',
 ] as const
 
-/** Who decides about which fleet config, and what he says to it. */
+/** A decision of an operator about a fleet config, with a comment. */
 export interface AutoApplyChoice {
   fleetConfigId: string
   actor: ApprovalActor
   comment: string
 }
 
-/** Ask that a version applies by itself: nothing does before it is approved. */
+/** Request that a version applies by itself; it does so once the request is approved. */
 export async function requestAutoApply(
   parts: AutoApplyParts,
   config: StoredFleetConfig,
@@ -103,7 +104,10 @@ export async function requestAutoApply(
   })
 }
 
-/** Approve what was asked for and looked at. With enough approvals it counts at once, in the place of what counted before. */
+/**
+ * Approve the request whose plan has `planHash`. With enough approvals the version is in force at once, in place of the
+ * one before.
+ */
 export async function approveAutoApply(
   parts: AutoApplyParts,
   choice: AutoApplyChoice & { planHash: string },
@@ -132,7 +136,9 @@ export async function approveAutoApply(
   })
 }
 
-/** Put what is approved in force, with the selector and the priority that were approved with it. */
+/**
+ * Put an approved request in force, and give the fleet config the selector and the priority that were approved with it.
+ */
 async function activate(
   tx: ActTransaction,
   config: StoredFleetConfig,
@@ -141,7 +147,8 @@ async function activate(
   now: Date,
 ): Promise<StoredAutoApply | Refused | null> {
   const { id, approvals, selector, priority } = approved
-  // A roll-back of the version ends what it finds; one that was decided before the request is found here.
+  // Rolling a version back ends what is stored then. Here a roll-back is found that was decided before the request was
+  // stored.
   if (await wasVersionRolledBack(tx, config.id, approved.versionHash)) return refuse('auto-apply-rolled-back')
   for (const former of await lockOpenAutoApplies(tx, config.id))
     if (former.id !== id)
@@ -158,7 +165,7 @@ async function activate(
   return moveAutoApply(tx, id, ['requested'], move, now)
 }
 
-/** End a request that is not approved. Whoever rejects one says why. */
+/** Reject or withdraw a request; rejecting one needs a comment. */
 export async function closeAutoApplyRequest(
   parts: AutoApplyParts,
   choice: AutoApplyChoice & { status: 'rejected' | 'withdrawn' },
@@ -174,7 +181,7 @@ export async function closeAutoApplyRequest(
   })
 }
 
-/** Apply nothing more by itself until somebody continues. */
+/** Pause a version that applies by itself, until somebody continues it. */
 export async function pauseAutoApply(
   parts: AutoApplyParts,
   choice: AutoApplyChoice,
@@ -184,7 +191,10 @@ export async function pauseAutoApply(
   )
 }
 
-/** Go on after a pause, or after it stopped by itself: then somebody says why it may. */
+/**
+ * Continue a version that was paused, or that stopped by itself (`held`): that needs a comment, and failures are
+ * counted anew.
+ */
 export async function continueAutoApply(
   parts: AutoApplyParts,
   choice: AutoApplyChoice,
@@ -199,7 +209,7 @@ export async function continueAutoApply(
   })
 }
 
-/** Let nothing apply by itself any more. What was pushed stays. */
+/** End a version that applies by itself. Workloads keep what was pushed to them. */
 export async function turnOffAutoApply(
   parts: AutoApplyParts,
   choice: AutoApplyChoice,
@@ -217,7 +227,7 @@ export async function turnOffAutoApply(
   })
 }
 
-/** Run one decision under the lock of what it is about, with its entry in the audit trail. */
+/** Run one decision with the fleet config and its rows locked, with its record in the audit trail. */
 async function decide(
   parts: AutoApplyParts,
   { fleetConfigId, actor, comment }: AutoApplyChoice,
@@ -228,7 +238,7 @@ async function decide(
   const unfit = refuseTexts({ comment })
   if (unfit !== null) return unfit
   return parts.db.change('auto-apply.decide', actor, async (tx): Promise<AutoApplyOutcome> => {
-    // The fleet config first, as everybody does who locks both.
+    // The fleet config is locked first, as everywhere that both are locked.
     if ((await lockFleetConfig(tx, fleetConfigId)) === null) return refuse('fleet-config-not-found')
     const isAboutRequest = from.includes('requested')
     const open = await lockOpenAutoApplies(tx, fleetConfigId)

@@ -13,26 +13,26 @@ import { pushToSome } from './push.ts'
 import { type AutoApplyRun, loadRun } from './run.ts'
 import { settlePushes } from './settle.ts'
 
-/** Pushes within a second, of all fleet configs together. */
+/** Pushes in a second, of all fleet configs together, at most. */
 export const PUSHES_A_SECOND = 50
-/** Where nothing applies by itself this is how long it may take until that is found to have changed elsewhere. */
+/** How often the database is asked what is in force, while nothing is. */
 const QUIET_LOOK_MS = 5_000
-/** How often all that are under a fleet config are looked at. */
+/** How often all workloads under a fleet config are looked at. */
 const LOOK_MS = 15_000
 const LAPSE_LOOK_MS = 5_000
-/** How soon a newcomer is looked at again that could not be pushed to. */
+/** How long a newcomer that was tried waits until it is tried again. */
 const RETRY_MS = 2_000
 const HOUR_MS = 3_600_000
-/** Requests that nobody decides. */
+/** How long a request waits for a decision before it expires. */
 const WAITING_MS = 14 * 24 * HOUR_MS
 
-/** Applies approved versions to newcomers, and to those on older versions. */
+/** Applies approved versions to newcomers, and to workloads on older versions. */
 export class AutoApplyEngine {
   readonly #parts: AutoApplyParts
   readonly #runs = new Map<string, AutoApplyRun>()
-  /** Told of every fleet config of which something has changed. */
+  /** Called with what is in force, or expired, when something of it has changed. */
   readonly #changed: (autoApply: StoredAutoApply) => void
-  /** When something was pushed within the last second; monotonic. */
+  /** The times of the pushes of the last second, one for each; monotonic. */
   #pushedMs: number[] = []
   #nextReadMs = 0
   #nextSweepMs = 0
@@ -42,13 +42,13 @@ export class AutoApplyEngine {
     this.#changed = changed
   }
 
-  /** Look at once: somebody decided something. */
+  /** Look at everything at the next call of `work`: an operator decided something. */
   wake(): void {
     this.#nextReadMs = 0
     for (const run of this.#runs.values()) run.nextLookMs = 0
   }
 
-  /** What is known of one that is in force; null before it was looked at. */
+  /** What is known of a version in force; null before it was first looked at. */
   run(autoApplyId: string): Pick<AutoApplyRun, 'leftOut' | 'lookedAt' | 'underCount'> | null {
     return this.#runs.get(autoApplyId) ?? null
   }
@@ -67,7 +67,7 @@ export class AutoApplyEngine {
     }
   }
 
-  /** One that breaks keeps no other from going on. */
+  /** Do one step of a version in force. An error is logged, and keeps no other from going on. */
   async #stepSafely(autoApply: StoredAutoApply): Promise<void> {
     try {
       await this.#step(autoApply)
@@ -97,7 +97,7 @@ export class AutoApplyEngine {
     const known = this.#runs.get(id)
     if (known !== undefined && !known.isStale) return known
     const run = await loadRun(this.#parts, id)
-    // Failures are held to it before the first look.
+    // The limit of failures depends on this count, and failures are judged before the first look.
     const underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
     run.underCount = underCount
     if (known !== undefined) Object.assign(run, { leftOut: known.leftOut, lookedAt: known.lookedAt })
@@ -105,7 +105,7 @@ export class AutoApplyEngine {
     return run
   }
 
-  /** Those that have just come, then those that wait, as many as may be pushed to now. */
+  /** Push to newcomers first, then to the queue: to as many as may be pushed to now. */
   async #pushNext(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<void> {
     const room = this.#room()
     if (room === 0) return
@@ -146,7 +146,7 @@ export class AutoApplyEngine {
     return found
   }
 
-  /** Stop it until somebody says that it may go on. */
+  /** Stop a version from applying by itself, until an operator continues it. */
   async #hold(autoApply: StoredAutoApply, hold: AutoApplyHold): Promise<void> {
     const { db, clock } = this.#parts
     await db.change('auto-apply.move', null, async (tx) => {
@@ -162,7 +162,7 @@ export class AutoApplyEngine {
     this.#changed(autoApply)
   }
 
-  /** End what nobody decides, once an hour. */
+  /** Expire requests that nobody decided, once an hour. */
   async #sweep(): Promise<void> {
     const { clock, db } = this.#parts
     if (clock.monotonicMs() < this.#nextSweepMs) return

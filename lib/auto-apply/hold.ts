@@ -7,9 +7,12 @@ import {
 import type { Db } from '../store/db.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
 
-/** So many that fail one after the other stop it. */
+/** So many pushes that fail one after the other stop a version from applying by itself. */
 export const FAILED_IN_A_ROW = 3
-/** More than so many that fail within an hour stop it, or more than one in twenty. */
+/**
+ * It stops, too, when more pushes fail within an hour than this, or than one in twenty of the workloads under the fleet
+ * config where that is more.
+ */
 const FAILED_IN_AN_HOUR = 10
 const HOUR_MS = 3_600_000
 const NAMED_MAX = 20
@@ -17,7 +20,10 @@ const NAMED_MAX = 20
 const hasFailed = ({ state }: Pick<StoredAutoApplyTarget, 'state'>): boolean =>
   state === 'failed' || state === 'no_answer'
 
-/** Why what failed stops it; null when it may go on. What failed before somebody continued does not count. */
+/**
+ * Why failures stop a version from applying by itself; null when it may go on. Pushes that were started before somebody
+ * last continued it do not count.
+ */
 export async function findFailureHold(
   db: Db,
   autoApply: StoredAutoApply,

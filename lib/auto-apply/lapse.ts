@@ -3,7 +3,10 @@ import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import type { AutoApplyParts } from './parts.ts'
 
-/** What the approval stands on and does not hold any more; null while it does. */
+/**
+ * Find why the approval does not hold any more: the config policy changed, or an approver may not approve now. Null
+ * while it holds.
+ */
 export async function findLapse(
   { config, mayApprove }: Pick<AutoApplyParts, 'config' | 'mayApprove'>,
   { policyHash, approvals }: StoredAutoApply,

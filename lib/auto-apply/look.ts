@@ -11,7 +11,7 @@ import type { AutoApplyRun, LeftOut } from './run.ts'
 export const YOUNG_MS = 60_000
 const CHUNK = 500
 
-/** What is to be applied, and for whom. */
+/** The version that is in force, as it is asked whom it reaches. */
 export async function readWanted(
   { db }: Pick<AutoApplyParts, 'db'>,
   { id, number, fleetConfigId, activeSince }: StoredAutoApply,
@@ -22,7 +22,10 @@ export async function readWanted(
   }
 }
 
-/** Work out whom the version reaches of all that are under its fleet config, and why it leaves out the others. */
+/**
+ * Work out which workloads under the fleet config the version reaches, and why it leaves out the others; fills the
+ * queue of the run.
+ */
 export async function lookAtAll(
   parts: AutoApplyParts,
   autoApply: StoredAutoApply,
@@ -40,7 +43,7 @@ export async function lookAtAll(
         if (!hasCapableInstance(workload)) leftOut.set(workload.id, { reason: 'offline' })
         else {
           queue.push(workload.id)
-          // What kept it out is true until it has had its turn again.
+          // The former reason stays until the workload has had its turn again.
           const before = run.leftOut.get(workload.id)
           if (before !== undefined) leftOut.set(workload.id, before)
         }
@@ -56,7 +59,10 @@ export async function lookAtAll(
 
 const isYoung = (firstSeenAt: Date, now: Date): boolean => now.getTime() - firstSeenAt.getTime() < YOUNG_MS
 
-/** Workloads that have just come and are to be looked at, those that came first at first. */
+/**
+ * Workloads under the fleet config that have just come and may be tried now, in the order in which the fleet holds
+ * them.
+ */
 export async function listYoung(
   { fleet, fleetConfigs, clock }: AutoApplyParts,
   { fleetConfigId, activeSince }: StoredAutoApply,

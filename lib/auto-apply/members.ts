@@ -3,10 +3,10 @@ import { type BroughtVersion, listArrivals, listBroughtVersions } from '../store
 import type { AutoApplyParts } from './parts.ts'
 import { decideReach, type Reach, type WantedVersion } from './reach.ts'
 
-/** Workloads of one statement. */
+/** Workloads that one statement asks for. */
 const CHUNK = 500
 
-/** Whom a version reaches by itself among workloads under its fleet config, some at a time. */
+/** Decide for workloads under a fleet config whether a version reaches them by itself, a few hundred at a time. */
 export async function* decideMembers(
   { db }: Pick<AutoApplyParts, 'db'>,
   fleetConfigId: string,

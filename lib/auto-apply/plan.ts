@@ -15,13 +15,14 @@ import type { Selector } from '../wire/selectors.ts'
 import { decideMembers } from './members.ts'
 import type { AutoApplyParts } from './parts.ts'
 
-/** A version, and for whom. */
+/** A version that is to apply by itself, with the selector and the priority that its fleet config is to have. */
 export interface WantedAutoApply {
   number: number
   selector: Selector
   priority: number
 }
 
+/** A plan, its hash, and the hash of the config policy that it was made under. */
 export interface PlannedChange {
   ok: true
   plan: AutoApplyPlan
@@ -29,12 +30,13 @@ export interface PlannedChange {
   policyHash: string
 }
 
+/** Why nothing can be planned. */
 export type PlanRefusal = Refusal<'fleet-config-version-not-found' | 'auto-apply-rolled-back'>
 
 const CHUNK = 200
 const NAMES_MAX = 50
 
-/** Say whom a version would reach by itself, as the fleet is now. */
+/** Say which workloads a version would reach by itself, as the fleet is now. */
 export async function planAutoApply(
   parts: AutoApplyParts,
   config: StoredFleetConfig,
@@ -69,7 +71,10 @@ export async function planAutoApply(
   return { ok: true, plan, planHash: hashOf(config.id, plan, policyHash), policyHash }
 }
 
-/** What whoever approves it approves: the rule by which it goes on, for the fleet is another one tomorrow. */
+/**
+ * Hash what an approval covers: the version and the rule by which workloads get it. The workloads of today are left
+ * out, for tomorrow there are others.
+ */
 const hashOf = (fleetConfigId: string, plan: AutoApplyPlan, policyHash: string): string =>
   configHash(
     JSON.stringify([
@@ -78,7 +83,10 @@ const hashOf = (fleetConfigId: string, plan: AutoApplyPlan, policyHash: string):
     ]),
   )
 
-/** Who would be under the fleet config, and how many come to it and leave it. */
+/**
+ * The workloads that would be under the fleet config with this selector and priority, and how many would come to it and
+ * leave it.
+ */
 async function listMembersThen(
   { fleet, fleetConfigs }: AutoApplyParts,
   config: StoredFleetConfig,
@@ -124,8 +132,8 @@ async function decideAll(
 }
 
 /**
- * The ids of those among some workloads that are of production: by their labels now, or by those that they had until one
- * person changed them and that nobody else has let go of.
+ * The ids of those of some workloads that count as production: by their labels now, or by the labels that they had
+ * until one person changed them, while that change waits for a second person.
  */
 export async function listProduction(
   { db, clock }: Pick<AutoApplyParts, 'db' | 'clock'>,
@@ -144,7 +152,7 @@ export async function listProduction(
   return new Set(found.map(({ id }) => id))
 }
 
-/** Whether a selector asks for a label that means production: whoever comes by it is of production. */
+/** Whether a selector asks for a trusted label that means production: then whatever it selects later is production. */
 const namesProductionIn = ({ match_labels = {}, match_expressions = [] }: Selector): boolean =>
   [
     ...Object.entries(match_labels).map(([key, value]) => ({ key, values: [value] })),

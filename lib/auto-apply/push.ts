@@ -9,7 +9,7 @@ import { listProduction } from './plan.ts'
 import type { AutoApplyRun, LeftOut } from './run.ts'
 import { autoApplyStarter, type ReachedTarget } from './starter.ts'
 
-/** Push the version to those of some workloads that it reaches; how many it was pushed to. */
+/** Push the version to those of some workloads that it reaches; answers to how many. */
 export async function pushToSome(
   parts: AutoApplyParts,
   autoApply: StoredAutoApply,
@@ -20,7 +20,7 @@ export async function pushToSome(
   const judge = new CampaignJudge(parts, {
     change: {
       ...{ kind: 'version', fleet_config_id: autoApply.fleetConfigId, number: autoApply.number },
-      // A newcomer has no config of ours; this is what was approved.
+      // A newcomer runs no config that muster pushed; to take it over is what was approved.
       takeover: true,
     },
     ...{ scope: {}, rules: { retryQuarantined: false }, isByItself: true },
@@ -47,7 +47,10 @@ export async function pushToSome(
   return start(parts, autoApply, run, targets, judge)
 }
 
-/** Those that are under the fleet config, by their labels and by what is written down of it. */
+/**
+ * Those of some workloads that are under the fleet config, both by their labels and by the stored membership, which is
+ * stored here where it is missing.
+ */
 async function membersAmong(
   { fleet, fleetConfigs }: AutoApplyParts,
   fleetConfigId: string,
@@ -55,13 +58,13 @@ async function membersAmong(
 ): Promise<Workload[]> {
   const found = workloadIds.flatMap((id) => fleet.workload(id) ?? [])
   const under = found.filter((workload) => fleetConfigs.membershipOf(workload).configId === fleetConfigId)
-  // Where it came from is known once it is written down that it is here.
+  // Only storing the membership notes that a workload came from another fleet config.
   const unwritten = under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) !== fleetConfigId)
   if (unwritten.length > 0) await fleetConfigs.settleThese(unwritten)
   return under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) === fleetConfigId)
 }
 
-/** Null where nobody had time to look. */
+/** Judge a workload; null while the config workers are busy. */
 async function judgeNow(judge: CampaignJudge, workload: Workload): Promise<Judgement | null> {
   try {
     return await judge.judge(workload)
@@ -90,7 +93,8 @@ const toTarget = (
   isNewcomer: boolean,
 ): ReachedTarget => ({
   ...{ workloadId: id, workloadName: displayName, isNewcomer, baseHash, resultHash: result!.hash },
-  // Nothing that is of production goes where that was not approved, also when it is only found under the lock.
+  // False where production was not approved: a workload that is found to be production once it is locked is then
+  // refused.
   isProduction: reachesProduction && isProduction,
   state: 'waiting',
 })

@@ -1,13 +1,13 @@
 import type { BroughtVersion } from '../store/fleet-config-history.ts'
 import type { AutoApplyReason } from '../wire/auto-apply.ts'
 
-/** What decides whether a version reaches a workload by itself that is under its fleet config. */
+/** What decides whether a version reaches, by itself, a workload under its fleet config. */
 export interface ReachFacts {
   activeHash: string | null
   firstSeenAt: Date
-  /** When it came from another fleet config; null when it never did. */
+  /** When the workload came from another fleet config; null when it never did. */
   cameAt: Date | null
-  /** What was done with it of this fleet config, the newest first. */
+  /** What campaigns and versions of this fleet config did with the workload, the newest first. */
   brought: readonly BroughtVersion[]
 }
 
@@ -16,11 +16,12 @@ export interface WantedVersion {
   /** Null before it was approved. */
   autoApplyId: string | null
   number: number
-  /** Newcomers are those first seen since. */
+  /** Newcomers are workloads that were first seen at this time or later. */
   since: Date
   hasOpenCampaign: boolean
 }
 
+/** Whether a version reaches a workload, runs there already (`current`), or leaves it out. */
 export type Reach =
   | { kind: 'reached'; isNewcomer: boolean }
   | { kind: 'current' }
@@ -31,7 +32,7 @@ const leave = (reason: AutoApplyReason): Reach => ({ kind: 'left_out', reason })
 /** Whether a version reaches a workload by itself, and why it does not. */
 export function decideReach(facts: ReachFacts, wanted: WantedVersion): Reach {
   const { activeHash, cameAt, brought } = facts
-  // What was brought before it went elsewhere says nothing of what it is here.
+  // What was done before the workload went to another fleet config and came back does not count.
   const here = brought.filter(({ at }) => cameAt === null || at > cameAt)
   const running = here.filter(({ isPushed, resultHash }) => isPushed && resultHash === activeHash)
   const number = Math.max(0, ...running.map((one) => one.number))
@@ -47,14 +48,14 @@ export function decideReach(facts: ReachFacts, wanted: WantedVersion): Reach {
   return wanted.hasOpenCampaign ? leave('campaign_open') : { kind: 'reached', isNewcomer: false }
 }
 
-/** What was done before that keeps a version from applying by itself. */
+/** What was done with the workload before that keeps the version from it; null when nothing does. */
 function findBar(brought: readonly BroughtVersion[], wanted: WantedVersion): AutoApplyReason | null {
   if (brought.some(({ autoApplyId }) => autoApplyId !== null && autoApplyId === wanted.autoApplyId))
     return 'pushed_before'
   const [last] = brought
   const bar = last === undefined ? null : barOf(last)
   if (bar !== null) return bar
-  // It ran this version, or a newer one, and somebody took it back.
+  // This version, or a newer one, was pushed to it and is not what it runs: somebody took it back.
   return brought.some(({ isPushed, number }) => isPushed && number >= wanted.number) ? 'moved_on' : null
 }
 

@@ -9,27 +9,30 @@ export interface LeftOut {
   variable?: string
 }
 
-/** What a process keeps of a version that applies by itself; all of it can be found again. */
+/** What this process keeps in memory of a version that applies by itself; all of it can be found again. */
 export interface AutoApplyRun {
   /** Pushes that have not ended, by workload. */
   inFlight: Map<string, { pushId: string; startedMs: number }>
-  /** By workload, as of the last look. */
+  /** Why workloads are left out, by workload, as of the last look and of their last turn. */
   leftOut: Map<string, LeftOut>
   /** Workloads that it reaches and that have not had their turn. */
   queue: string[]
   /** When a newcomer is looked at again; monotonic. */
   nextTryMs: Map<string, number>
+  /** Workloads under the fleet config at the last look. */
   underCount: number
   lookedAt: Date | null
   nextLookMs: number
   nextLapseLookMs: number
-  /** Whether something ended since failures were counted. */
+  /** Whether a push ended since failures were last counted. */
   hasNews: boolean
-  /** Whether a commit was in doubt, so that what the database knows is to be read again. */
+  /**
+   * Whether this may differ from the database, after an error or a commit of unknown outcome, and is to be read again.
+   */
   isStale: boolean
 }
 
-/** Read what is under way. */
+/** Read the run of a version in force: its pushes that have not ended. The rest is found by looking. */
 export async function loadRun({ db, clock }: AutoApplyParts, autoApplyId: string): Promise<AutoApplyRun> {
   const nowMs = clock.monotonicMs()
   const open = await listStartedAutoApplyTargets(db, autoApplyId)

@@ -6,7 +6,7 @@ import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
 import type { AutoApplyParts } from './parts.ts'
 import type { AutoApplyRun } from './run.ts'
 
-/** Note what became of what was pushed; whether anything has. */
+/** Note how pushes ended; answers whether any has. */
 export async function settlePushes(
   parts: AutoApplyParts,
   { id }: StoredAutoApply,

@@ -10,7 +10,9 @@ export interface ReachedTarget extends StartTarget {
   isNewcomer: boolean
 }
 
-/** A version that applies by itself as it starts its targets: in the name of whoever asked for it. */
+/**
+ * The starter of the workloads that a version reaches by itself; pushes are made in the name of whoever requested it.
+ */
 export function autoApplyStarter(
   { clock }: Pick<CampaignParts, 'clock'>,
   autoApply: StoredAutoApply,

@@ -21,10 +21,11 @@ export interface CampaignStanding {
 }
 
 /**
- * Read how a campaign stands to the approval policy. It takes its strictest class: production where the plan reaches it,
- * or what was production until its labels were changed, and at least that of workloads that nobody labelled, which any
- * plan may reach. Authors are whoever wrote,
- * changed or requested it, and whoever requested the same text elsewhere or wrote it as a version.
+ * Read whether a campaign is approved by the approval policy as it is now. One rule holds for the whole campaign: the
+ * strictest of what the policy asks for `other` and `unlabelled` workloads, and for `production` where the plan changes
+ * a production workload, or one that was production until its labels were changed (`keepsProduction`). Authors are all
+ * who wrote, changed or requested the campaign, requested the same text elsewhere, or wrote it as a version.
+ * `alsoAsking` are users who have not approved and want to.
  */
 export async function readCampaignStanding(
   tx: Db,
@@ -43,7 +44,10 @@ export async function readCampaignStanding(
   return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking }, now)
 }
 
-/** How a plan stands to a rule: whose approvals count, given who wrote it. */
+/**
+ * Judge the approvals of a plan by a rule: whose count, given who wrote it. Campaigns and versions that apply by
+ * themselves share this.
+ */
 export async function standingOf(
   tx: Db,
   plan: {
@@ -79,7 +83,10 @@ export async function standingOf(
   return { asked, judgement: judgeApprovals(asked) }
 }
 
-/** Who wrote what is carried, or asked for it elsewhere; of a patch that is whoever wrote the campaign. */
+/**
+ * The authors of the text or version that a campaign carries, by its hash. A patch has no text of its own: only the
+ * campaign's authors count.
+ */
 async function authorsOfText(tx: Db, { change }: StoredCampaign): Promise<string[]> {
   if (change.kind === 'patch') return []
   const hash =

@@ -6,7 +6,7 @@ import { toCampaignRecord } from './record.ts'
 import { countRun } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
-/** The campaigns of a process: its plans under way, and what carries them out. */
+/** The campaigns of this process: the planner that makes their plans, and the runner that carries them out. */
 export class Campaigns {
   readonly planner: CampaignPlanner
   readonly #runner: CampaignRunner
@@ -24,7 +24,10 @@ export class Campaigns {
     return this.#runner.work(signal)
   }
 
-  /** Somebody has decided something about a campaign: browsers hear of it, and it is looked at. */
+  /**
+   * Call this after an operator decided something about a campaign: browsers are told, and the runner looks at it at
+   * once.
+   */
   decided({ id }: StoredCampaign): void {
     this.#runner.wake()
     void this.#tell(id)

@@ -27,7 +27,7 @@ import type { CampaignDraft } from './read-campaign.ts'
 export type CampaignOutcome =
   | { ok: true; campaign: StoredCampaign }
   | { ok: false; code: 'campaign-not-found' | 'campaign-changes-nothing' | 'campaign-plan-changed' }
-  /** It is in a status in which this cannot be decided. */
+  /** The campaign is in `status`, in which this cannot be decided. */
   | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
   | { ok: false; code: 'campaign-too-old' }
   | { ok: false; code: 'production-confirmation-required' }
@@ -37,7 +37,7 @@ export type CampaignOutcome =
 
 type CampaignRefusal = Exclude<CampaignOutcome, { ok: true }>
 
-/** What a decision about a campaign can be refused for. */
+/** Codes that every decision about a campaign can be refused with. */
 export const DECISION_ERRORS = [
   'audit-unavailable',
   'campaign-not-found',
@@ -48,7 +48,7 @@ export const DECISION_ERRORS = [
   'text-too-long',
 ] as const
 
-/** Who decides, and what he says to it. */
+/** A decision of an operator about the campaign of this id, with a comment. */
 export interface Decision {
   id: string
   actor: ApprovalActor
@@ -56,10 +56,10 @@ export interface Decision {
 }
 
 const DAY_MS = 86_400_000
-/** How long what a campaign brought can be taken back with one act. */
+/** For how many days after its start a campaign can be rolled back as a whole. */
 const ROLL_BACK_DAYS = 30
 
-/** Write down a new campaign. */
+/** Store a new campaign as a draft. */
 export async function createCampaign(
   parts: CampaignParts,
   draft: CampaignDraft,
@@ -97,7 +97,7 @@ export async function createCampaign(
   })
 }
 
-/** Replace what a campaign asks for, as long as nobody was asked to approve it. */
+/** Replace what a campaign asks for, while it is a draft or planned; its plan is dropped. */
 export async function changeCampaign(
   parts: CampaignParts,
   id: string,
@@ -112,7 +112,7 @@ export async function changeCampaign(
 
 const EDITABLE: readonly CampaignStatus[] = ['draft', 'planned']
 
-/** Ask for a plan to be approved: from here on neither it nor what it was made of changes. */
+/** Ask for the plan with `planHash` to be approved. From then on neither the plan nor the campaign can be changed. */
 export async function requestCampaign(
   parts: CampaignParts,
   decision: Decision & { planHash: string; prodConfirmation: boolean },
@@ -137,7 +137,7 @@ export async function requestCampaign(
   })
 }
 
-/** Approve the plan that was looked at, and nothing else. */
+/** Approve the plan with `planHash`; refused when the campaign has another plan by now. */
 export async function approveCampaign(
   parts: CampaignParts,
   decision: Decision & { planHash: string },
@@ -147,7 +147,7 @@ export async function approveCampaign(
   const found = await findCampaign(parts.db, decision.id)
   if (found !== null && found.status === 'requested' && found.planHash !== decision.planHash)
     return { ok: false, code: 'campaign-plan-changed' }
-  // One that was approved may lack somebody since: an approval got too old, or its approver lost the right.
+  // An approved campaign may have lost an approval since: it got too old, or its approver lost the right.
   return decide(parts, decision, 'campaign.approve', ['requested', 'approved'], async (tx, before) => {
     const at = parts.clock.now()
     const { asked, judgement } = await readCampaignStanding(tx, before, at, [actor.userId])
@@ -168,7 +168,7 @@ export async function approveCampaign(
   })
 }
 
-/** End a campaign that has not begun. Whoever rejects one says why. */
+/** Reject or withdraw a campaign that was not started; rejecting one needs a comment. */
 export async function closeCampaign(
   parts: CampaignParts,
   decision: Decision & { status: 'rejected' | 'withdrawn' },
@@ -196,14 +196,14 @@ export async function startCampaign(parts: CampaignParts, decision: Decision): P
   })
 }
 
-/** Start nothing more until somebody continues. */
+/** Pause a campaign: no further target is started until somebody continues it. */
 export async function pauseCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   return decide(parts, decision, 'campaign.pause', ['running'], (tx, before) =>
     moveCampaign(tx, before.id, ['running'], { status: 'paused' }, parts.clock.now()),
   )
 }
 
-/** Go on after a pause or a halt. What was raised by comment counts from now on. */
+/** Continue a paused or halted campaign. `limits` raises its limits from now on, and needs a comment. */
 export async function continueCampaign(
   parts: CampaignParts,
   decision: Decision & { limits: CampaignLimits },
@@ -218,11 +218,11 @@ export async function continueCampaign(
   })
 }
 
-/** Stop for good. What is done stays. */
+/** Abort a campaign. Workloads that were changed keep their new config; targets that wait are cancelled. */
 export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> =>
   end(parts, decision, 'campaign.abort', ['running', 'paused', 'halted'], 'aborted')
 
-/** Take back what the campaign brought, wherever it still runs. */
+/** Roll a campaign back: every workload that still runs what it brought gets its former config. */
 export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const from: CampaignStatus[] = ['running', 'paused', 'halted', 'aborted', 'done']
   const found = await findCampaign(parts.db, decision.id)
@@ -231,7 +231,7 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     return { ok: false, code: 'campaign-too-old' }
   return decide(parts, decision, 'campaign.roll_back_all', from, async (tx, before) => {
     const { change } = before
-    // What is taken back applies no more by itself, from the same moment.
+    // A version that is rolled back stops applying by itself in the same transaction.
     if (change.kind === 'version')
       await endAutoApplies(tx, {
         ...{ fleetConfigId: change.fleet_config_id, number: change.number, cause: 'rolled_back' },

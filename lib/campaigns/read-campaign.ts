@@ -20,7 +20,7 @@ import type { Selector } from '../wire/selectors.ts'
 import { DEFAULT_WAVES } from './plan/waves.ts'
 import { describeWindowFault } from './run/windows.ts'
 
-/** What a campaign is asked to be, once it was checked. */
+/** What somebody asks of a campaign, as `readCampaign` has checked it. */
 export type CampaignDraft = Pick<StoredCampaign, 'name' | 'description' | 'change' | 'scope' | 'rules'>
 
 const OWN_ERRORS = [
@@ -36,7 +36,7 @@ const OWN_ERRORS = [
   'name-too-long',
 ] as const
 
-/** What a campaign can be refused for. */
+/** Codes that a sent campaign can be refused with. */
 export const CAMPAIGN_ERRORS = [...OWN_ERRORS, ...SELECTOR_ERRORS] as const
 
 type CampaignRefusal = SelectorRefusal | Refusal<(typeof OWN_ERRORS)[number]>
@@ -60,7 +60,7 @@ const isCount = (value: number, most: number, least = 0): boolean =>
 const refuseNumber = (field: string, min: number, max: number) =>
   refuse('campaign-number-invalid', { field, min, max })
 
-/** Check what was sent. */
+/** Check a campaign as it was sent, and fill in what was left out. */
 export function readCampaign(
   sent: Omit<CampaignCreateRequest, 'name' | 'description'> & { name: string; description: string },
 ): Read<CampaignDraft> {
@@ -70,7 +70,7 @@ export function readCampaign(
   if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
   if (description.length > DESCRIPTION_LENGTH_MAX)
     return refuse('description-too-long', { max: DESCRIPTION_LENGTH_MAX })
-  // Most of it is kept as JSON: one place looks through all of it.
+  // Most of it is stored as JSON, so all its texts are checked for characters that cannot be stored at once.
   if (!isStorableJson(sent)) return refuse('campaign-text-invalid')
   const change = readChange(sent.change as CampaignChange)
   if (!change.ok) return change
@@ -200,7 +200,7 @@ function readWaves(sent: readonly CampaignWave[]): Read<readonly CampaignWave[]>
 const sizeOf = (count: number | undefined, percentage: number | undefined): CampaignWave =>
   count !== undefined ? { count } : percentage !== undefined ? { percentage } : {}
 
-/** Limits as they were sent: whole numbers, where there are any. */
+/** Check limits as they were sent: numbers of workloads from 0 to 1,000,000. A limit that is missing stays so. */
 export function readLimits(sent: CampaignLimits): Read<CampaignLimits> {
   const limits: CampaignLimits = {}
   for (const key of ['failed', 'unhealthy', 'silent'] as const) {

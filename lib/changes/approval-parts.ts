@@ -31,10 +31,10 @@ export interface ApprovalParts {
   config: { policy: ServerPolicy; runtimeValidation: { minVersion: string } }
 }
 
-/** Whoever acts. */
+/** Whoever acts on a request or a campaign, as the audit trail names them. */
 export type ApprovalActor = AuditActor
 
-/** Record a step of a request: what it was asked for, and which request it is. */
+/** Record a step of a request in the audit trail, with its workload, the hash of its draft, and its id. */
 export const recordStep = (
   tx: ActTransaction,
   action: string,
@@ -48,7 +48,7 @@ export const recordStep = (
 /** A text that came with a request and cannot be taken. */
 export type TextRefusal = Refusal<'comment-required' | 'text-not-storable' | 'text-too-long'>
 
-/** A draft that cannot be taken as it is, or not now. */
+/** A draft that is not valid, or that could not be checked now. */
 export type DraftRefusal =
   | { ok: false; code: 'configuration-invalid'; validationErrors: ValidationErrorWire[] }
   | { ok: false; code: 'server-busy' }
@@ -61,7 +61,9 @@ const COMMENT_LENGTH_MAX = 4_000
 /** Longest name of a group or an environment. */
 const NAME_LENGTH_MAX = 256
 
-/** Why texts cannot be stored, by the names of their fields; null when they can. */
+/**
+ * Refuse texts, given by the names of their fields, that cannot be stored or are too long; null when all can be kept.
+ */
 export function refuseTexts(texts: Readonly<Record<string, string>>): TextRefusal | null {
   for (const [name, text] of Object.entries(texts)) {
     if (!isStorable(text)) return refuse('text-not-storable', { field: name })

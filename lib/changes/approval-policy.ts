@@ -17,7 +17,7 @@ import type { Db } from '../store/db.ts'
 import { findSetting, storeSetting } from '../store/settings.ts'
 import { lockIdentity } from '../store/users.ts'
 
-/** The policy that counts, and one that asks less and waits for a second person or for its time. */
+/** The policy in force, and one that asks less and waits for a second person or for the end of its wait. */
 export interface PolicyState {
   policy: ApprovalPolicy
   pending: PendingPolicy | null
@@ -38,6 +38,7 @@ export async function readApprovalPolicy(db: Db, now: Date): Promise<PolicyState
   return settlePolicy({ policy, pending: pending && { ...pending, at: new Date(pending.at) } }, now)
 }
 
+/** What came of asking for a policy. */
 export type PolicyOutcome = { ok: true; state: PolicyState } | Refusal<'policy-needs-another'> | AuditFailure
 
 interface Parts {
@@ -47,8 +48,8 @@ interface Parts {
 }
 
 /**
- * Ask for a policy. One that asks no less anywhere counts at once, and so does one that waits when a second person asks
- * for it; another one that asks less waits for that person, or for a day.
+ * Ask for a policy. One that asks no less in any point counts at once, and so does one that waits when a second person
+ * asks for the same; another one that asks less waits for that person, or for a day.
  */
 export function changeApprovalPolicy(
   { db, clock, log }: Parts,
@@ -93,7 +94,11 @@ export function changeApprovalPolicy(
   )
 }
 
-/** Whether whoever asked made this account or has an account that this one made, or anybody changed this one since. */
+/**
+ * Whether this actor is no independent second person: whoever asked first has changed the account of this one (made it,
+ * set its password, linked or regrouped it, made a token of it) or the other way round, or anybody has changed it
+ * since.
+ */
 async function isShaped(tx: Db, actor: AuditActor, pending: PendingPolicy): Promise<boolean> {
   const request = { authors: [pending.byId], requestedAt: pending.at }
   const [standing] = await listApproverStandings(tx, [actor.userId], request)

@@ -10,9 +10,9 @@ import type { PushAftermath } from '../wire/revisions.ts'
 export interface ApprovalSurroundings {
   comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
   votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
-  /** What the policy asks now; null for one that waits no more. */
+  /** What the policy asks of the request now; null once it was pushed or closed. */
   rule: ApprovalRule | null
-  /** It was approved, and by the policy is no more. */
+  /** The request was approved, but by the policy as it is now its approvals are not enough. */
   isShort: boolean
   /** The push that it became, as it stands now; null for one that was not pushed. */
   push: Push | null
@@ -20,7 +20,7 @@ export interface ApprovalSurroundings {
   aftermath: PushAftermath | null
 }
 
-/** A request as the wire shows it to those who may push. It holds YAML. */
+/** A request as the wire shows it to those who may request configs. It holds YAML. */
 export function toApprovalRecord(approval: Approval, around: ApprovalSurroundings): ApprovalRecord {
   const { approver, approvalComment, approvedAt, pushComment, pushId, configHash, pushedAt } = approval
   const { closedBy, closedAt, closeComment } = approval
@@ -102,7 +102,7 @@ function toTimeline(approval: Approval, { comments, votes, push }: ApprovalSurro
   add('requested', approval.createdAt, approval.requester, approval.requestComment)
   for (const { createdAt, author, body } of comments) add('commented', createdAt, author, body)
   for (const { at, email, comment } of votes) add('approved', at, email, comment)
-  // Of before votes were kept.
+  // A request from before votes were stored has only its last approval.
   if (votes.length === 0) add('approved', approval.approvedAt, approval.approver, approval.approvalComment)
   const { status, closedAt, closedBy, closeComment } = approval
   if (status === 'rejected' || status === 'withdrawn' || status === 'retired')
@@ -116,7 +116,7 @@ function toTimeline(approval: Approval, { comments, votes, push }: ApprovalSurro
   return steps.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }
 
-/** What browsers are told of a request: neither its draft nor anybody's words. */
+/** The message that tells browsers of a request; it has neither the draft nor any comment. */
 export function toApprovalFrame(approval: Approval): HubFrame {
   return {
     type: 'approval_update',

@@ -30,21 +30,30 @@ export interface ApprovalStanding {
 
 type Labels = Pick<ProductionFacts, 'labels' | 'trustedLabels'>
 
-/** The class of a request, whose workload has these labels: what was once production stays it. */
+/**
+ * The approval class of a request whose workload has these labels. One that was for production when it was made stays
+ * so.
+ */
 export function classOfRequest(approval: Approval, labels: Labels): ApprovalClass {
   const { prodTarget, targetEnv, targetGroup } = approval
   if (prodTarget) return 'production'
   return approvalClassOf({ targetEnv, targetGroup, ...labels })
 }
 
-/** What a request takes: the strictest of what its class asks and the classes that its workload kept. */
+/**
+ * The rule for a request: in each point the strictest of what the policy asks of its class and of the classes that its
+ * workload had before its labels were changed (`kept`).
+ */
 export const ruleOfRequest = (
   policy: ApprovalPolicy,
   ofRequest: ApprovalClass,
   kept: readonly ApprovalClass[] = [],
 ): ApprovalRule => kept.map((name) => policy[name]).reduce(stricterRule, policy[ofRequest])
 
-/** Read how a request stands; `alsoAsking` is somebody who has not approved and wants to. */
+/**
+ * Read whether a request is approved by the policy as it is now; `alsoAsking` are users who have not approved and want
+ * to.
+ */
 export async function readStanding(
   tx: Db,
   approval: Approval,

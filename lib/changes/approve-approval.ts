@@ -17,6 +17,7 @@ import { discountOf } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
 import { tellOfRequest } from './news.ts'
 
+/** What came of approving a request. */
 export type ApproveOutcome =
   | { ok: true; approval: Approval }
   | { ok: false; code: 'workload-not-found' | 'approval-not-found' | 'approval-not-pending' }
@@ -25,7 +26,7 @@ export type ApproveOutcome =
   | DraftRefusal
   | AuditFailure
 
-/** Approve a request; it stays pending until the policy's number of people have. */
+/** Approve a request; it stays pending until as many people have approved it as the policy asks for. */
 export async function approveApproval(
   parts: ApprovalParts,
   request: { workloadId: string; approvalId: string; comment: string; actor: ApprovalActor },
@@ -47,7 +48,7 @@ export async function approveApproval(
     const locked = await lockApproval(tx, approvalId)
     if (locked === null || !mayTakeApproval(locked)) return { ok: false, code: 'approval-not-pending' }
     const before = await readStanding(tx, locked, target, now, [actor.userId])
-    // One that was approved may lack somebody since: an approval got too old, or its approver lost the right.
+    // An approved request may have lost an approval since: it got too old, or its approver lost the right.
     if (locked.status === 'approved' && before.judgement.isEnough)
       return { ok: false, code: 'approval-not-pending' }
     const refusal = refuseApprover(before, actor)
@@ -73,7 +74,7 @@ export async function approveApproval(
 
 const mayTakeApproval = ({ status }: Approval): boolean => status === 'pending' || status === 'approved'
 
-/** Why an approval by this person would not count, or does already; null where it would. */
+/** Refuse an approver whose approval would not count, or counts already; null where it would count. */
 function refuseApprover(
   { asked, judgement }: ApprovalStanding,
   { userId }: ApprovalActor,

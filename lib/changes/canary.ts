@@ -13,7 +13,7 @@ import type { CanarySelection, CanaryValidation } from '../wire/rollouts.ts'
 import { ROLLOUT_GATES } from '../wire/values.ts'
 import { type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
 
-/** A config and who is to run it first. */
+/** A config, and the selection of instances that are to run it first. */
 export interface CanaryWish {
   workloadId: string
   config: string
@@ -23,27 +23,28 @@ export interface CanaryWish {
 /** Why a canary cannot be started. */
 export type CanaryRefusal = CanaryFault | Refusal<'remote-config-unsupported' | 'validation-failed'>
 
-/** Whom a canary reaches and how it goes on. */
+/** Which instances a canary reaches, and its stages. */
 export interface CanaryJudgement {
   ok: true
   targets: CanaryValidation['targets']
-  /** What is to be done; null where it cannot be started. */
+  /** The stages of the push; null where the canary cannot be started. */
   stages: readonly StagePlan[] | null
   /** The same stages as browsers see them. */
   shownStages: CanaryValidation['stages']
   stopReasons: readonly string[]
   /** Empty where it can be started. */
   refusals: readonly CanaryRefusal[]
-  /** Why the config is not valid, where that is in the way. */
+  /** Why the config is not valid; empty unless that is what keeps the canary from starting. */
   findings: readonly ValidationErrorWire[]
 }
 
+/** A judged canary, which may be one that cannot be started, or why nothing could be judged. */
 export type CanaryVerdict =
   | CanaryJudgement
   | Refusal<'config-empty' | 'workload-not-found'>
   | Exclude<DraftRefusal, { code: 'configuration-invalid' }>
 
-/** Say whom a canary would reach and how it would go on, without starting it. */
+/** Say which instances a canary would reach and in which stages, without starting it. */
 export async function judgeCanary(parts: ApprovalParts, wish: CanaryWish): Promise<CanaryVerdict> {
   if (wish.config.trim() === '') return refuse('config-empty')
   const target = await parts.configTargets.find(wish.workloadId)

@@ -10,6 +10,7 @@ import {
 import { toApprovalFrame } from './approval-record.ts'
 import { tellOfRequest } from './news.ts'
 
+/** What came of rejecting or withdrawing a request. */
 export type CloseOutcome =
   | { ok: true; approval: Approval }
   | { ok: false; code: 'approval-not-found' | 'approval-not-pending' }
@@ -19,7 +20,7 @@ export type CloseOutcome =
 const NAMES = { rejected: 'approval.reject', withdrawn: 'approval.withdraw' } as const
 const ACTIONS = { rejected: 'config.approval.reject', withdrawn: 'config.approval.withdraw' } as const
 
-/** End a request that nobody has pushed, approved or not. Whoever rejects one says why. */
+/** Reject or withdraw a request that was not pushed, approved or not. Rejecting one needs a comment. */
 export async function endApproval(
   parts: ApprovalParts,
   end: {

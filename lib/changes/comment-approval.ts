@@ -9,12 +9,13 @@ import { type ApprovalActor, type ApprovalParts, readComment, recordStep } from 
 import { toApprovalFrame } from './approval-record.ts'
 import type { CloseOutcome } from './close-approval.ts'
 
-/** What one request may gather; a discussion of this length belongs elsewhere. */
+/** Comments that one request can have; a longer discussion belongs elsewhere. */
 export const COMMENTS_MAX = 200
 
+/** What came of commenting on a request. */
 export type CommentOutcome = CloseOutcome | Refusal<'comments-full'>
 
-/** Say something about a request that has no end yet, as what should be changed first. */
+/** Comment on a request that is pending or approved, without deciding it. */
 export async function commentApproval(
   parts: ApprovalParts,
   said: { workloadId: string; approvalId: string; comment: string; actor: ApprovalActor },

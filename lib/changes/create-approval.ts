@@ -27,6 +27,7 @@ export interface ApprovalRequest {
   prodConfirmation: boolean
 }
 
+/** What came of a request as it came in. */
 export type CreateOutcome =
   | { ok: true; approval: Approval }
   | Refusal<
@@ -40,7 +41,7 @@ export type CreateOutcome =
   | DraftRefusal
   | AuditFailure
 
-/** Ask for a draft to be run. The pending request of the same workload and group is retired. */
+/** Request that a workload runs a draft. A pending request of the same workload and group is retired. */
 export async function createApproval(parts: ApprovalParts, request: ApprovalRequest): Promise<CreateOutcome> {
   const [targetGroup, targetEnv, comment] = [
     request.targetGroup.trim(),
@@ -60,7 +61,7 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   if (target === null) return { ok: false, code: 'workload-not-found' }
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const draftHash = configHash(request.draftYaml)
-  // One that failed may be tried again as it is.
+  // A config that failed on this workload may be requested again as it is.
   const hasFailed = parts.fleet.workload(request.workloadId)?.quarantinedHashes.has(draftHash) === true
   if (draftHash === target.activeConfigHash && !hasFailed) return { ok: false, code: 'nothing-changes' }
   const checked = await checkDraft(parts, request.draftYaml, target)
@@ -82,7 +83,7 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   })
 }
 
-/** The row, the retirement of the former one and the audit entry in one transaction; then the frames. */
+/** Store the request, retire the former one and write the audit record in one transaction; then tell browsers. */
 function store(parts: ApprovalParts, actor: ApprovalActor, wanted: NewApproval): Promise<CreateOutcome> {
   const { hub, counters } = parts
   const { workloadId, draftHash } = wanted

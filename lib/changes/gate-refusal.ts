@@ -1,10 +1,13 @@
 import type { ClosedGate } from '../fleet/decide/push-gate.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 
-/** What somebody is told who may not push now. */
+/** Why a push by hand may not begin now. */
 export type GateRefusal = Refusal<'managed-elsewhere' | 'workload-archived' | 'workload-frozen'>
 
-/** Say to whoever pushes by hand which gate is closed. Throws for those that hold only campaigns. */
+/**
+ * The refusal of a push by hand that this gate holds back. Throws for gates that hold back only campaigns and versions
+ * that apply by themselves.
+ */
 export function refuseGate({ gate, about }: ClosedGate): GateRefusal {
   switch (gate) {
     case 'archived':

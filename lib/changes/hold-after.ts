@@ -4,9 +4,10 @@ import { storeHold } from '../store/holds.ts'
 import type { ApprovalActor, ApprovalParts } from './approval-parts.ts'
 
 /**
- * Whoever gives a workload under a fleet config something else, by a push or by going back, means it: campaigns and
- * what applies by itself leave it alone until somebody releases it. Inside the transaction of the push; does nothing
- * where no fleet config selects the workload. `reason` is cut to what a hold may say.
+ * Hold a workload that somebody pushed to or rolled back by hand, in the transaction of that push: whoever gives a
+ * workload under a fleet config another config means it, so campaigns and versions that apply by themselves leave it
+ * alone until somebody releases it. Does nothing where the workload is under no fleet config. `reason` is cut to what a
+ * hold may have.
  */
 export async function holdAfter(
   parts: Pick<ApprovalParts, 'clock' | 'fleet' | 'fleetConfigs'>,

@@ -4,19 +4,19 @@ import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
 export interface GivenApproval {
   userId: string
   at: Date
-  /** The rule that held then; null where none was kept. */
+  /** The rule that was in force when it was given; null where none was stored. */
   rule: ApprovalRule | null
 }
 
 /** What is known of an account that approves. */
 export interface ApproverStanding {
-  /** Holds the right now. */
+  /** The account has the right to approve now. */
   mayApprove: boolean
-  /** An author made the account, set its password, linked or regrouped it. */
+  /** An author made this account, set its password, linked or regrouped it, or made a token of it. */
   isShapedByAuthor: boolean
-  /** Made the account of an author, set its password, linked or regrouped it: that account may be this person's. */
+  /** This account did one of these to the account of an author: both accounts may be of one person. */
   hasShapedAuthor: boolean
-  /** Somebody did since the request. */
+  /** Somebody did one of these to this account after the request. */
   isShapedSinceRequest: boolean
 }
 
@@ -27,9 +27,9 @@ export interface ApprovalCase {
   given: readonly GivenApproval[]
   /** Everybody who requested or wrote this text, by id. */
   authors: ReadonlySet<string>
-  /** By user id; somebody who is missing is gone. */
+  /** By user id; one that is missing was removed, or is a service account. */
   approvers: ReadonlyMap<string, ApproverStanding>
-  /** One person only may approve, and never could two. */
+  /** At most one person may approve, and there never were two: the approval of an author counts then. */
   isSoleApprover: boolean
   now: Date
 }
@@ -50,7 +50,10 @@ export interface ApprovalJudgement {
   /** Whose approvals count. */
   counted: readonly string[]
   discounted: ReadonlyMap<string, Discount>
-  /** The rule that was applied: the stricter of those at the approvals and now. */
+  /**
+   * The rule that was applied: in each point the strictest of the rule in force now and those stored with the
+   * approvals.
+   */
   rule: ApprovalRule
 }
 
@@ -76,8 +79,8 @@ const age = ({ validHours }: ApprovalRule, at: Date, now: Date): 'expired' | nul
   validHours !== null && now.getTime() - at.getTime() > validHours * HOUR_MS ? 'expired' : null
 
 /**
- * Judge the approvals of a change. Pure: a request for one workload and a campaign over many ask the same, each with its
- * own rule and its own authors.
+ * Judge the approvals of a change: of a request, a campaign, or a version that is to apply by itself. Pure; each caller
+ * brings its own rule and authors.
  */
 export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
   const rules = asked.given.flatMap(({ rule }) => rule ?? [])
@@ -92,7 +95,9 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
   return { isEnough: counted.length >= rule.approvals, needed: rule.approvals, counted, discounted, rule }
 }
 
-/** The code of a change that is not approved enough: `approval-expired` where age is all that is wrong. */
+/**
+ * The code of a change that is not approved: `approval-expired` where it would be but for approvals that are too old.
+ */
 export function shortfallOf({ counted, discounted, needed }: ApprovalJudgement) {
   const expired = [...discounted.values()].filter((why) => why === 'expired').length
   return counted.length + expired >= needed ? 'approval-expired' : 'approval-needs-another'

@@ -14,11 +14,12 @@ export interface PinRequest {
   hash: string
   actor: ApprovalActor
   replaceReason: string
-  /** The pin that the caller saw; '' for none; null when he does not say. */
+  /** The hash of the pin that the caller saw; '' for none; null when the caller does not say. */
   ifCurrent: string | null
   isForced: boolean
 }
 
+/** What came of pinning a config. */
 export type PinOutcome =
   | { ok: true; isFirst: boolean; hasChanged: boolean; pin: KnownGood }
   | {
@@ -35,7 +36,7 @@ export type PinOutcome =
   | DraftRefusal
   | AuditFailure
 
-/** Does the caller know what he replaces? */
+/** Whether the pin in force is the one that the caller expects. A caller who says nothing replaces no other pin. */
 function isExpected(current: KnownGood | null, request: PinRequest): boolean {
   if (request.isForced) return true
   const hash = current?.hash ?? ''
@@ -72,7 +73,7 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
   return outcome
 }
 
-/** Can a workload go back to this config? */
+/** Whether the history of a workload allows to pin this config. */
 async function judgePin(
   db: Db,
   workloadId: string,
@@ -83,7 +84,7 @@ async function judgePin(
 > {
   const newest = await findNewestPushOfHash(db, workloadId, hash)
   if (newest === null) return { ok: false, code: 'revision-not-found' }
-  // One that was applied and failed later is what nobody wants to go back to.
+  // A config that was applied once and failed at its newest push is none to go back to.
   if (newest.status === 'failed' || !(await wasEverApplied(db, workloadId, hash)))
     return { ok: false, code: 'config-not-applied' }
   if (!(await wasEverApproved(db, workloadId, hash))) return { ok: false, code: 'config-not-approved' }
@@ -96,7 +97,7 @@ const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => 
   ...{ force: isForced, replace_reason: replaceReason },
 })
 
-/** All that may have changed since is judged under the workload's row lock: it may have failed or been archived. */
+/** Store the pin. What may have changed since the checks is judged again under the row lock of the workload. */
 function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
   const { workloadId, hash, actor } = request
   return parts.fleet.pinKnownGood<PinOutcome>(workloadId, hash, actor, async (tx) => {
@@ -144,12 +145,13 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
   })
 }
 
+/** What came of removing a pin. */
 export type UnpinOutcome =
   | { ok: true }
   | { ok: false; code: 'workload-not-found' | 'workload-archived' }
   | AuditFailure
 
-/** Take the pin away; also when there is none. */
+/** Remove the pin of a workload; succeeds also where there is none. */
 export async function clearPin(
   parts: ApprovalParts,
   request: { workloadId: string; actor: ApprovalActor },

@@ -27,9 +27,10 @@ interface Parts {
 }
 
 /**
- * Make the labels that operators set on a workload from those that it has, or refuse to. They count at once for
- * everything but approvals: those follow the strictest of the classes that the workload had and has until a second
- * person has accepted the labels, or a day has passed: `stricterUntil` says until when, where the class changed.
+ * Change the labels that operators set on a workload: `change` makes the new ones from those that it has, or refuses.
+ * They count at once for everything but approvals. Where the approval class becomes one of which less is asked, or an
+ * earlier change of class still waits, approvals follow the strictest of the former classes and the new one until a
+ * second person has accepted the labels, or until `stricterUntil`, a day later.
  */
 export async function labelWorkload<Refused extends { ok: false }>(
   parts: Parts,
@@ -44,7 +45,7 @@ export async function labelWorkload<Refused extends { ok: false }>(
 > {
   const { fleet, clock, log } = parts
   const { labels: reported = {}, ruleLabels = {} } = fleet.workload(id) ?? {}
-  // What rules give counts where nobody set anything by hand.
+  // A label that a label rule gives counts where nobody set the same key by hand.
   const classOf = (byHand: Labels): ApprovalClass =>
     approvalClassOf({
       ...{ targetEnv: '', targetGroup: '', labels: reported },

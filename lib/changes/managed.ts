@@ -4,7 +4,10 @@ import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { findManagedConfig } from '../store/managed-configs.ts'
 
-/** Why a request that did not come from Git goes no further by approval; null where Git does not keep the workload. */
+/**
+ * Refuse to approve a request for a workload that is kept in Git, unless it comes from the owner that keeps it; null
+ * where it may be approved.
+ */
 export async function refuseManaged(
   db: Db,
   { workloadId, targetGroup }: Pick<Approval, 'workloadId' | 'targetGroup'>,

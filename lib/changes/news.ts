@@ -13,16 +13,22 @@ import type { ChangeEvent, ChangeNewsBody } from '../wire/news.ts'
 interface News {
   event: ChangeEvent
   by: string
-  /** Why glass was broken; '' otherwise. */
+  /** Why the glass was broken; empty for any other event. */
   reason?: string
   about: NewsSubject
 }
 
 type NewsSubject = Omit<ChangeNewsBody['change'], 'by' | 'reason'> & { path: string }
 
-/** Tells the webhook of changes that wait for somebody, and of their answers. */
+/**
+ * Tells the alert webhook what happens to requests and campaigns: requested, approved, rejected, or pushed by breaking
+ * the glass.
+ */
 export interface ChangeNews {
-  /** Owe the webhook this, where there is one; in the transaction of what happened, before its record. */
+  /**
+   * Store a delivery to the webhook, where one is configured: in the transaction of what happened, before its audit
+   * record.
+   */
   owe(tx: Db, news: News): Promise<void>
 }
 
@@ -32,14 +38,14 @@ const NAME_LENGTH_MAX = 120
 const cut = (text: string, most: number): string => [...text].slice(0, most).join('')
 
 /**
- * News over the deliveries of the alert webhook. A link is given where browsers' address is known. Nothing of a draft and
- * nobody's comment is told: only why glass was broken, without the secrets that somebody may have written into it.
+ * Make the news that go out as deliveries of the alert webhook. They hold a link where the public address is known.
+ * Neither drafts nor comments are told; the reason for breaking the glass is, with secrets masked.
  */
 export function openChangeNews(parts: {
   clock: Clock
   random: Random
   hasWebhook: boolean
-  /** Where browsers find the service; empty when nobody said. */
+  /** Where browsers find the service; empty when that is not configured. */
   publicUrl: string
 }): ChangeNews {
   const { clock, random, hasWebhook } = parts
@@ -65,7 +71,7 @@ export function openChangeNews(parts: {
   }
 }
 
-/** Owe the webhook what happened to a request. */
+/** Tell the webhook what happened to a request, in the transaction of what happened. */
 export const tellOfRequest = (
   { news, fleet }: { news: ChangeNews; fleet: Pick<Fleet, 'workload'> },
   tx: Db,

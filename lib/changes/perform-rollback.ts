@@ -10,8 +10,10 @@ import { encodeRequestId } from './request-id.ts'
 import { noteUnreviewed } from './reviews.ts'
 import { checkRollback, refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
 
+/** How the config that a rollback goes back to was chosen. */
 export type TargetKind = 'hash' | 'last_known_good' | 'previous'
 
+/** A rollback that has begun. */
 export interface RollbackDone {
   ok: true
   push: Push
@@ -20,6 +22,7 @@ export interface RollbackDone {
   policyFindings: readonly PolicyFinding[]
 }
 
+/** What came of asking for a rollback. */
 export type RollbackOutcome =
   | RollbackDone
   | { ok: false; code: 'workload-not-found' | 'target-not-found' | 'target-content-unavailable' }
@@ -30,7 +33,10 @@ export type RollbackOutcome =
   | DraftRefusal
   | AuditFailure
 
-/** Push an earlier config of this workload again, which was approved then. A push that is pending is superseded. */
+/**
+ * Push an earlier config of a workload again, one that was applied and approved there before. A push that is pending is
+ * superseded.
+ */
 export async function rollBackToHash(
   parts: ApprovalParts,
   request: { workloadId: string; hash: string; actor: ApprovalActor },

@@ -14,13 +14,15 @@ import { unifiedDiff } from './unified-diff.ts'
 
 const DIFF_MAX = 262_144
 const LABELLED_KNOWN_GOOD = /^known[-_ ]good$/i
+/** After this time without a result the status of a rollback is `unknown`. */
 export const ROLLBACK_TIMEOUT_SECONDS = 30
 
-/** The rollback as it is shown, but for where and how it is done. */
+/** What is shown before a rollback, without the address and the label of the button that starts it. */
 export type PreparedRollback = Omit<RollbackPrepare, 'action'> & {
   action: Pick<RollbackPrepare['action'], 'can_submit' | 'blocking_reasons' | 'warnings'>
 }
 
+/** A prepared rollback, or why it cannot be shown. */
 export type PrepareOutcome =
   | { ok: true; prepared: PreparedRollback }
   | {
@@ -35,7 +37,10 @@ export type PrepareOutcome =
     }
   | { ok: false; code: 'target-not-applied'; targetStatus: string }
 
-/** Everything somebody wants to see before he goes back to a config. It holds YAML. */
+/**
+ * Put together what is shown before a rollback: both configs with their YAML, the difference, and the checks. `hash`
+ * null stands for the pinned known-good config.
+ */
 export async function prepareRollback(
   parts: ApprovalParts,
   request: { workloadId: string; hash: string | null },

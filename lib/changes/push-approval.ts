@@ -44,10 +44,11 @@ export interface ApprovalPush {
   prodDoubleConfirmed: boolean
   breakGlass: boolean
   breakGlassReason: string
-  /** Null for a push to everyone at once. */
+  /** Null for a push to all instances at once. */
   stages: readonly StagePlan[] | null
 }
 
+/** What came of pushing a request. */
 export type PushApprovalOutcome =
   | { ok: true; approval: Approval }
   | Refusal<
@@ -71,20 +72,20 @@ export type PushApprovalOutcome =
 
 type PushRefusal = Exclude<PushApprovalOutcome, { ok: true }>
 
-/** Its labels put the workload elsewhere while the push was being judged: what was found does not count any more. */
+/** The labels of the workload were changed, while the push was judged, so that it has to be judged again. */
 type Moved = { ok: false; code: 'moved-meanwhile' }
 
-/** How often a push is judged anew of a workload that is being labelled. */
+/** How often a push is judged when labels change meanwhile; then it is refused as `server-busy`. */
 const JUDGED_MOST = 3
 
-/** May a request of this status be pushed? Break-glass also takes one that nobody approved. */
+/** Refuse a request whose status does not let it be pushed; breaking the glass takes a pending one as well. */
 function refuseStatus(status: StoredApprovalStatus, isBreakGlass: boolean): PushRefusal | null {
   if (status === 'approved' || (status === 'pending' && isBreakGlass)) return null
   if (status === 'pushed' && isBreakGlass) return { ok: false, code: 'approval-already-pushed' }
   return { ok: false, code: 'approval-required', requestStatus: status }
 }
 
-/** Push an approved request, or with break-glass one that is not. Policy binds both. */
+/** Push an approved request, or by breaking the glass a pending one. The server's config policy can block both. */
 export async function pushApproval(parts: ApprovalParts, wanted: ApprovalPush): Promise<PushApprovalOutcome> {
   const push = { ...wanted, comment: wanted.comment.trim(), breakGlassReason: wanted.breakGlassReason.trim() }
   const refusedText = refuseTexts({ comment: push.comment, break_glass_reason: push.breakGlassReason })
@@ -130,13 +131,18 @@ const standingOf = (approval: Approval, labelled: Labelled): string =>
 const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trustedLabels }: Labelled) =>
   isProduction({ targetEnv, targetGroup, labels, trustedLabels })
 
-/** What a push of a request is held to; who keeps a workload in Git pushes there by his own requests. */
+/**
+ * The path of the push, and the owner in Git that the request comes from, whose requests pass the gate `kept-in-git`.
+ */
 const gateOf = ({ breakGlass }: ApprovalPush, { targetGroup }: Approval) => ({
   path: breakGlass ? ('break-glass' as const) : ('request' as const),
   gitOwner: gitOwnerOf(targetGroup),
 })
 
-/** What can be refused without reading the draft. The production verdict is the stricter of then and now. */
+/**
+ * Refuse what can be refused without checking the draft. `prodTarget` says that the request was for production when it
+ * was made, or is so now.
+ */
 function refuseEarly(
   parts: ApprovalParts,
   push: ApprovalPush,
@@ -154,7 +160,7 @@ function refuseEarly(
   return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
 }
 
-/** The server's policy about this draft; a block is recorded, without the draft's text. */
+/** Refuse a draft that the server's config policy blocks; the block is recorded, without the draft's text. */
 async function judgePolicy(
   parts: ApprovalParts,
   push: ApprovalPush,
@@ -190,7 +196,7 @@ async function judgePolicy(
   return recorded.ok ? { ok: false, code: 'config-policy-blocked', policy: evaluation } : recorded
 }
 
-/** Revision, targets, offers, assignment, the request and the audit entry in one transaction; then the frames. */
+/** Write revision, targets, offers, assignment, request and audit record in one transaction; then tell browsers. */
 async function commit(
   parts: ApprovalParts,
   push: ApprovalPush,
@@ -200,7 +206,7 @@ async function commit(
   required: readonly ComponentRef[],
 ): Promise<PushApprovalOutcome | Moved> {
   const { actor, breakGlass, workloadId } = push
-  // Counted again: who approved may have lost the right, and the policy may ask for more.
+  // Approvals are counted again: an approver may have lost the right, and the policy may ask for more.
   const refuseShortfall = async (tx: Db, locked: Approval): Promise<PushRefusal | null> => {
     if (breakGlass) return null
     const { judgement } = await readStanding(tx, { ...locked, prodTarget }, target, parts.clock.now())
@@ -257,7 +263,7 @@ function recordPush(
   })
 }
 
-/** Broken glass is told of at once, and a second person has to look at it. */
+/** List a push that broke the glass for a second person to review, and tell the webhook. */
 async function tellOfBrokenGlass(
   parts: ApprovalParts,
   tx: ActTransaction,

@@ -1,4 +1,7 @@
-/** What names one rollback to whoever asked for it. Not signed: everything in it is checked when it comes back. */
+/**
+ * The parts of the id by which a client asks for the status of its rollback. It is not signed: everything in it is
+ * checked when it comes back.
+ */
 export interface RollbackRequestId {
   workloadId: string
   targetHash: string

@@ -13,7 +13,7 @@ import type { ReviewRecord } from '../wire/reviews.ts'
 import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
 import { discountOf } from './judge-approvals.ts'
 
-/** What was done past an approval, before it has a name. */
+/** Something that was done without an approval, before it is stored with an id. */
 type Unreviewed = Pick<NewReview, 'kind' | 'workloadId'> &
   Partial<Pick<NewReview, 'configHash' | 'pushId' | 'approvalId' | 'reason' | 'keptClasses'>>
 
@@ -23,7 +23,10 @@ interface Parts {
   hub: Pick<Hub, 'broadcast'>
 }
 
-/** List what somebody did until a second person has looked at it; before the record of its transaction. */
+/**
+ * Store what somebody did without an approval as an open review, for a second person to look at. Must come before the
+ * audit record of its transaction.
+ */
 export async function noteUnreviewed(
   parts: Parts,
   tx: ActTransaction,
@@ -40,19 +43,20 @@ export async function noteUnreviewed(
   return review
 }
 
-/** Labels that were changed before this count for what they are. */
+/** Changes of labels before this time have waited long enough: approvals follow the labels as they are. */
 export const labelsSince = (now: Date): Date => new Date(now.getTime() - LOWERING_WAIT_MS)
 
+/** What came of closing a review. */
 export type ReviewOutcome =
   | { ok: true; review: Review }
   | Refusal<'forbidden' | 'review-done' | 'review-needs-another' | 'review-not-found'>
   | TextRefusal
   | AuditFailure
 
-/** The same rule wherever it was done: somebody else, and never alone. */
+/** The rule of every review, whatever the policy asks: one person who is not an author. */
 const SOMEBODY_ELSE: ApprovalRule = { approvals: 1, authorCounts: false, validHours: null }
 
-/** Say that one has looked at it, and whether it was in order. It takes somebody who could have approved it. */
+/** Close a review: a second person, who could have approved what was done, says whether it was in order. */
 export async function reviewChange(
   parts: Parts & { db: AuditedDatabase },
   said: { id: string; actor: ApprovalActor; mayManage: boolean; comment: string; accepted: boolean },
@@ -63,7 +67,7 @@ export async function reviewChange(
   return parts.db.change<ReviewOutcome>('review', actor, async (tx) => {
     const locked = await lockReview(tx, id)
     if (locked === null) return { ok: false, code: 'review-not-found' }
-    // Labels are for those who could have set them.
+    // A change of labels is reviewed by somebody who could have made it.
     if (locked.kind === 'labels' && !said.mayManage) return { ok: false, code: 'forbidden' }
     if (locked.reviewedAt !== null) return { ok: false, code: 'review-done' }
     const refusal = await refuseReviewer(tx, locked, actor, parts.clock.now())
@@ -83,7 +87,10 @@ export async function reviewChange(
   })
 }
 
-/** Whoever did it, made the account of whoever did, or had an account made by that person, is no second person. */
+/**
+ * Refuse a reviewer whose approval would not count (`discountOf`): whoever did it, or somebody whose account is tied to
+ * theirs.
+ */
 async function refuseReviewer(
   tx: Db,
   { authorIds, doneAt }: Review,
@@ -106,7 +113,7 @@ async function refuseReviewer(
   return why === null ? null : refuse('review-needs-another', { reason: why.replaceAll('-', '_') })
 }
 
-/** What waits, or has waited, for a second person, as the wire shows it. */
+/** A review as the wire shows it. */
 export function toReviewRecord(review: Review): ReviewRecord {
   const { configHash, pushId, approvalId, reviewedBy, reviewedAt, comment, accepted, keptClasses } = review
   return {

@@ -4,7 +4,7 @@ import type { RollbackStatus } from '../wire/rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from './prepare-rollback.ts'
 import type { RollbackRequestId } from './request-id.ts'
 
-/** How a rollback stands. After 30 seconds without a result it counts as unknown; a later one still shows. */
+/** The status of a rollback. After 30 seconds without a result it is `unknown`; a later result is still shown. */
 export function toRollbackStatus(
   push: Push,
   request: { id: RollbackRequestId; text: string },

@@ -15,7 +15,7 @@ export type WorkloadRefusal = {
     | 'workload-not-connected'
 }
 
-/** A rollback needs what a push needs: somebody live who can take it. */
+/** Refuse a rollback that the workload cannot take: as any push, it needs a connected instance that accepts configs. */
 export function refuseWorkload(parts: ApprovalParts, target: ConfigTarget): WorkloadRefusal | null {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null || workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
@@ -26,7 +26,7 @@ export function refuseWorkload(parts: ApprovalParts, target: ConfigTarget): Work
   return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
 }
 
-/** The checks of any push, and what policy says, which does not hold back a rollback. */
+/** Run the checks of any push, and evaluate the config policy: its findings are told, but do not block a rollback. */
 export async function checkRollback(
   parts: ApprovalParts,
   target: ConfigTarget,

@@ -48,6 +48,7 @@ export interface DesiredFleetConfig {
   version: VersionDraft
   commitSha: string
   commitAuthor: string
+  /** Propose it, whatever was decided about it before. */
   again: boolean
   /** Say what would be done, and do nothing. */
   isDryRun: boolean
@@ -55,15 +56,16 @@ export interface DesiredFleetConfig {
   draftCampaign(fleetConfigId: string, version: number): CampaignDraft
 }
 
+/** What is done about a fleet config that Git holds, or why nothing is. */
 export type DesiredFleetOutcome =
   | {
       ok: true
       verdict: FleetVerdict
-      /** Null where it would be made. */
+      /** Null in a dry run for a fleet config that is not there yet. */
       fleetConfigId: string | null
       version: number | null
       campaign: StoredCampaign | null
-      /** What was stored of the campaign by this call. */
+      /** The campaigns that this call stored, changed or withdrew. */
       changed: readonly StoredCampaign[]
     }
   | VersionRefusal
@@ -114,7 +116,7 @@ export async function applyDesiredFleet(
 const hashWish = ({ body, variables, valueTable }: VersionDraft): string =>
   configHash(JSON.stringify([body, variables, valueTable]))
 
-/** Whether a fleet config says already what Git says of it, beside its versions. */
+/** Whether the stored description, selector and priority of a fleet config are those that Git holds. */
 const isDefined = (known: StoredFleetConfig, wanted: DesiredFleetConfig['definition']): boolean =>
   known.description === wanted.description && isForTheSame(known, wanted)
 
@@ -125,7 +127,7 @@ const isForTheSame = (
   known.priority === wanted.priority &&
   isDeepStrictEqual(known.selector, JSON.parse(JSON.stringify(wanted.selector)))
 
-/** Store what Git asks for: whom it is about, its version where that is new, and the commit. */
+/** Store what Git holds: the fleet config, a version where text, variables or values are new, and the commit. */
 async function keepWish(
   parts: FleetDesiredParts,
   { owner, actor, definition, commitSha, commitAuthor }: DesiredFleetConfig,
@@ -151,7 +153,8 @@ async function keepWish(
       ? managed.version
       : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by }, commitAuthor)
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
-    // Of two who were first at one time the other is refused, and so is who writes to what was just removed.
+    // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just
+    // removed.
     if (
       version === null ||
       !(await keepManagedFleetConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
@@ -165,7 +168,10 @@ async function keepWish(
   })
 }
 
-/** Whether a version reaches by itself whom this would change: that is a part of what was approved. */
+/**
+ * Whether this would change selector or priority of a fleet config while a version of it applies by itself, or is
+ * requested to: both are a part of what was approved.
+ */
 async function isBoundByAutoApply(
   tx: Db,
   { id }: StoredFleetConfig,
@@ -184,14 +190,17 @@ interface Definition {
   now: Date
 }
 
-/** Make the fleet config, or let it be about whom Git says; false when somebody made or removed it meanwhile. */
+/** Insert the fleet config, or update it to what Git holds; false when somebody made or removed it meanwhile. */
 function define(tx: Db, { id, known, definition, by, now }: Definition): Promise<boolean> {
   if (known !== null) return updateFleetConfig(tx, { id, ...definition, updatedAt: now })
   const times = { createdAt: now, updatedAt: now }
   return insertFleetConfig(tx, { id, ...definition, newestVersion: 0, createdBy: by, ...times })
 }
 
-/** Have a campaign carry the version: an own one that nobody was asked about is changed, an open one is withdrawn. */
+/**
+ * Have a campaign carry the version. The former campaign is changed while it is a draft or planned; else a new one is
+ * made, and the former one withdrawn where it waits for approval or start.
+ */
 async function proposeCampaign(
   parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
@@ -218,7 +227,7 @@ async function proposeCampaign(
   return noted.ok ? { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] } : noted
 }
 
-/** Take back a campaign that nobody has started; null where there is none to take back. */
+/** Withdraw a campaign that waits for approval or start; null where there is none to withdraw. */
 async function withdrawOpen(
   parts: FleetDesiredParts,
   campaign: StoredCampaign | null,
@@ -227,11 +236,13 @@ async function withdrawOpen(
   if (campaign?.status !== 'requested' && campaign?.status !== 'approved') return null
   const comment = 'Git asks for something else now'
   const outcome = await closeCampaign(parts, { id: campaign.id, actor, comment, status: 'withdrawn' })
-  // Whoever started or rejected it just now was first.
+  // Somebody started or closed it just now, so there is nothing to withdraw any more.
   return !outcome.ok && outcome.code === 'campaign-not-ready' ? null : outcome
 }
 
-/** Leave a fleet config to people again: what runs stays, what Git asked for and nobody started is taken back. */
+/**
+ * Let a fleet config be changed by hand again. What runs stays; a campaign for Git that was not started is withdrawn.
+ */
 export async function releaseDesiredFleet(
   parts: FleetDesiredParts,
   { fleetConfigId, owner, actor }: { fleetConfigId: string; owner: string; actor: ApprovalActor },

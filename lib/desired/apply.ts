@@ -20,29 +20,34 @@ import { isOwner, tellCommit } from './owner.ts'
 export interface DesiredConfig {
   workloadId: string
   actor: ApprovalActor
-  /** Who keeps it: the name of a repository, say. */
+  /** The owner in Git: the name of a folder or a repository. */
   owner: string
   draftYaml: string
   commitSha: string
   commitAuthor: string
+  /** Request it, whatever was decided about it before. */
   again: boolean
   /** Say what would be done, and do nothing. */
   isDryRun: boolean
 }
 
+/** What is done about a config that Git holds, or why nothing is. */
 export type DesiredOutcome =
   | {
       ok: true
       verdict: DesiredVerdict
       hash: string
       activeHash: string | null
-      /** The request that was made just now. */
+      /** The request that this call made; null where it made none. */
       proposed: Approval | null
     }
   | Exclude<CreateOutcome, { ok: true }>
   | Refusal<'managed-elsewhere' | 'owner-invalid'>
 
-/** Compare a workload with what Git holds for it, and ask for what differs. Twice the same does the same as once. */
+/**
+ * Compare a workload with what Git holds for it, and request what differs. Calling it again with the same changes
+ * nothing more.
+ */
 export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig): Promise<DesiredOutcome> {
   const { workloadId, owner, draftYaml } = wanted
   if (!isOwner(owner)) return refuse('owner-invalid')
@@ -73,7 +78,7 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   if (verdict.action !== 'propose') return outcome
   const created = await createApproval(parts, {
     ...{ workloadId, actor: wanted.actor, draftYaml, comment: tellCommit(wanted) },
-    // Whoever approves and pushes confirms a production; nobody is there to do so for a pipeline.
+    // Nobody is there to confirm production for a pipeline: whoever approves and pushes the request does so.
     ...{ targetGroup: gitGroupOf(owner), targetEnv: '', prodConfirmation: true },
   })
   return created.ok ? { ...outcome, proposed: created.approval } : created
@@ -101,7 +106,10 @@ async function keepWish(
   })
 }
 
-/** Take back what Git asked for before and does not ask for any more, also where it was approved. */
+/**
+ * Withdraw the owner's open requests for this workload, approved ones too, but for those for `hash`; null withdraws
+ * all.
+ */
 async function endOthers(
   parts: ApprovalParts,
   { workloadId, owner, actor }: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'>,
@@ -118,7 +126,7 @@ async function endOthers(
   return null
 }
 
-/** Leave a workload to people again: what runs stays, what Git asked for and nobody pushed is taken back. */
+/** Let a workload be changed by hand again. What runs stays; requests from Git that were not pushed are withdrawn. */
 export async function releaseDesired(
   parts: ApprovalParts,
   wanted: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'>,

@@ -3,10 +3,13 @@ import type { CampaignStatus } from '../wire/campaigns.ts'
 /** What is to be done about a fleet config that Git holds. */
 export type FleetVerdict =
   | { action: 'unchanged' | 'waits' | 'propose' }
-  /** Somebody decided against this very version: it waits for another text, or for a word. */
+  /**
+   * Somebody decided against this very version: it is not proposed again until Git holds another one, or `again` is
+   * set.
+   */
   | { action: 'held'; reason: 'rejected' | 'aborted' | 'rolled_back' }
 
-/** What is known of a fleet config and of a wish for it. */
+/** What is known of a fleet config, and of a wish for it: what Git holds. */
 export interface FleetFacts {
   /** The same text, variables and values were wished for last time. */
   isSameWish: boolean
@@ -16,7 +19,7 @@ export interface FleetFacts {
   again: boolean
 }
 
-/** What becomes of a wish, from values alone. */
+/** Decide what is to be done about a wish, from values alone. */
 export function decideFleet({ isSameWish, campaign, again }: FleetFacts): FleetVerdict {
   if (!isSameWish || campaign === null) return { action: 'propose' }
   switch (campaign) {

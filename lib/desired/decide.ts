@@ -1,23 +1,26 @@
 import type { Approval } from '../store/approvals.ts'
 
-/** Why a wish is not asked for again by itself. */
+/** Why a wish is not requested again by itself. */
 export type HoldReason = 'failed' | 'rejected' | 'replaced'
 
-/** What is to be done about a wish. */
+/** What is to be done about a wish: a config that Git holds for a workload. */
 export type DesiredVerdict =
-  /** It is the active config. */
+  /** The config is the active one. */
   | { action: 'unchanged' }
-  /** It is asked for already. */
+  /** It is requested already. */
   | { action: 'waits'; approval: Approval }
   | { action: 'propose' }
-  /** Somebody or something decided against this very text: it waits for another one, or for a word. */
+  /**
+   * Somebody or something decided against this very text: it is not requested again until Git holds another one, or
+   * `again` is set.
+   */
   | { action: 'held'; reason: HoldReason; approval: Approval | null }
 
 /** What is known of a workload and of a wish for it. */
 export interface DesiredFacts {
   hash: string
   activeHash: string | null
-  /** The workload is kept from this hash, since it failed there. */
+  /** The workload is kept from this hash, since the config failed there. */
   hasFailed: boolean
   /** The same hash was wished for last time. */
   isSameWish: boolean
@@ -27,7 +30,7 @@ export interface DesiredFacts {
   again: boolean
 }
 
-/** What becomes of a wish, from values alone. */
+/** Decide what is to be done about a wish, from values alone. */
 export function decideDesired(facts: DesiredFacts): DesiredVerdict {
   const { hash, activeHash, hasFailed, isSameWish, newest, again } = facts
   if (newest?.status === 'pending' || newest?.status === 'approved')
@@ -37,7 +40,7 @@ export function decideDesired(facts: DesiredFacts): DesiredVerdict {
   if (hasFailed) return { action: 'held', reason: 'failed', approval: newest }
   if (!isSameWish || newest === null) return { action: 'propose' }
   if (newest.status === 'rejected') return { action: 'held', reason: 'rejected', approval: newest }
-  // It was pushed from here and does not run: a rollback or broken glass took its place.
+  // The request was pushed, and something else is active: a rollback, or a push that broke the glass, replaced it.
   if (newest.status === 'pushed') return { action: 'held', reason: 'replaced', approval: newest }
   return { action: 'propose' }
 }

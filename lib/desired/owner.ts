@@ -1,9 +1,9 @@
 const OWNER = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/
 
-/** Whether a text can name who keeps configs in Git. */
+/** Whether a text can be the name of an owner in Git. */
 export const isOwner = (owner: string): boolean => OWNER.test(owner)
 
-/** What is said of a wish where people read of it. */
+/** The comment by which people see that a config is from Git: owner, commit and author. */
 export function tellCommit({
   owner,
   commitSha,

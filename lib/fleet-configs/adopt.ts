@@ -3,7 +3,7 @@ import { inTurns } from '../turns.ts'
 
 /** Workloads that nothing was ever pushed to and that report to run the same. */
 export interface AdoptGroup {
-  /** Empty for those whose instances run different configs, or say nothing. */
+  /** Empty for workloads whose instances run different configs, or report none. */
   reportedConfigHash: string
   workloads: Workload[]
 }
@@ -12,8 +12,8 @@ export interface AdoptGroup {
 const CHUNK = 500
 
 /**
- * Nothing was ever pushed to it, so there is no text of ours that it runs: what it reports is resolved and masked, and
- * is never pushed back.
+ * Whether a workload is a collector that accepts configs and that nothing was ever pushed to. What it reports to run is
+ * resolved and masked, so muster has no text of it and never pushes it back.
  */
 export const isUnmanaged = ({
   pushSeq,

@@ -7,5 +7,5 @@ export interface ConfigCounts {
   held: number
 }
 
-/** Of a fleet config that nobody is under. */
+/** The counts of a fleet config that no workload is under. */
 export const NO_COUNTS: ConfigCounts = { under: 0, conflicts: 0, held: 0 }

@@ -25,14 +25,14 @@ export interface FleetConfigsParts {
   fleet: Fleet
 }
 
-/** All are asked of each workload, so there are not many. */
+/** Fleet configs that there can be: every workload is compared with all of them. */
 export const FLEET_CONFIGS_MAX = 500
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 200
 
 /**
- * Which workload is under which fleet config, which ones campaigns leave alone, and where changes are frozen. Small
- * enough to be held in memory; whoever changes the tables loads them again.
+ * Which workload is under which fleet config, which ones campaigns leave alone, and where changes are frozen. Held in
+ * memory; whoever changes the tables calls `load`.
  */
 export class FleetConfigs {
   readonly #parts: FleetConfigsParts
@@ -47,7 +47,7 @@ export class FleetConfigs {
     this.#parts = parts
   }
 
-  /** Read what is stored; one after the other, so that the last to begin is what stays. */
+  /** Read what is stored. Loads run one after the other, so that the last to begin is what stays. */
   load(db: Db = this.#parts.db): Promise<void> {
     return this.#after(async () => {
       this.#configs = await listFleetConfigs(db)
@@ -83,17 +83,17 @@ export class FleetConfigs {
     return judgeMembership(toSelectable(workload), configs, this.#members.get(workload.id) ?? null)
   }
 
-  /** Under which fleet config a workload is by what is written down; null for none. */
+  /** Under which fleet config a workload is by the stored memberships; null for none. */
   writtenMembershipOf(workloadId: string): string | null {
     return this.#members.get(workloadId) ?? null
   }
 
-  /** Why campaigns leave a workload alone; null when they do not. */
+  /** The hold of a workload; null when it has none. */
   holdOf(workloadId: string): StoredHold | null {
     return this.#holds.get(workloadId) ?? null
   }
 
-  /** A hold that was stored in a transaction of somebody else's. */
+  /** Take over a hold that the transaction of a caller has stored. */
   noteHold(hold: StoredHold): void {
     this.#holds.set(hold.workloadId, hold)
   }
@@ -143,7 +143,10 @@ export class FleetConfigs {
     return counts
   }
 
-  /** Which fleet configs keep workloads that others select with the same priority. */
+  /**
+   * The fleet configs with workloads that others select with the same priority: the names of these others, and how many
+   * workloads.
+   */
   async conflicts(): Promise<{ id: string; name: string; rivals: string[]; count: number }[]> {
     const found = new Map<string, { rivals: Set<string>; count: number }>()
     for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
@@ -159,7 +162,7 @@ export class FleetConfigs {
     })
   }
 
-  /** Write down who is under which fleet config now, so that it stays so on a tie. */
+  /** Store which workload is under which fleet config now: on a later tie a workload stays where it was. */
   settle(): Promise<void> {
     return this.#after(async () => {
       for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
@@ -167,7 +170,7 @@ export class FleetConfigs {
     })
   }
 
-  /** The same for a few, at once. */
+  /** Do the same for these workloads only. */
   settleThese(workloads: readonly Workload[]): Promise<void> {
     return this.#after(() => this.#settleSome(workloads))
   }
@@ -190,7 +193,7 @@ export class FleetConfigs {
     })
     if (!stored.ok) return
     for (const id of left) this.#members.delete(id)
-    // One that was deleted meanwhile has no row.
+    // What was deleted meanwhile has no row.
     const written = new Set(stored.ids)
     for (const { workloadId, fleetConfigId } of moved)
       if (written.has(workloadId)) this.#members.set(workloadId, fleetConfigId)

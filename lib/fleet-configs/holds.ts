@@ -17,12 +17,13 @@ export interface HoldParts {
 }
 
 const DAY_MS = 86_400_000
-/** How long a hold lasts where nobody says how long. */
+/** When a hold is due where nobody says when. It is listed as overdue then, and ends only when somebody releases it. */
 export const HOLD_MS = 7 * DAY_MS
 const HOLD_MAX_MS = 365 * DAY_MS
 /** Longest reason, in UTF-16 units. */
 export const HOLD_REASON_LENGTH_MAX = 1_024
 
+/** Why a hold is not stored or ended. */
 export type HoldRefusal = Refusal<'reason-invalid' | 'until-invalid' | 'workload-not-found'> | AuditFailure
 
 /** A time that somebody gave for the end of something; null when it is none, is over, or too far away. */
@@ -33,7 +34,7 @@ export function readUntil(text: string, now: Date, mostMs: number): Date | null 
 
 type HoldOutcome = { ok: true; hold: StoredHold } | HoldRefusal
 
-/** What a hold says, whomever it holds. */
+/** What is asked of a hold, whichever workloads it is for. */
 interface AskedHold {
   reason: string
   until: string | null
@@ -70,7 +71,7 @@ async function writeRelease(tx: ActTransaction, workloadId: string): Promise<boo
   return true
 }
 
-/** Keep campaigns from a workload, or go on keeping them from it. */
+/** Hold a workload, or replace the hold that it has. */
 export async function holdWorkload(
   parts: HoldParts,
   wanted: AskedHold & { workloadId: string },
@@ -87,7 +88,10 @@ export async function holdWorkload(
   return stored
 }
 
-/** Let campaigns have a workload again; nothing is pushed by it. One that is not held stays so. */
+/**
+ * Release a workload, so that campaigns may change it again; nothing is pushed by it. A workload that is not held stays
+ * as it is.
+ */
 export async function releaseWorkload(
   parts: HoldParts,
   { workloadId, actor }: { workloadId: string; actor: AuditActor },
@@ -101,7 +105,7 @@ export async function releaseWorkload(
   return released
 }
 
-/** Workloads that are named in one call. */
+/** Workloads that one call can name. */
 export const NAMED_WORKLOADS_MAX = 500
 /** Holds in one transaction: it has the lock of the audit trail until it is over. */
 const TOGETHER = 50
@@ -144,7 +148,7 @@ async function changeTogether(
       return { ok: true, count }
     })
     if (stored.ok) changedCount += stored.count
-    // What went before stands, whatever became of these.
+    // Earlier transactions stand, whatever became of this one.
     else failure = changedCount > 0 ? { ...stored, sideEffect: 'applied' } : stored
   }
   await parts.fleetConfigs.load()

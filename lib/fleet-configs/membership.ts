@@ -8,7 +8,7 @@ export type Candidate = Pick<StoredFleetConfig, 'id' | 'selector' | 'priority' |
 export interface Membership {
   /** Null for none. */
   configId: string | null
-  /** Others that select it with the same priority: somebody has to say which is meant. */
+  /** Ids of other fleet configs that select the workload with the same priority. */
   rivals: string[]
 }
 

@@ -12,7 +12,7 @@ import { classifyKey } from '../selectors/keys.ts'
 import { type LabelRefusal, refuseSelector, type SelectorRefusal } from '../selectors/read-selector.ts'
 import type { StoredValueTable, StoredVariable, StoredVersion } from '../store/fleet-configs.ts'
 
-/** What a new version says. */
+/** A new version as it is to be stored. */
 export type VersionDraft = Pick<StoredVersion, 'body' | 'variables' | 'valueTable' | 'comment'>
 
 /** What a version can be refused for. */
@@ -22,6 +22,7 @@ export const VERSION_ERRORS = [
   'version-text-invalid',
   'version-variables-invalid',
 ] as const
+/** Why a version cannot be stored. */
 export type VersionRefusal = Refusal<(typeof VERSION_ERRORS)[number]>
 
 /** Values that fill placeholders only to see whether the text can be rendered at all. */
@@ -35,7 +36,7 @@ const SAMPLES: Readonly<Record<StoredVariable['type'], string>> = {
 const COMMENT_LENGTH_MAX = 4_000
 const TABLE_ROWS_MAX = 1_000
 
-/** Check a version before it is stored, for good; its hash where it can be. */
+/** Check a version before it is stored, after which it never changes. Answers the hash of its text. */
 export async function readVersion(
   draft: VersionDraft,
   configs: Pick<ConfigEngine, 'render'>,
@@ -49,7 +50,7 @@ export async function readVersion(
   if (fault !== null) return refuse('version-variables-invalid', { reason: fault })
   if (!isStorable(body))
     return refuse('version-text-invalid', { reason: 'the text holds characters that cannot be stored' })
-  // Patterns are not known to fit any sample, so they are left out of this.
+  // A sample need not fit the pattern of a variable, so patterns are left out here.
   const sampled = declared.map((variable) => ({ ...variable, pattern: null }))
   const samples = Object.fromEntries(sampled.map(({ name, type }) => [name, SAMPLES[type]]))
   const tried = await configs.render({ text: body, variables: sampled, values: samples })

@@ -4,7 +4,7 @@ import type { StoredValueTable, StoredVariable } from '../store/fleet-configs.ts
 
 /** What the values of a workload come from. */
 export interface ValueSources {
-  /** The workload's own. */
+  /** The values that were set on the workload itself, by variable. */
   own: Readonly<Record<string, string>>
   table: StoredValueTable | null
   workload: SelectableWorkload

@@ -22,7 +22,7 @@ import { type LookedAt, previewRuleChange, type RuleChange, sayTheSame } from '.
 import type { AskedRule } from './read-rule.ts'
 import type { LabelRule } from './rules.ts'
 
-/** What rules are changed with. */
+/** What changing label rules works with. */
 export interface LabelRuleParts {
   db: AuditedDatabase
   clock: Clock
@@ -33,13 +33,13 @@ export interface LabelRuleParts {
   hub: Pick<Hub, 'broadcast'>
 }
 
-/** Somebody changed the rules while this change was being looked at: what was found does not count any more. */
+/** Somebody changed the rules while this change was looked at, so that it has to be looked at again. */
 type Moved = { ok: false; code: 'moved-meanwhile' }
 
-/** How often a change is looked at anew while others change rules. */
+/** How often a change is looked at when others change rules meanwhile; then it is refused as `server-busy`. */
 const LOOKED_MOST = 3
 
-/** Each is listed until a second person has looked at it. */
+/** Workloads for which one change may make approvals ask less: each becomes a review for a second person. */
 const LOWERED_MAX = 500
 
 type NotFound = Refusal<'label-rule-not-found'>
@@ -54,13 +54,13 @@ export const LABEL_RULE_CHANGE_ERRORS = [
 ] as const
 type ChangeRefusal = Refusal<(typeof LABEL_RULE_CHANGE_ERRORS)[number]>
 
-/** Who changes what; `rule` null takes it away, `id` null makes a new one. */
+/** A change that is asked for: `rule` null takes the rule of this id away, `id` null makes a new one. */
 export interface AskedChange {
   id: string | null
   rule: AskedRule | null
 }
 
-/** The rules before and after; null where there is none of this id. */
+/** The rule before and after an asked change; refused where there is none of this id. */
 function openChange(
   { labelRules, clock, random }: Pick<LabelRuleParts, 'labelRules' | 'clock' | 'random'>,
   { id, rule }: AskedChange,
@@ -98,11 +98,12 @@ export async function previewAskedChange(
   return 'ok' in change ? change : { ok: true, preview: (await look(parts, change)).preview }
 }
 
+/** The rule as it is now, null where it was removed, or why nothing was changed. */
 export type RuleOutcome = { ok: true; rule: LabelRule | null } | ChangeRefusal | AuditFailure
 
 /**
- * Make, change or take away a rule. Where changes of workloads, those to come included, would need less of an approval
- * by it, somebody has to say that this is meant.
+ * Make, change or take away a rule. Where approvals would then ask less for workloads that there are or that are to
+ * come, the caller has to confirm it.
  */
 export async function changeLabelRules(
   parts: LabelRuleParts,
@@ -116,7 +117,7 @@ export async function changeLabelRules(
   return refuse('server-busy')
 }
 
-/** Who changes rules, and whether he says that a lower bar is meant. */
+/** Who changes rules, and whether they confirm that approvals may ask less. */
 interface RuleChanger {
   actor: ApprovalActor
   confirmsLowering: boolean
@@ -159,7 +160,7 @@ async function lookAndChange(
     })
     return { ok: true, rule: after }
   })
-  // Also where nobody knows: what is in force is what is stored.
+  // Also after a refusal: with `audit-unavailable` the change may be stored all the same.
   await parts.labelRules.reload()
   return stored
 }
@@ -170,7 +171,7 @@ const ACTIONS = {
   delete: { action: 'label_rule.delete' },
 } as const
 
-/** Write a change that was looked at over these rules. */
+/** Write a change, provided that the stored rules are still those over which it was looked at. */
 async function write(
   tx: ActTransaction,
   { before, after }: RuleChange,
@@ -192,7 +193,7 @@ async function write(
   return (await storeLabelRule(tx, after)) ? null : refuse('label-rule-taken')
 }
 
-/** What of all rules together is more than may be; null when nothing is. */
+/** Which limit all rules together exceed, in words; null when none. */
 function describeExcess(rules: readonly LabelRule[]): string | null {
   if (rules.length > LABEL_RULES_MAX) return `there are ${LABEL_RULES_MAX} rules at most`
   const length = rules.reduce((sum, { list }) => sum + (list?.length ?? 0), 0)
@@ -203,7 +204,9 @@ function describeExcess(rules: readonly LabelRule[]): string | null {
   return keys.size > RULE_KEYS_MAX ? `all rules together set ${RULE_KEYS_MAX} labels at most` : null
 }
 
-/** A rule for the audit trail; of a list what it is about, for its lines may be thousands. */
+/**
+ * A rule for the audit trail. Of a list only the columns and the number of lines are told, for it may have thousands.
+ */
 const describe = ({ name, priority, selector, labels, rows }: LabelRule) => ({
   ...{ name, priority },
   ...(rows === null

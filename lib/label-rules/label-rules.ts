@@ -5,23 +5,24 @@ import { listLabelRules, type StoredLabelRule } from '../store/label-rules.ts'
 import { readLabelList } from './read-list.ts'
 import { giveLabels, inOrder, type LabelRule, type Labels } from './rules.ts'
 
-/** All are asked of each workload, so there are not many. */
+/** Rules that there can be: every workload is compared with all of them. */
 export const LABEL_RULES_MAX = 100
-/** Of all lists together: they are held in memory, and read at each start. */
+/** Length of all lists together, in UTF-16 units: they are held in memory, and read at each start. */
 export const LISTS_LENGTH_MAX = 4_194_304
-/** Of all rules together: a workload carries what they give. */
+/** Label keys that all rules together can set: a workload may carry all of them. */
 export const RULE_KEYS_MAX = 50
 
+/** What the label rules work with. */
 export interface LabelRulesParts {
   db: Db
-  /** Asked for when it is needed: the fleet is made with what the rules give. */
+  /** A function, since the fleet is made after the rules and asks them for labels. */
   fleet: () => Pick<Fleet, 'relabel'>
   hub: Pick<Hub, 'announce'>
 }
 
 /**
- * The rules in force. What they give follows from them and from what a workload is made of, so that a newcomer has its
- * labels with its first description, and a rule that goes takes its labels with it.
+ * The label rules in force. What labels they give follows from the rules and the identity of a workload alone, so that
+ * a newcomer has its labels with its first description, and a rule that is removed takes its labels with it.
  */
 export class LabelRules {
   readonly #parts: LabelRulesParts
@@ -32,17 +33,17 @@ export class LabelRules {
     this.#parts = parts
   }
 
-  /** In the order in which they count. */
+  /** The rules in the order in which they count. */
   get rules(): readonly LabelRule[] {
     return this.#rules
   }
 
-  /** What they give to a workload that is made of this. */
+  /** The labels that the rules give to a workload of this identity. */
   labelsFor(identity: Labels): Labels {
     return giveLabels(this.#rules, identity).labels
   }
 
-  /** Read what is stored, before there are workloads. */
+  /** Read the stored rules. Workloads follow only with `reload`. */
   async load(db: Db): Promise<void> {
     const known = new Map(this.#rules.map((rule) => [rule.id, rule]))
     this.#rules = inOrder(
@@ -56,7 +57,7 @@ export class LabelRules {
     )
   }
 
-  /** Take over what is stored now, and give every workload what follows; one after the other. */
+  /** Read the stored rules, and give every workload the labels that follow. Reloads run one after the other. */
   reload(): Promise<void> {
     const done = this.#work.then(async () => {
       await this.load(this.#parts.db)
@@ -68,7 +69,7 @@ export class LabelRules {
   }
 }
 
-/** A stored rule as it is applied. What could not be read any more would give nothing. */
+/** A stored rule with its list read. A list that cannot be read any more gives no labels. */
 export function openRule(rule: StoredLabelRule): LabelRule {
   const read = rule.list === null ? null : readLabelList(rule.list)
   return { ...rule, rows: read?.ok === true ? read.value : null }

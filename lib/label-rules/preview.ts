@@ -17,12 +17,13 @@ const CHANGES_SHOWN = 100
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 100
 
-/** A change of the rules: what is put in the place of what. One of the two is null where a rule comes or goes. */
+/** A change of one rule: `before` is null for a new one, `after` for one that is taken away. */
 export interface RuleChange {
   before: LabelRule | null
   after: LabelRule | null
 }
 
+/** What a preview is worked out from. */
 export interface PreviewParts {
   rules: readonly LabelRule[]
   workloads: Iterable<Workload>
@@ -30,11 +31,11 @@ export interface PreviewParts {
   policy: ApprovalPolicy
 }
 
-/** The rules as they would be. */
+/** The rules with a change made, in their order. */
 export const withChange = (rules: readonly LabelRule[], { before, after }: RuleChange): LabelRule[] =>
   inOrder([...rules.filter(({ id }) => id !== before?.id), ...(after === null ? [] : [after])])
 
-/** What a change would do, and every workload of which changes would need less of an approval, with its class now. */
+/** What a change would do, and every workload for which approvals would ask less, with its class before and after. */
 export interface LookedAt {
   preview: LabelRulePreview
   lowered: readonly { workloadId: string; from: ApprovalClass; to: ApprovalClass }[]
@@ -91,7 +92,7 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
   return { preview, lowered: every }
 }
 
-/** Whether what somebody set by hand says otherwise than a rule. */
+/** Whether a label that was set by hand has another value than a rule gives it. */
 export const contradicts = (byHand: Labels, said: Labels): boolean =>
   Object.entries(said).some(([key, value]) => Object.hasOwn(byHand, key) && byHand[key] !== value)
 
@@ -115,7 +116,7 @@ function noteConflicts(
   }
 }
 
-/** What becomes of one workload with these labels; null where nothing does. */
+/** How one workload would change by these trusted labels; null where it would not. */
 function changeOf(
   { policy, fleetConfigs }: Pick<PreviewParts, 'policy' | 'fleetConfigs'>,
   workload: Workload,
@@ -139,7 +140,7 @@ function changeOf(
   }
 }
 
-/** Everything that a rule gives to anybody. */
+/** Every label that a rule can give, as key and value. */
 function* listGiven({ labels, rows }: LabelRule): Generator<readonly [string, string]> {
   yield* Object.entries(labels)
   for (const given of rows?.labels.values() ?? []) yield* Object.entries(given)
@@ -152,8 +153,8 @@ const someGiven = (rule: LabelRule | null, isSo: (key: string, value: string) =>
 }
 
 /**
- * Whether those to come could need less of an approval by it: somebody new is said to be something else than
- * production, or is no longer said to be production.
+ * Whether approvals could ask less for workloads that are to come: the rule gives an environment that is not
+ * production, or the rule before gave a value that names production.
  */
 function lowersNewcomers({ before, after }: RuleChange): boolean {
   const isSame = before !== null && after !== null && sayTheSame(before, after)
@@ -163,7 +164,7 @@ function lowersNewcomers({ before, after }: RuleChange): boolean {
   return someGiven(after, isOther) || someGiven(before, (_key, value) => namesProduction(value))
 }
 
-/** Whether two rules give the same labels to the same, and count alike. */
+/** Whether two rules give the same labels to the same workloads with the same priority; names do not matter. */
 export const sayTheSame = (a: StoredLabelRule, b: StoredLabelRule): boolean =>
   a.priority === b.priority &&
   a.list === b.list &&

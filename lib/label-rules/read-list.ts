@@ -4,14 +4,16 @@ import { TRUSTED_PREFIX } from '../wire/labels.ts'
 
 /** Labels by the value of one identity key. */
 export interface LabelList {
-  /** Without its prefix. */
+  /** The identity key, without its prefix. */
   key: string
   /** The columns of labels. */
   columns: readonly string[]
   labels: ReadonlyMap<string, Readonly<Record<string, string>>>
 }
 
+/** Lines that a list can have below its heading. */
 export const LIST_LINES_MAX = 20_000
+/** Longest list, in UTF-16 units. */
 export const LIST_LENGTH_MAX = 1_048_576
 const COLUMNS_MAX = 20
 const CELL_LENGTH_MAX = 256
@@ -21,7 +23,7 @@ const fault = (reason: string): { ok: false; reason: string } => ({ ok: false, r
 
 /**
  * Read a list of hosts in CSV (RFC 4180): the first line names an identity key and then labels, each other line a host
- * and its labels. An empty cell sets no label. What cannot be meant is refused with its line.
+ * and its labels. An empty cell sets no label. A faulty line is refused with its number.
  */
 export function readLabelList(text: string): Read<LabelList> {
   if (text.length > LIST_LENGTH_MAX) return fault(`the list exceeds ${LIST_LENGTH_MAX} characters`)
@@ -79,10 +81,10 @@ function readLine(
 const COMMAS = () => /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|\n|\r|$)/y
 const SEMICOLONS = () => /("(?:[^"]|"")*"|[^";\r\n]*)(;|\r\n|\n|\r|$)/y
 
-/** The rows of a table that is not empty, each with the line that it begins on. */
+/** Split CSV into rows, each with the line that it begins on; empty lines are left out. */
 function readCsv(text: string): Read<{ cells: string[]; line: number }[]> {
   const rows: { cells: string[]; line: number }[] = []
-  // Some spreadsheets write semicolons where a comma stands in numbers.
+  // In languages that write decimals with a comma, spreadsheets separate cells by semicolons.
   const first = /^[^\r\n]*/.exec(text)?.[0] ?? ''
   const cell = first.includes(';') && !first.includes(',') ? SEMICOLONS() : COMMAS()
   let row: string[] = []
@@ -98,7 +100,7 @@ function readCsv(text: string): Read<{ cells: string[]; line: number }[]> {
       if (row.length > COLUMNS_MAX + 1) return fault(`line ${begins}: more than ${COLUMNS_MAX + 1} cells`)
       continue
     }
-    // A line without anything in it is none.
+    // An empty line is no row.
     if (row.length > 1 || row[0]!.trim() !== '') rows.push({ cells: row, line: begins })
     if (rows.length > LIST_LINES_MAX + 1) return fault(`the list has more than ${LIST_LINES_MAX} lines`)
     row = []

@@ -15,17 +15,18 @@ import type { LabelRule, Labels } from './rules.ts'
 
 const NAME_LENGTH_MAX = 128
 const PRIORITY_MAX = 1_000_000
-/** Labels of one rule; each workload carries them. */
+/** Labels that one rule can give; each workload that it means carries them. */
 const LABELS_MAX = 20
 
-/** What of a rule is asked for. */
+/** A rule as it is asked for, once it was checked. */
 export type AskedRule = Pick<LabelRule, 'name' | 'priority' | 'selector' | 'labels' | 'list' | 'rows'>
 
 const OWN_ERRORS = ['label-rule-invalid', 'name-required', 'name-too-long'] as const
 
-/** What a rule can be refused for as it stands. */
+/** Codes that a sent rule can be refused with, whatever other rules there are. */
 export const LABEL_RULE_ERRORS = [...OWN_ERRORS, ...LABEL_ERRORS, ...SELECTOR_ERRORS] as const
 
+/** Why a sent rule is refused. */
 export type LabelRuleRefusal = SelectorRefusal | Refusal<(typeof OWN_ERRORS)[number]>
 type Read = { ok: true; rule: AskedRule } | LabelRuleRefusal
 
@@ -38,7 +39,7 @@ export interface SentRule {
   list?: string | undefined
 }
 
-/** Check what was sent. */
+/** Check a rule as it was sent: it has a selector and labels, or a list. */
 export function readLabelRule(sent: SentRule): Read {
   const { priority, selector, labels = {}, list } = sent
   const name = sent.name.trim()
@@ -60,7 +61,7 @@ export function readLabelRule(sent: SentRule): Read {
     ...Object.keys(read.selector.match_labels ?? {}),
     ...(read.selector.match_expressions ?? []).map(({ key }) => key),
   ]
-  // A rule that went by what rules give would hang on their order, and on itself.
+  // A selector over labels that rules give would depend on the order of the rules, and on its own rule.
   if (keys.some((key) => classifyKey(key).class !== 'identity'))
     return invalid('its selector may name identity/… only')
   const count = Object.keys(labels).length

@@ -4,7 +4,7 @@ import type { LabelRuleRecord } from '../wire/label-rules.ts'
 import { contradicts } from './preview.ts'
 import { giveLabels, type LabelRule, labelsOfRule } from './rules.ts'
 
-/** Where a rule stands among the workloads that there are. */
+/** How many workloads a rule means, and on how many of them another rule or a label set by hand says otherwise. */
 export interface RuleCounts {
   workloads: number
   overruled: number
@@ -13,7 +13,7 @@ export interface RuleCounts {
 
 const CHUNK = 100
 
-/** How many workloads each rule means, and on how many it does not have its way. */
+/** Count, for each rule, the workloads that it means, and those on which another rule or a label set by hand wins. */
 export async function countRules(
   rules: readonly LabelRule[],
   workloads: Iterable<Workload>,

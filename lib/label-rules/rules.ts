@@ -3,6 +3,7 @@ import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
 import type { StoredLabelRule } from '../store/label-rules.ts'
 import type { LabelList } from './read-list.ts'
 
+/** Values by label key; keys have no prefix. */
 export type Labels = Readonly<Record<string, string>>
 
 /** A rule that is in force: its list, where it has one, has been read. */
@@ -12,13 +13,16 @@ export interface LabelRule extends StoredLabelRule {
 
 const NO_LABELS: Labels = Object.freeze({})
 
-/** A workload as rules see it: what it is made of, and nothing else, so that no rule hangs on what another one gives. */
+/**
+ * A workload as rules see it: its identity and nothing else, so that no rule depends on the labels that another one
+ * gives.
+ */
 const toIdentity = (fingerprintKeys: Labels): SelectableWorkload => ({
   ...{ type: '', version: '', labels: NO_LABELS, trustedLabels: NO_LABELS, fingerprintKeys },
   ...{ acceptsRemoteConfig: false, availableComponents: null },
 })
 
-/** What a rule alone says of an identity; null when it does not mean it. */
+/** The labels that one rule gives to an identity; null when the rule does not mean it. */
 export function labelsOfRule(
   { selector, labels, rows }: Pick<LabelRule, 'selector' | 'labels' | 'rows'>,
   identity: Labels,
@@ -28,7 +32,7 @@ export function labelsOfRule(
   return rows.labels.get(identity[rows.key]!) ?? null
 }
 
-/** In the order in which they count: the highest priority first, then the oldest. */
+/** Sort rules into the order in which they count: the highest priority first, then the oldest. */
 export const inOrder = <Rule extends Pick<StoredLabelRule, 'id' | 'priority' | 'createdAt'>>(
   rules: readonly Rule[],
 ): Rule[] =>
@@ -37,14 +41,14 @@ export const inOrder = <Rule extends Pick<StoredLabelRule, 'id' | 'priority' | '
       b.priority - a.priority || a.createdAt.getTime() - b.createdAt.getTime() || compareText(a.id, b.id),
   )
 
-/** A label that a rule says, and that one before it says otherwise. */
+/** A label of a rule (`ruleId`) to which an earlier rule (`byId`) gives another value. */
 export interface Overruled {
   key: string
   ruleId: string
   byId: string
 }
 
-/** What all rules together give. */
+/** The labels that all rules together give to an identity. */
 export interface GivenLabels {
   labels: Labels
   /** By key: the rule that gives it. */
@@ -54,7 +58,10 @@ export interface GivenLabels {
 
 const NOTHING: GivenLabels = { labels: NO_LABELS, givers: new Map(), overruled: [] }
 
-/** What rules, in their order, give to an identity: under each key what the first says that says anything. */
+/**
+ * The labels that rules, in their order, give to an identity: for each key the value of the first rule that has the
+ * key.
+ */
 export function giveLabels(rules: readonly LabelRule[], identity: Labels): GivenLabels {
   let given: { labels: Record<string, string>; givers: Map<string, string>; overruled: Overruled[] } | null =
     null

@@ -5,32 +5,34 @@ import { isProduction, type ProductionFacts } from './production.ts'
 /** Where a config is to run, as far as approvals go. */
 export type ApprovalClass = (typeof APPROVAL_CLASSES)[number]
 
-/** What an approval takes. */
+/** What the policy asks of a change before it counts as approved. */
 export interface ApprovalRule {
   approvals: 1 | 2
   /** Whether whoever wrote or requested the text may be among those who approve it. */
   authorCounts: boolean
-  /** How old an approval may be at the push; null for any age. */
+  /** How old an approval may be at the push, in hours; null for any age. */
   validHours: number | null
 }
 
+/** The rule for each class. */
 export type ApprovalPolicy = Readonly<Record<ApprovalClass, ApprovalRule>>
 
 const BY_ANYBODY: ApprovalRule = { approvals: 1, authorCounts: true, validHours: null }
 const BY_SOMEBODY_ELSE: ApprovalRule = { approvals: 1, authorCounts: false, validHours: null }
 
-/** While nothing is stored. What nobody labelled may be production. */
+/** The policy while none is stored. A workload that nobody labelled may be production, so as much is asked of it. */
 export const DEFAULT_APPROVAL_POLICY: ApprovalPolicy = {
   production: BY_SOMEBODY_ELSE,
   other: BY_ANYBODY,
   unlabelled: BY_SOMEBODY_ELSE,
 }
 
+/** The longest time that an approval can be valid, in hours: a year. */
 export const VALID_HOURS_MAX = 8_760
 
 /**
- * The class of a change. Anybody's word raises it to production; only a label that operators set says that it is
- * something else.
+ * The class of a change. What an agent or a requester says can make it production; only a trusted label makes it
+ * `other`.
  */
 export function approvalClassOf(facts: ProductionFacts): ApprovalClass {
   if (isProduction(facts)) return 'production'
@@ -78,10 +80,10 @@ export interface PendingPolicy {
   at: Date
 }
 
-/** How long a policy that asks less waits where nobody confirms it. */
+/** How long a policy that asks less, or labels by which less is asked, wait where no second person confirms them. */
 export const LOWERING_WAIT_MS = 24 * 3_600_000
 
-/** The policy and what waits, at a moment: what has waited long enough counts. */
+/** The policy in force at a time: a pending one that has waited long enough takes its place. */
 export function settlePolicy(
   stored: { policy: ApprovalPolicy; pending: PendingPolicy | null },
   now: Date,

@@ -2,11 +2,11 @@
 export interface CommandLineLogin {
   /** PKCE with S256: the SHA-256 of what only the command line knows, in base64url. */
   challenge: string
-  /** What the command line knows its own answer by. */
+  /** A random text by which the command line recognises the answer to its own question. */
   state: string
-  /** Where it listens on this machine. */
+  /** The loopback port on which the command line listens. */
   port: number
-  /** What it calls the machine. */
+  /** The name of the machine on which the command line runs. */
   machine: string
 }
 
@@ -14,7 +14,7 @@ const HASH = /^[\w-]{43}$/
 const STATE = /^[\w-]{16,128}$/
 const MACHINE = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u
 
-/** Whether these could be of a command line of ours: its port is one that every user may listen on. */
+/** Whether the values have the form that the command line sends, with a port that needs no privileges. */
 export const isCommandLineLogin = ({ challenge, state, port, machine }: CommandLineLogin): boolean =>
   HASH.test(challenge) &&
   STATE.test(state) &&
@@ -23,13 +23,13 @@ export const isCommandLineLogin = ({ challenge, state, port, machine }: CommandL
   port <= 65_535 &&
   MACHINE.test(machine)
 
-/** A name of a machine as it may be told; what is no name is left out. */
+/** A host name without the characters that `isCommandLineLogin` refuses; `unknown` when nothing is left. */
 export function toMachineName(hostname: string): string {
   const name = hostname.replaceAll(/[^\p{L}\p{N}._-]/gu, '').replace(/^[._-]+/, '')
   return name === '' ? 'unknown' : name.slice(0, 64)
 }
 
-/** No I, L, O and U: nobody takes one of these for another. */
+/** Crockford's Base32: without I, L, O and U, which people take for other characters. */
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const URL_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
@@ -48,7 +48,7 @@ export function compareCode(challenge: string): string {
   return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`
 }
 
-/** Where the browser brings the answer to: this machine, whatever else was asked for. */
+/** The address to which the browser brings the answer: always a port of its own machine. */
 export function answerAddress(port: number, answer: Readonly<Record<string, string>>): string {
   return `http://127.0.0.1:${port}/?${new URLSearchParams(answer)}`
 }

@@ -6,7 +6,7 @@ const EMAIL = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u
 /** The longest address that mail can be sent to (RFC 5321). */
 export const EMAIL_LENGTH_MAX = 254
 
-/** Longer than any e-mail that an account can have; nothing else is to be done with such a text. */
+/** Whether a text is longer than any e-mail address; callers refuse it before they do anything else with it. */
 export const isTooLongForEmail = (text: string): boolean => text.length > EMAIL_LENGTH_MAX
 
 /** Whether a trimmed text can be an e-mail address; anything stricter refuses addresses that exist. */

@@ -10,4 +10,5 @@ export const GATES = [
   'config_safety.version_intelligence',
 ] as const
 
+/** The name of a feature gate. */
 export type Gate = (typeof GATES)[number]

@@ -1,9 +1,9 @@
 const PREFIX = 'git/'
 
-/** The group of the requests that a desired state makes, by who keeps it. */
+/** The group of the requests that come from an owner in Git. */
 export const gitGroupOf = (owner: string): string => `${PREFIX}${owner}`
 
-/** Who keeps the requests of a group in Git; null where the group is nobody's. */
+/** The owner in Git whose requests have this group; null for a group of other requests. */
 export const gitOwnerOf = (group: string): string | null =>
   isGitGroup(group) ? group.trim().slice(PREFIX.length) : null
 

@@ -20,7 +20,7 @@ export class NameOrder<Workload extends Named> {
     if (this.#order[at] === workload) this.#order.splice(at, 1)
   }
 
-  /** A list that stays as it is. */
+  /** A copy of the list, which later changes leave as it is. */
   list(): readonly Workload[] {
     return this.#order.slice()
   }

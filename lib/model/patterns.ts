@@ -1,14 +1,14 @@
-/** A pattern that values are compared with, whole. */
+/** A pattern that a whole text has to match. */
 export interface Pattern {
   matches(text: string): boolean
 }
 
-/** Longest pattern. */
+/** Longest pattern, in UTF-16 units. */
 export const PATTERN_LENGTH_MAX = 256
 const STATES_MAX = 2_000
 const REPEATS_MAX = 256
 
-/** Never leaves this file. */
+/** Thrown while a pattern is read; `readPattern` turns it into an error text. */
 class BadPattern extends Error {}
 
 type Test = (character: string) => boolean
@@ -165,7 +165,7 @@ function add(states: State[], state: State): number {
   return states.length - 1
 }
 
-/** The state in which a node begins that goes on with `next`. */
+/** Add the states of a node that goes on with `next`; answers the state in which the node begins. */
 function compile(states: State[], node: Node, next: number): number {
   switch (node.kind) {
     case 'set':
@@ -189,7 +189,7 @@ function compile(states: State[], node: Node, next: number): number {
   }
 }
 
-/** All states at once, a character at a time. State 0 is the end. */
+/** Match a text by following all states at once, a character at a time. State 0 is the end. */
 function run(states: readonly State[], start: number, text: string): boolean {
   let active = reach(states, [start])
   for (const character of text) {

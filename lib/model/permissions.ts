@@ -1,4 +1,4 @@
-/** Every permission the service checks, with the groups that hold it. */
+/** Every permission that the service checks; `MATRIX` says which roles hold it. */
 export const PERMISSIONS = [
   'alert:resolve',
   'audit:view',
@@ -16,14 +16,18 @@ export const PERMISSIONS = [
   'workload:validate_config',
 ] as const
 
+/** The name of a permission. */
 export type Permission = (typeof PERMISSIONS)[number]
 
 /**
- * What takes a person who is signed in, at every endpoint that asks for it: no token may, and no service account ever.
+ * Permissions that only a person who is signed in can use, at every endpoint that asks for them: no token and no
+ * service account ever can.
  */
 export const IN_PERSON: readonly Permission[] = ['config:approve', 'config:break_glass']
 
+/** The roles that a group can give its members. */
 export const ROLES = ['viewer', 'editor', 'administrator'] as const
+/** The name of a role. */
 export type Role = (typeof ROLES)[number]
 
 const EDITOR: readonly Permission[] = [
@@ -49,7 +53,7 @@ const MATRIX: Record<Role, readonly Permission[]> = {
 export const rolesWith = (permission: Permission): Role[] =>
   ROLES.filter((role) => MATRIX[role].includes(permission))
 
-/** What the members of these groups may do together, sorted. Unknown groups grant nothing. */
+/** The permissions that these roles give together, sorted. Unknown names grant nothing. */
 export function permissionsOf(groups: readonly string[]): Permission[] {
   const granted = new Set<Permission>()
   for (const group of groups) {

@@ -18,7 +18,10 @@ export interface ProductionFacts {
   labels: Readonly<Record<string, string>>
 }
 
-/** The one verdict for confirmations and policy. It is taken again at push, and the stricter moment counts. */
+/**
+ * Whether a push is one to production, for confirmations and policy alike. Asked when a request is made and again at
+ * its push; one yes is enough.
+ */
 export function isProduction(facts: ProductionFacts): boolean {
   return [
     facts.targetEnv,

@@ -7,7 +7,7 @@ export function compareText(a: string, b: string): number {
 const rankUnit = (unit: number): number =>
   unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
 
-/** Order by the bytes of UTF-8, without encoding it: as the contract and `collate "C"` sort. */
+/** Order by the bytes of UTF-8, without encoding it: as lists of the API and `collate "C"` are sorted. */
 export function byBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

@@ -1,14 +1,14 @@
 import { TRUSTED_PREFIX } from '../wire/labels.ts'
 
-/** Keys of what a workload is made of, which stays the same for its life. */
+/** The prefix of keys that look at the identity of a workload, which stays the same for its life. */
 export const IDENTITY_PREFIX = 'identity/'
 
 /** What an identity may be made of; see the workload's `fingerprint_keys`. */
 export const IDENTITY_KEYS = ['host.name', 'service.name', 'cluster', 'namespace', 'kind', 'name'] as const
 
 /**
- * Who says what a key stands for: operators (`trusted`), the agents once and for all (`identity`), or the agents as
- * they please (`reported`). Under one shared secret for all agents an identity, too, is what an agent claims.
+ * Who says what a key stands for: operators and their label rules (`trusted`), agents once and for all (`identity`), or
+ * agents as they please (`reported`). All agents share one secret, so an identity, too, is only what an agent claims.
  */
 export type KeyClass = 'trusted' | 'identity' | 'reported'
 

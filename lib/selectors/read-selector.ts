@@ -12,16 +12,19 @@ export interface SelectorRules {
   withReported: boolean
 }
 
-/** Of a push group: agents cannot label themselves into one. */
+/** Rules for push groups: agents cannot label themselves into one. */
 export const PUSH_GROUP_RULES: SelectorRules = { classes: ['trusted', 'identity'], withReported: true }
 
-/** Of what only looks, and changes nothing. */
+/** Rules for selectors that somebody uses once: in previews, as the scope of a campaign, to label many workloads. */
 export const FREE_SELECTOR_RULES: SelectorRules = {
   classes: ['trusted', 'identity', 'reported'],
   withReported: true,
 }
 
-/** Of what decides by itself which config a workload runs: nothing that an agent may change while it runs. */
+/**
+ * Rules for selectors that go on counting by themselves, as those of fleet configs, label rules, freezes and waves:
+ * they name nothing that an agent may change while it runs.
+ */
 export const FLEET_CONFIG_RULES: SelectorRules = { classes: ['trusted', 'identity'], withReported: false }
 
 const ENTRIES_MAX = 50
@@ -51,6 +54,7 @@ export const SELECTOR_ERRORS = [
 
 /** Labels that cannot be kept; the detail `field` says which. */
 export type LabelRefusal = Refusal<(typeof LABEL_ERRORS)[number]>
+/** A selector that cannot be used; the details say which part. */
 export type SelectorRefusal = Refusal<(typeof SELECTOR_ERRORS)[number]>
 
 function refuseText(field: string, text: string): LabelRefusal | null {
@@ -131,7 +135,10 @@ export function tidySelector(selector: Selector): Selector {
   }
 }
 
-/** Check what was sent; one without conditions is refused, for it would mean everything. */
+/**
+ * Check a selector as it was sent, and leave out its empty parts. One without conditions is refused, for it would
+ * select every workload.
+ */
 export function readSelector(
   sent: Selector,
   rules: SelectorRules,

@@ -6,11 +6,11 @@ import { classifyKey } from './keys.ts'
 export interface SelectableWorkload {
   type: string
   version: string
-  /** What the agents say. */
+  /** As agents report them. */
   labels: Readonly<Record<string, string>>
-  /** What operators set, without the prefix. */
+  /** What operators set and label rules give, by key without the prefix. */
   trustedLabels: Readonly<Record<string, string>>
-  /** What the workload's id is made of. */
+  /** The identity of the workload, from which its id is made. */
   fingerprintKeys: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
   availableComponents: Readonly<Record<string, readonly string[]>> | null
@@ -35,8 +35,8 @@ const valueIn = (labels: Readonly<Record<string, string>>, name: string): string
   (Object.hasOwn(labels, name) && labels[name]) || undefined
 
 /**
- * What a workload has under a key. Agents cannot set a trusted label; under a key without prefix counts what they
- * report, be it a label or what identifies them.
+ * The values that a workload has under a key. A key without prefix looks at the labels that agents report and at the
+ * identity.
  */
 export function valuesOf(workload: SelectableWorkload, key: string): string[] {
   const { class: keyClass, name } = classifyKey(key)

@@ -26,7 +26,7 @@ export interface Judgement {
   verdict: CampaignVerdict
   reason: CampaignReason | null
   baseHash: string | null
-  /** What it would run; null when that cannot be said. */
+  /** The config that the workload would run; null where none was worked out. */
   result: { hash: string; text: string; values: Readonly<Record<string, string>> } | null
   /** Every component that the result uses; empty unless it is to be pushed. */
   required: readonly ComponentRef[]
@@ -35,7 +35,9 @@ export interface Judgement {
   variable?: string
 }
 
-/** The workers are busy, or a text could not be read in time: nothing is known of the workload, and one asks again. */
+/**
+ * The config workers are busy, or took too long over a text. Nothing is known of the workload; the caller asks again.
+ */
 export class JudgeBusy extends Error {
   override readonly name = 'JudgeBusy'
 }
@@ -44,26 +46,27 @@ type Checked =
   | { ok: true; required: readonly ComponentRef[] }
   | { ok: false; reason: Extract<CampaignReason, 'invalid' | 'component_missing'> }
 
-/** The config that a campaign makes of another, or why it makes none. */
+/** The config that a workload would run by a change, or why there is none. */
 export type CampaignResult =
   | {
       ok: true
       hash: string
-      text: string /** Of its variables. */
+      text: string
+      /** The values of its variables, by name. */
       values: Readonly<Record<string, string>>
     }
   | {
       ok: false
       verdict: 'unmanaged' | 'refused'
       reason: CampaignReason | null
-      /** The variable that it is about. */
+      /** The variable that the refusal is about. */
       variable?: string
     }
 
-/** A patch as it was sent, in the words of the configs. */
+/** A patch from the wire, as the config engine takes it. */
 const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
 
-/** What a closed gate makes of a workload in a plan. */
+/** The verdict and reason in a plan for a workload whose push this gate would hold back. */
 const LEFT: Readonly<Record<PushGate, readonly [CampaignVerdict, CampaignReason]>> = {
   archived: ['refused', 'archived'],
   frozen: ['held', 'frozen'],
@@ -73,32 +76,38 @@ const LEFT: Readonly<Record<PushGate, readonly [CampaignVerdict, CampaignReason]
   quarantined: ['quarantined', 'quarantined'],
 }
 
-/** What workloads are judged for. */
+/** The change that workloads are judged for: of a campaign, or of a version that applies by itself. */
 export interface JudgedChange extends Pick<StoredCampaign, 'change' | 'scope'> {
   rules: Pick<StoredCampaign['rules'], 'retryQuarantined'>
-  /** Nobody looks at the plan: what agents report fills nothing in production. */
+  /**
+   * The change goes out without a plan that somebody looks at: labels that agents report then fill no variables of
+   * production workloads.
+   */
   isByItself?: boolean
 }
 
-/** Verdicts that are kept, each for a judge's life. */
+/** Results of checks that a judge remembers at most, and as many results of the config policy. */
 const VERDICTS_MAX = 2_000
-/** Texts that are kept: workloads that differ have nothing to share. */
+/**
+ * Texts, and rendered or patched configs, that a judge remembers at most. They serve workloads that get equal texts;
+ * where all texts differ, remembering them saves nothing.
+ */
 const TEXTS_MAX = 50
 
 /**
- * Judges the workloads of a campaign, for its plan and again when their turn comes. Equal work is done once: live for
- * one plan, or for one round of starts.
+ * Judges workloads for a change: for its plan, and again when a workload's turn comes. It remembers results, so it is
+ * made anew for each plan and for each round of starts.
  */
 export class CampaignJudge {
   readonly #parts: CampaignParts
   readonly #campaign: JudgedChange
-  /** Whether the campaign means a workload. */
+  /** Whether the campaign's scope selects a workload, excludes it, or does neither. */
   readonly scopeOf: ReturnType<typeof openScope>
   readonly #checks = new Map<string, Promise<Checked>>()
   readonly #policies = new Map<string, Promise<boolean>>()
   readonly #results = new Map<string, Promise<CampaignResult>>()
   #version: Promise<StoredVersion | null> | null = null
-  /** Who keeps which workload; read once for all. */
+  /** The owners in Git by workload id; read once for all workloads. */
   #keptInGit: Promise<ReadonlyMap<string, string>> | null = null
   readonly #bases = new Map<string, Promise<string | null>>()
 
@@ -108,7 +117,7 @@ export class CampaignJudge {
     this.scopeOf = openScope(parts, campaign)
   }
 
-  /** What would be done. Throws `JudgeBusy` and `DatabaseUnavailable`. */
+  /** Judge one workload. Throws `JudgeBusy` and `DatabaseUnavailable`. */
   async judge(workload: Workload): Promise<Judgement> {
     const { labels, trustedLabels } = workload
     const known = {
@@ -153,7 +162,10 @@ export class CampaignJudge {
     )
   }
 
-  /** The gate that would hold a push back, as far as that is known before it begins; what is under way may be over then. */
+  /**
+   * The gate that would hold a push of this config back, or of any config where `hash` is null. Whether the workload is
+   * busy is not asked: by its turn that may be over.
+   */
   async #closedGate(workload: Workload, hash: string | null): Promise<PushGate | null> {
     const { reservationOf, db } = this.#parts
     this.#keptInGit ??= listManagedConfigs(db, { owner: null, workloadId: null }).then(
@@ -183,7 +195,7 @@ export class CampaignJudge {
       return configId === change.fleet_config_id
         ? this.#rendered(workload, change)
         : { ok: false, verdict: 'refused', reason: 'not_under_fleet_config' }
-    // What runs there follows from its fleet config: that is what has to be changed.
+    // A workload under a fleet config gets its config from there: only a version of that fleet config may change it.
     if (configId !== null) return { ok: false, verdict: 'refused', reason: 'under_fleet_config' }
     if (change.kind === 'patch') return this.#patched(base!)
     return { ok: true, hash: change.hash ?? '', text: change.yaml ?? '', values: {} }
@@ -220,7 +232,7 @@ export class CampaignJudge {
     })
   }
 
-  /** A config with the campaign's patch, once for all workloads that run it. */
+  /** The campaign's patch applied to a config; worked out once for all workloads that run this config. */
   #patched(base: string): Promise<CampaignResult> {
     return once(this.#results, TEXTS_MAX, base, async () => {
       const { change } = this.#campaign
@@ -237,7 +249,10 @@ export class CampaignJudge {
     })
   }
 
-  /** Whether it can run there: the checks of any push, once for all workloads that have the same components. */
+  /**
+   * Whether a workload can run the result, by the checks of any push; checked once for all workloads with the same
+   * components.
+   */
   #check(result: { hash: string; text: string }, target: ConfigTarget, workload: Workload): Promise<Checked> {
     const lists = new Set<string>()
     for (const instance of workload.live.instances())
@@ -289,7 +304,7 @@ export class CampaignJudge {
   }
 }
 
-/** The answer to a question that was asked before; a failure is not remembered. */
+/** Ask once for each key, and remember the newest `most` answers. A failure is not remembered. */
 function once<T>(
   known: Map<string, Promise<T>>,
   most: number,

@@ -6,13 +6,15 @@ import { configHash } from '../../model/config-hash.ts'
 /** What campaigns work with. */
 export interface CampaignParts extends ApprovalParts {
   log: Log
-  /** Whether whoever approved may still approve; asked while a campaign runs. */
+  /** Whether this user may approve now; asked about the approvers of a campaign while it runs. */
   mayApprove(userId: string): Promise<boolean>
   /** Why campaigns leave a workload alone now; null when they do not. */
   reservationOf(workload: Workload): 'held' | 'frozen' | null
 }
 
-/** The policy of the server, as one hash: a plan that was judged by another one is not started any further. */
+/**
+ * Hash the config policy of the server. What was approved while another policy was in force is not started any further.
+ */
 export const hashPolicy = (policy: CampaignParts['config']['policy']): string =>
   configHash(
     JSON.stringify([...[policy.otlpAllowlist, policy.criticalExporters, policy.requiredResourceAttributes]]),

@@ -3,10 +3,13 @@ import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from './parts.ts'
 
-/** Whether a campaign means a workload, and whether it leaves it out by name. */
+/**
+ * What a campaign's scope says of a workload: `selected`; `excluded`, by its id or by the excluding selector; or `not`
+ * selected at all.
+ */
 export type ScopeVerdict = 'selected' | 'excluded' | 'not'
 
-/** What a campaign says of each workload; its lists are read once. */
+/** Make a function that says whether a campaign's scope selects a workload. Its lists of ids become sets once. */
 export function openScope(
   { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
   { scope, change }: Pick<StoredCampaign, 'scope' | 'change'>,
@@ -14,7 +17,7 @@ export function openScope(
   const { selector, exclude_selector: excludeSelector } = scope
   const named = new Set(scope.workload_ids ?? [])
   const left = new Set(scope.exclude_ids ?? [])
-  // Of a version all that are under its fleet config, where nothing else is said.
+  // A campaign for a version, without selector and without named workloads, means all workloads under the fleet config.
   const everyoneOf =
     selector === undefined && scope.workload_ids === undefined && change.kind === 'version'
       ? change.fleet_config_id

@@ -7,13 +7,13 @@ import type { CampaignGroup } from '../../wire/campaigns.ts'
 import { CampaignJudge, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-/** Longest diff that is compared whole. */
+/** Diffs are compared up to this length, in UTF-16 units. */
 const COMPARED_LENGTH_MAX = 1_000_000
-/** Longest diff that is shown. */
+/** Diffs are shown up to this length, in UTF-16 units. */
 const SHOWN_LENGTH_MAX = 20_000
-/** Groups that are shown; the rest is counted by the plan. */
+/** Groups that are shown at most; the plan says how many there are (`group_count`). */
 const SHOWN_GROUPS_MAX = 100
-/** Values of one variable that are shown of a group. */
+/** Values of one variable that are shown of a group at most. */
 const SHOWN_VALUES_MAX = 50
 
 const LABELS = { before: 'base', after: 'result' }
@@ -21,7 +21,7 @@ const LABELS = { before: 'base', after: 'result' }
 /** Finds out which workloads of a plan change in the same way. */
 export class ChangeGroups {
   readonly #judge: CampaignJudge
-  /** By base and result. */
+  /** Group keys by base hash and result hash. */
   readonly #keys = new Map<string, string>()
 
   constructor(judge: CampaignJudge) {
@@ -29,8 +29,8 @@ export class ChangeGroups {
   }
 
   /**
-   * What the configs of workloads that change in the same way have in common: the lines that go and come, wherever
-   * they stand. Null when nothing is to be pushed.
+   * The key of the group that a workload is in: a hash of the lines that its config loses and gains, wherever in the
+   * text they stand, with names of variables in place of their values. Null where there is no result.
    */
   async keyOf({ baseHash, result }: Judgement): Promise<string | null> {
     if (result === null) return null
@@ -51,7 +51,7 @@ export class ChangeGroups {
   }
 }
 
-/** The lines of a diff that go or come, without the places where they stand. */
+/** The removed and added lines of a diff, without hunk headers and context. */
 const changedLines = (diff: string): string =>
   diff
     .split('\n')
@@ -59,7 +59,10 @@ const changedLines = (diff: string): string =>
     .filter((line) => line.startsWith('-') || line.startsWith('+'))
     .join('\n')
 
-/** The groups of a plan with one diff each; a text that is not kept any more is left empty. */
+/**
+ * The groups of a plan, each with the diff of one sample workload. The diff is empty when that workload is gone or gets
+ * no result now; a base that is not kept any more counts as an empty text. Throws `JudgeBusy`.
+ */
 export async function showGroups(parts: CampaignParts, campaign: StoredCampaign): Promise<CampaignGroup[]> {
   const judge = new CampaignJudge(parts, campaign)
   const shown: CampaignGroup[] = []
@@ -85,14 +88,15 @@ export async function showGroups(parts: CampaignParts, campaign: StoredCampaign)
 
 /** A diff with the names of variables where their values stand, so that workloads that differ by these alone are one group. */
 function withoutValues(diff: string, values: Readonly<Record<string, string>>): string {
-  // The longest first: one value may be part of another. One of a single character stands everywhere.
+  // The longest first, since one value may be part of another. A single character is left as it is: it would be found
+  // everywhere in the text.
   const known = Object.entries(values)
     .filter(([, value]) => value.length > 1)
     .sort(([, a], [, b]) => b.length - a.length)
   return known.reduce((text, [name, value]) => text.replaceAll(value, () => `\${muster:${name}}`), diff)
 }
 
-/** The values of each group's variables, as they were counted: the rarest first. */
+/** The counted values by group and variable, in the order of the query: the rarest first. */
 function sortValues(
   counted: readonly { key: string; name: string; value: string; count: number }[],
 ): Map<string, CampaignGroup['variables']> {

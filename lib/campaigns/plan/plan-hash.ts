@@ -2,7 +2,7 @@ import { configHash } from '../../model/config-hash.ts'
 import type { CampaignRules } from '../../store/campaigns.ts'
 import type { CampaignVerdict } from '../../wire/campaigns.ts'
 
-/** What an approval binds of each target. */
+/** The facts of a target that an approval of the plan covers. */
 export interface BoundTarget {
   workloadId: string
   verdict: CampaignVerdict
@@ -12,9 +12,9 @@ export interface BoundTarget {
   wave: number | null
 }
 
-/** Hash everything that whoever approves a plan approves; a change of any of it makes another plan. */
+/** Hash everything that an approval of a plan covers: whatever changes one of these makes another plan. */
 export function hashPlan(bound: {
-  /** Of what is carried to the workloads. */
+  /** Anything that identifies what the campaign carries; the planner gives the change as JSON. */
   changeHash: string
   rules: CampaignRules
   policyHash: string

@@ -11,7 +11,7 @@ import { ChangeGroups } from './groups.ts'
 import { hashPlan } from './plan-hash.ts'
 import { assignWaves, orderTargets, wavesFor } from './waves.ts'
 
-/** How far a plan has come. */
+/** How many workloads have been judged, of how many. */
 export interface PlanProgress {
   done: number
   total: number
@@ -29,14 +29,14 @@ const TURN = 20
 const BUSY_MS = 200
 const BUSY_TRIES = 50
 
-/** Names of environments and clusters that a plan lists. */
+/** Names of environments, and of clusters, that a plan lists at most. */
 const NAMES_MAX = 50
 
 /** Makes plans, one for each campaign at a time. */
 export class CampaignPlanner {
   readonly #parts: CampaignParts
   readonly #underWay = new Map<string, PlanProgress>()
-  /** Told when a plan has come further, is kept, or was given up. */
+  /** Called now and then while a plan is made, and once it is stored or was given up. */
   readonly #changed: (campaignId: string) => void
 
   constructor(parts: CampaignParts, changed: (campaignId: string) => void) {
@@ -49,7 +49,10 @@ export class CampaignPlanner {
     return this.#underWay.get(campaignId) ?? null
   }
 
-  /** Begin to plan; false when a plan of it is being made already. `done` settles when it is kept or given up. */
+  /**
+   * Begin to plan a campaign; `isBegun` is false when its plan is being made already. `done` resolves when the plan is
+   * stored or given up; a failure is only logged.
+   */
   begin(campaign: StoredCampaign): { isBegun: boolean; done: Promise<void> } {
     if (this.#underWay.has(campaign.id)) return { isBegun: false, done: Promise.resolve() }
     const progress = { done: 0, total: 0 }
@@ -66,7 +69,7 @@ export class CampaignPlanner {
   async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
     const { db, clock, config } = this.#parts
     const judge = new CampaignJudge(this.#parts, campaign)
-    // What is archived is meant only by its name.
+    // An archived workload is meant only where its id is named.
     const named = new Set(campaign.scope.workload_ids ?? [])
     const members = [...this.#parts.fleet.state.workloads.values()]
       .filter(({ id, archivedAt }) => archivedAt === null || named.has(id))
@@ -103,7 +106,10 @@ export class CampaignPlanner {
     })
   }
 
-  /** A campaign waits for the workers rather than to fail of a busy moment. */
+  /**
+   * Judge a workload, and try again while the config workers are busy. After about ten seconds the workload is refused
+   * as `unreadable`.
+   */
   async #judgePatiently(judge: CampaignJudge, workload: Workload): Promise<Judgement> {
     for (let tries = 1; ; tries++) {
       try {
@@ -117,7 +123,10 @@ export class CampaignPlanner {
   }
 }
 
-/** The text is rendered again when its turn comes: thousands of them are never kept at one time. */
+/**
+ * Drop the text of a result: it is rendered again when the workload's turn comes, so that a plan never holds thousands
+ * of texts.
+ */
 const withoutText = (judgement: Judgement): Judgement => ({
   ...judgement,
   result: judgement.result && { ...judgement.result, text: '' },
@@ -136,7 +145,8 @@ function toTargets(
   waves: readonly CampaignWave[],
 ): StoredCampaignTarget[] {
   const ordered = orderTargets(campaign.id, planned)
-  // Those that are there come first: a wave of workloads that are away would try nothing out.
+  // Workloads with an instance that can take the config come first: a first wave of workloads that are away would try
+  // nothing out.
   const pushed = [
     ...ordered.filter(({ judgement }) => judgement.verdict === 'changes'),
     ...ordered.filter(({ judgement }) => judgement.verdict === 'offline'),

@@ -1,23 +1,29 @@
 import { createHash } from 'node:crypto'
 import type { CampaignWave } from '../../wire/campaigns.ts'
 
-/** How long a wave is watched where nothing else is asked for. */
+/** How long each default wave is watched after its targets have ended. */
 export const DWELL_SECONDS = 60
 
-/** One workload, then a twentieth, then the rest. */
+/** The waves of a campaign that asks for none: one workload, then a twentieth, then the rest. */
 export const DEFAULT_WAVES: readonly CampaignWave[] = [
   { count: 1, dwell_seconds: DWELL_SECONDS },
   { percentage: 5, dwell_seconds: DWELL_SECONDS },
   { percentage: 100, dwell_seconds: DWELL_SECONDS },
 ]
 
-/** The waves that a campaign goes in: where it reaches production, one workload goes first whatever was asked for. */
+/**
+ * The waves of a campaign. One that changes production workloads begins with a wave of one workload, which is added
+ * where the asked waves do not begin so.
+ */
 export function wavesFor(asked: readonly CampaignWave[], hasProduction: boolean): readonly CampaignWave[] {
   const isOneFirst = asked.length > 1 && asked[0]!.count === 1
   return hasProduction && !isOneFirst ? [DEFAULT_WAVES[0]!, ...asked] : asked
 }
 
-/** The order of a campaign's workloads: the same whenever it is asked for, another for each campaign. */
+/**
+ * Put a campaign's targets in its order: by a hash of campaign and workload id, so that it is the same whenever it is
+ * asked for, and another for each campaign.
+ */
 export function orderTargets<T extends { workloadId: string }>(
   campaignId: string,
   targets: readonly T[],
@@ -30,8 +36,9 @@ export function orderTargets<T extends { workloadId: string }>(
 }
 
 /**
- * The wave of each target, in their order. The first wave that a target fits takes it, and the last one takes the
- * rest; a percentage is of all targets, and is one target at least.
+ * Choose the wave of each target, as an index, in the order of the targets. Each wave but the last takes the first free
+ * targets that its selector selects until it is full, and without a size all of them; the last takes the rest. A
+ * percentage is of all targets, rounded up.
  */
 export function assignWaves<T>(
   targets: readonly T[],

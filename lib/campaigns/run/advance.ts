@@ -10,7 +10,7 @@ import { countLeft, moveAfterWave } from './wave-end.ts'
 import { isInWindow } from './windows.ts'
 import { writeMove } from './write.ts'
 
-/** Do the next step of a campaign, as its status says; whether anything moved. */
+/** Do the next step of a campaign, by its status. Answers whether anything changed. */
 export function advance(
   parts: CampaignParts,
   campaign: StoredCampaign,
@@ -25,7 +25,7 @@ export function advance(
     case 'done':
       return stayDone(parts, campaign, run)
     default:
-      // Paused, halted, aborted: what was started comes to its end, and nothing else is.
+      // Paused, halted, aborted: pushes that were started come to their end, and no other is started.
       return false
   }
 }
@@ -49,14 +49,14 @@ async function goOn(
   return startNext(parts, campaign, run)
 }
 
-/** Catch up with who was away, as long as what was approved holds. */
+/** A campaign that is done starts targets that were away and come back, while its approval holds; else it halts. */
 async function stayDone(parts: CampaignParts, campaign: StoredCampaign, run: CampaignRun): Promise<boolean> {
   if (run.offline.size === 0) return false
   const halt = await findLapse(parts, campaign, run)
   return halt === null ? catchUp(parts, campaign, run) : stopFor(parts, campaign, halt)
 }
 
-/** A campaign that halts is not over, even where it was done. */
+/** Halt a campaign. One that was done is open again, so its end is cleared. */
 const stopFor = (parts: CampaignParts, campaign: StoredCampaign, halt: CampaignHalt): Promise<boolean> =>
   writeMove(parts, campaign, {
     ...{ from: campaign.status, action: 'campaign.halt' },

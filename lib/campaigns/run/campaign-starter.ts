@@ -3,7 +3,7 @@ import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { Starter } from './start-targets.ts'
 
-/** A campaign as it starts its targets. */
+/** The starter of the targets of a campaign. */
 export function campaignStarter(
   { clock }: Pick<CampaignParts, 'clock'>,
   campaign: StoredCampaign,
@@ -36,7 +36,7 @@ export function campaignStarter(
   }
 }
 
-/** Whoever started the campaign pushes what it carries. */
+/** The user in whose name a campaign pushes: whoever started it. */
 const starterOf = ({ startedBy, startedById, createdBy }: StoredCampaign) => ({
   userId: startedById ?? '',
   email: startedBy ?? createdBy,

@@ -8,14 +8,20 @@ import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
 import { writeAllEnd } from './write.ts'
 
-/** How often those that are away are looked for, and how many of them are started at once. */
+/** How often a campaign looks for targets that have come back. */
 const LOOK_MS = 1_000
 
-/** Whether a workload that was away has somebody again; one that is gone has its turn too, and is left out by name. */
+/**
+ * Whether a target that was away can have its turn: it has live instances again, or it was deleted, which its turn then
+ * notes as `workload_gone`.
+ */
 const isBack = (workload: Workload | null): boolean =>
   workload === null || (workload.status !== 'disconnected' && workload.live.count > 0)
 
-/** Start those that were away and are back, as long as the campaign waits for them; whether anything moved. */
+/**
+ * Start targets that were away and are back, up to `BATCH` of them. Once the campaign waits for them no longer, those
+ * that are left end as `expired`. Answers whether anything changed.
+ */
 export async function catchUp(
   parts: CampaignParts,
   campaign: StoredCampaign,
@@ -40,7 +46,7 @@ export async function catchUp(
   return startThese(parts, campaign, run, chosen.slice(0, BATCH))
 }
 
-/** Whether who is away is still waited for. */
+/** Whether a campaign still waits for targets that are away: for `catchUpSeconds` after its start. */
 export const isCatchingUp = (
   { startedAt, rules }: Pick<StoredCampaign, 'startedAt' | 'rules'>,
   now: Date,

@@ -1,8 +1,8 @@
 import type { CampaignRun } from './run.ts'
 
-/** Targets that are looked at in one step. */
+/** Targets that are started, or taken back, in one step at most. */
 export const BATCH = 50
-/** A workload that is busy with something else is waited for as long. */
+/** How long a target waits for a workload that is busy with something else. */
 export const BUSY_ENDS_MS = 10 * 60_000
 const BUSY_LOOK_MS = 2_000
 
@@ -11,7 +11,7 @@ interface Candidate {
   instanceCount: number
 }
 
-/** Instances that may be changed beside those that are being changed now. */
+/** How many more instances may be changed now; 0 or less when enough are being changed already. */
 export function roomIn({ inFlight }: Pick<CampaignRun, 'inFlight'>, maxInFlight: number): number {
   let room = maxInFlight
   for (const { instances } of inFlight.values()) room -= instances
@@ -22,8 +22,8 @@ export function roomIn({ inFlight }: Pick<CampaignRun, 'inFlight'>, maxInFlight:
 export const instancesOf = ({ instanceCount }: Candidate): number => Math.max(1, instanceCount)
 
 /**
- * Whose turn is next, in the campaign's order, as long as there is room: the last one may be larger than what is left
- * of it. Who was busy a moment ago is passed over.
+ * Choose the targets that are next, in the order of the campaign, while there is room for their instances: the last one
+ * may need more than what is left. Workloads that were busy a moment ago are passed over.
  */
 export function chooseNext<T extends Candidate>(
   listed: readonly T[],
@@ -41,7 +41,7 @@ export function chooseNext<T extends Candidate>(
   return chosen
 }
 
-/** Look at a workload again in a moment, and remember since when it is busy. */
+/** Remember since when a workload is busy, and leave it alone for a moment. */
 export function noteBusy({ busy }: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): void {
   const sinceMs = busy.get(workloadId)?.sinceMs ?? nowMs
   busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })

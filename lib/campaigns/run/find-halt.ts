@@ -7,22 +7,25 @@ import { findPassedLimit, findUntried, type PassedLimit, type StateCounts, UNTRI
 import type { CampaignRun } from './run.ts'
 
 const APPROVER_LOOK_MS = 5_000
-/** Workloads that a halt names. */
+/** Workloads that a halt names at most. */
 const NAMED_MAX = 20
 
-/** Targets in these states are those that a limit counts; who is not well is counted by who is watched. */
+/** The states of targets that a limit counts. For `unhealthy` the watched workloads are counted instead. */
 const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState[]>> = {
   failed: ['failed'],
   silent: ['skipped', 'no_answer'],
   unhealthy: [],
 }
 
-/** What a halt says where the approval does not hold any more. */
+/** The halt of a campaign whose approval does not hold any more. */
 export const haltOfLapse = (gate: 'policy_changed' | 'approver_gone', wave: number): CampaignHalt => ({
   ...{ gate, value: 1, limit: 0, wave, workload_ids: [] },
 })
 
-/** What a halt says where a limit is passed: by how many, by whom, and of what most of them failed. */
+/**
+ * The halt of a campaign that passed a limit: by how many, the first of these workloads, and what most of them failed
+ * of.
+ */
 export const haltOfLimit = (
   passed: PassedLimit,
   wave: number,
@@ -33,7 +36,10 @@ export const haltOfLimit = (
   ...(worst === undefined ? {} : { cause: worst.cause, title: worst.title }),
 })
 
-/** What the approval stands on and does not hold any more; null while all of it does. */
+/**
+ * Find why the approval of a campaign does not hold any more: the config policy changed, or an approver may not approve
+ * now, which is asked every few seconds. Null while it holds.
+ */
 export async function findLapse(
   { clock, config, mayApprove }: CampaignParts,
   campaign: StoredCampaign,
@@ -47,10 +53,16 @@ export async function findLapse(
   return null
 }
 
-/** Who vanished after it applied the change is not well either; who was deleted is nobody's. */
+/**
+ * Whether a watched workload is not well: one that is away after it applied the change is not, and one that was deleted
+ * does not count.
+ */
 const isUnwell = (workload: Workload | null): boolean => workload !== null && workload.status !== 'connected'
 
-/** Why the next wave may not begin: the first one tried nothing out. Null when it did, or somebody goes on without. */
+/**
+ * The halt before the second wave where no target of the first one tried the change out; null where one did, or where
+ * the limit allows it (`findUntried`).
+ */
 export async function findUntriedHalt(
   { db }: CampaignParts,
   { id, wave, plan, rules, raised }: StoredCampaign,

@@ -17,7 +17,10 @@ import { writeAllEnd, writeEnds, writeMove } from './write.ts'
 /** Pushes that are committed side by side. */
 const SIDE_BY_SIDE = 4
 
-/** Take back what a campaign brought, wherever it still runs; whether anything moved. */
+/**
+ * Do the next step of a roll-back: cancel targets that were not started, then give workloads that still run what the
+ * campaign brought their former config. Answers whether anything changed.
+ */
 export async function goBack(
   parts: CampaignParts,
   campaign: StoredCampaign,
@@ -66,7 +69,9 @@ async function takeBack(
   return startedCount + ends.length > 0
 }
 
-/** Note what came of taking a target back; answers what its row is to say, and null where that stays. */
+/**
+ * Note in the run what came of taking a target back. Answers how the target ends, or null where its row stays as it is.
+ */
 export function noteBack(
   run: CampaignRun,
   target: Pick<StoredCampaignTarget, 'workloadId' | 'instanceCount' | 'state'>,
@@ -91,7 +96,8 @@ export function noteBack(
       return null
     case 'busy':
     case 'offline':
-      // Busy is also who waits for a commit that was lost, for a moment: nobody is given up for that.
+      // `busy` also stands, for a moment, for a commit of which nobody knows the outcome: a target is given up for it
+      // only once it has been busy for long.
       if (isGivenUp && (outcome.kind === 'offline' || isBusyTooLong(run, workloadId, nowMs)))
         return { state: 'rollback_failed', cause: outcome.kind, title: '' }
       noteBusy(run, workloadId, nowMs)
@@ -101,7 +107,10 @@ export function noteBack(
   }
 }
 
-/** One that breaks of itself is asked again, as if it were busy, and keeps no other from its turn. */
+/**
+ * Take one target back. An unexpected error counts as busy: the target is tried again, and the others have their turn
+ * all the same. Throws `DatabaseUnavailable`.
+ */
 async function takeOneBack(
   parts: CampaignParts,
   campaign: StoredCampaign,

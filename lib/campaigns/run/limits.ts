@@ -3,28 +3,32 @@ import type { CampaignGate, CampaignLimits, CampaignTargetState } from '../../wi
 /** How many targets of a campaign are in each state. */
 export type StateCounts = Partial<Record<CampaignTargetState, number>>
 
-/** What a campaign is held to, as it stands. */
+/** What the limits of a campaign are judged by. */
 export interface LimitFacts {
   wave: number
   /** All targets that were to change, those that are away included. */
   targetCount: number
-  /** Over all waves. */
+  /** Targets by state, over all waves. */
   counts: StateCounts
   /** Applied targets that were well when they were started and are not now. */
   unhealthy: number
   asked: CampaignLimits
-  /** What an operator raised when he continued. */
+  /** Limits that operators raised when they continued the campaign. */
   raised: CampaignLimits
 }
 
-/** A limit that is passed. */
+/** A limit that is passed: `value` targets where `limit` are allowed. */
 export interface PassedLimit {
   gate: Extract<CampaignGate, 'failed' | 'unhealthy' | 'silent'>
   value: number
   limit: number
 }
 
-/** What is allowed where nothing is asked for: nothing in the first wave, then 3 or 1 %; of silent ones 5 %. */
+/**
+ * How many targets a limit allows: the higher of what was asked for and what was raised. Where neither says anything,
+ * of failed and unhealthy ones none in the first wave and then 3 or 1 %, whichever is more; of silent ones 5 % in every
+ * wave.
+ */
 export function limitOf(gate: PassedLimit['gate'], { wave, targetCount, asked, raised }: LimitFacts): number {
   const said = Math.max(asked[gate] ?? -1, raised[gate] ?? -1)
   if (said >= 0) return said
@@ -47,12 +51,16 @@ export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
   return null
 }
 
-/** States of targets in which nothing was tried out; who was away is `expired` once it is waited for no longer. */
+/**
+ * States of targets that did not try the change out. One that is away becomes `expired` once the campaign waits for it
+ * no longer.
+ */
 export const UNTRIED_STATES = ['offline', 'expired', 'skipped', 'no_answer', 'overtaken'] as const
 
 /**
- * The first wave is there to try the change out: where nobody in it applied it, those that were to are too many, unless
- * somebody allows as many. Where nobody was there at the plan, nobody was to.
+ * The first wave tries the change out. When it is over, others follow, and no target in it applied the change, the
+ * targets that did not try it are held against the `silent` limit that was asked for or raised, which is 0 where
+ * neither was. Null where the limit is kept, or where no workload could have tried it when the plan was made.
  */
 export function findUntried(facts: {
   wave: number

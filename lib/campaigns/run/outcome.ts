@@ -3,21 +3,27 @@ import { findPush, type Push } from '../../store/pushes.ts'
 import type { CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-/** What became of a push of a campaign; null while nothing has. */
+/** How a push of a campaign ended. */
 export interface PushEnd {
   state: Extract<CampaignTargetState, 'applied' | 'failed' | 'overtaken' | 'no_answer'>
   cause?: string | null
   title?: string | null
 }
 
-/** A staged rollout inside a workload stopped; what it waits for is an operator's decision there. */
+/**
+ * The staged rollout of a push halted. It waits for an operator's decision at the workload; for the campaign the target
+ * has failed.
+ */
 const HALTED = {
   state: 'failed',
   cause: 'rollout_halted',
   title: 'The rollout in this workload halted',
 } as const
 
-/** Look at a push where the fleet follows it, else in the database. */
+/**
+ * How a push ended; null while it goes on. Read from the fleet while the fleet follows the push, else from the
+ * database.
+ */
 export async function endOfPush(
   parts: CampaignParts,
   workloadId: string,
@@ -28,7 +34,8 @@ export async function endOfPush(
   const { rollout } = workload
   if (rollout?.followed.push.pushId === pushId && rollout.stored.status === 'halted') return HALTED
   const followed = followedPushes(workload).find(({ push }) => push.pushId === pushId)
-  // One that nobody follows may be open as well: where the answer to its commit is lost, it is followed in a moment.
+  // A push that the fleet does not follow may be open as well: when the answer to its commit was lost, the fleet
+  // follows it a moment later.
   const push = followed?.push ?? (await findPush(parts.db, pushId))
   return push === null ? { state: 'no_answer' } : endOf(push)
 }

@@ -10,12 +10,12 @@ export type BackOutcome =
   | { kind: 'started'; pushId: string }
   | { kind: 'offline' }
   | { kind: 'busy' }
-  /** It runs something newer: that is left alone. */
+  /** The workload runs something newer, or is gone: it is left alone. */
   | { kind: 'moved_on' }
   | { kind: 'no_way_back' }
   | { kind: 'refused' }
 
-/** Give a target that still runs what the campaign brought the config it had before. */
+/** Push its former config to a target that still runs what the campaign brought. */
 export async function rollBackTarget(
   parts: CampaignParts,
   campaign: StoredCampaign,
@@ -58,13 +58,16 @@ export async function rollBackTarget(
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
 
-/** Everybody there should run it, or some do by a rollout of the campaign that did not come to its end. */
+/**
+ * Whether the config that the campaign brought is what the whole workload is to run, or what some instances run by a
+ * rollout of the campaign that has not ended.
+ */
 const runsResult = (
   { activeHash, rollout }: Workload,
   { resultHash, pushId }: StoredCampaignTarget,
 ): boolean => activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
 
-/** Whoever rolls the campaign back pushes what was there before. */
+/** The user in whose name former configs are pushed: whoever rolled the campaign back. */
 const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({
   userId: closedById ?? '',
   email: closedBy ?? createdBy,

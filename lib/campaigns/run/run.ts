@@ -6,34 +6,45 @@ import type { StateCounts } from './limits.ts'
 /** A push of a campaign that has not ended. */
 export interface InFlight {
   pushId: string
+  /** Monotonic. */
   startedMs: number
   instances: number
-  /** It gives a target its former config back. */
+  /** The push gives a target its former config back. */
   isBack: boolean
-  /** The workload was not well when it was started: what it is like then says nothing of the campaign. */
+  /** The workload was degraded when the push was started, so its health afterwards says nothing about the campaign. */
   wasDegraded: boolean
 }
 
-/** What a process keeps of a campaign that is at work; all of it can be read again from the database. */
+/** What this process keeps in memory of a campaign at work. But for `busy`, all of it can be found again. */
 export interface CampaignRun {
+  /** Pushes that have not ended, by workload. */
   inFlight: Map<string, InFlight>
-  /** Applied targets that were well when they were started. */
+  /** Workloads whose health counts: targets that applied the change and were well when they were started. */
   watched: Set<string>
-  /** Workloads that are away, in the campaign's order. */
+  /** Targets that are away, in the campaign's order. */
   offline: Set<string>
-  /** Since when a workload is busy with something else; monotonic. */
+  /** Workloads that are busy with something else: since when, and when they are looked at again; monotonic. */
   busy: Map<string, { sinceMs: number; nextLookMs: number }>
-  /** Targets that run no more what the campaign brought, and stay as they ended when it is rolled back. */
+  /**
+   * Targets that do not run what the campaign brought any more. A roll-back leaves them in the state in which they
+   * ended.
+   */
   leftAlone: Set<string>
-  /** Whether a commit was in doubt, so that what the database knows is to be read again. */
+  /**
+   * Whether this may differ from the database, after an error or a commit of unknown outcome, and is to be read again.
+   */
   isStale: boolean
+  /** When approvers, and targets that are away, are looked at again; monotonic. */
   nextApproverLookMs: number
   nextOfflineLookMs: number
 }
 
 const ROWS_MAX = 100_000
 
-/** Read what is kept of a campaign; who is busy since when is known of a former reading only. */
+/**
+ * Read the run of a campaign from the database. Which workloads are busy is not stored; it is taken over from the
+ * former run.
+ */
 export async function loadRun(
   { db, clock }: CampaignParts,
   campaignId: string,
@@ -50,7 +61,7 @@ export async function loadRun(
       open.map((target) => {
         const isBack = target.state === 'rolling_back'
         const pushId = (isBack ? target.rollbackPushId : target.pushId)!
-        // One that is taken back was started long before.
+        // The age of the push, from its id: a target that is taken back was itself started long before.
         const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
         const { wasDegraded } = target
         const instances = Math.max(1, target.instanceCount)

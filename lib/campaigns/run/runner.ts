@@ -6,17 +6,18 @@ import { settle } from './settle.ts'
 import { endForgotten } from './sweep.ts'
 
 const HOUR_MS = 60 * 60_000
-/** Where nothing but catching up is left to do, campaigns are looked at less often. */
+/** How often campaigns are looked at while all of them are done, or there are none. */
 const QUIET_LOOK_MS = 5_000
 
 /**
- * Carries approved campaigns to their workloads. Each step of one: read what stands, note what became of what was
- * started, then halt, catch up, go to the next wave, or start who is next, whichever comes first (`advance`).
+ * Carries approved campaigns to their workloads. One step of a campaign: read its run, note how started pushes ended
+ * (`settle`), then do the first of these that is due (`advance`): halt, catch up, go to the next wave, start the next
+ * targets.
  */
 export class CampaignRunner {
   readonly #parts: CampaignParts
   readonly #runs = new Map<string, CampaignRun>()
-  /** Told of every campaign that has moved. */
+  /** Called for every campaign of which something changed. */
   readonly #changed: (campaignId: string) => void
   #nextLookMs = 0
   #nextSweepMs = 0
@@ -26,7 +27,7 @@ export class CampaignRunner {
     this.#changed = changed
   }
 
-  /** Look at the campaigns at once: somebody decided something. */
+  /** Look at the campaigns at the next call of `work`: an operator decided something. */
   wake(): void {
     this.#nextLookMs = 0
   }
@@ -48,13 +49,16 @@ export class CampaignRunner {
     }
   }
 
-  /** When they are looked at next, unless something moves: seldom where there is none, but who decided may not know it. */
+  /**
+   * When campaigns are looked at next, unless something changes: after a while where all are done or there are none.
+   * They are looked at even then, since a decision whose commit got no answer is stored but wakes nobody.
+   */
   #nextLook(campaigns: readonly StoredCampaign[]): number {
     const isQuiet = campaigns.every(({ status }) => status === 'done')
     return isQuiet ? this.#parts.clock.monotonicMs() + QUIET_LOOK_MS : 0
   }
 
-  /** One campaign that breaks keeps no other from going on. */
+  /** Do one step of a campaign. An error is logged, and keeps no other campaign from going on. */
   async #stepSafely(campaign: StoredCampaign): Promise<boolean> {
     try {
       return await this.#step(campaign)
@@ -66,7 +70,7 @@ export class CampaignRunner {
     }
   }
 
-  /** Whether anything moved. */
+  /** Do one step of a campaign; answers whether anything changed. */
   async #step(campaign: StoredCampaign): Promise<boolean> {
     const run = await this.#open(campaign.id)
     const hasSettled = await settle(this.#parts, campaign, run)
@@ -76,7 +80,7 @@ export class CampaignRunner {
     return hasSettled || hasMoved
   }
 
-  /** What is kept of a campaign, read again where it may not be what the database knows. */
+  /** The run of a campaign, read from the database where there is none yet or it is stale. */
   async #open(campaignId: string): Promise<CampaignRun> {
     const known = this.#runs.get(campaignId)
     if (known !== undefined && !known.isStale) return known
@@ -85,7 +89,7 @@ export class CampaignRunner {
     return run
   }
 
-  /** End what nobody goes on with, once an hour. */
+  /** End forgotten campaigns, once an hour. */
   async #sweep(): Promise<void> {
     const { clock } = this.#parts
     if (clock.monotonicMs() < this.#nextSweepMs) return

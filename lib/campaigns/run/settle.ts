@@ -5,10 +5,13 @@ import { endOfPush, type PushEnd } from './outcome.ts'
 import type { CampaignRun, InFlight } from './run.ts'
 import { writeEnds } from './write.ts'
 
-/** A started target has ended by then, whatever its agents say. */
+/** A started target that has not ended after this time ends as `no_answer`. */
 const TARGET_ENDS_MS = 10 * 60_000
 
-/** How a target ends whose push came to this; null while it goes on. */
+/**
+ * How a target ends, given how its push ended (null while it goes on) and how old the push is. Null while the target
+ * goes on.
+ */
 export function endOfFlight(
   { startedMs, isBack }: Pick<InFlight, 'startedMs' | 'isBack'>,
   ended: PushEnd | null,
@@ -22,7 +25,7 @@ export function endOfFlight(
   return { ...end, state: 'rollback_failed' }
 }
 
-/** Note what became of what was started; whether anything has. */
+/** Note how started pushes ended; answers whether any has. */
 export async function settle(
   parts: CampaignParts,
   campaign: StoredCampaign,

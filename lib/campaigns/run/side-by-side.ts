@@ -1,4 +1,7 @@
-/** Do this to all of them, so many at one time. The first failure is thrown when all that run have ended. */
+/**
+ * Do something for all items, `most` at the same time. After a failure no further item is begun, and the first failure
+ * is thrown once those under way have ended.
+ */
 export async function sideBySide<T>(
   items: readonly T[],
   most: number,

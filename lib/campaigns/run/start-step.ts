@@ -12,7 +12,7 @@ import type { CampaignRun } from './run.ts'
 import { type StartOutcome, startTargets } from './start-targets.ts'
 import { writeEnds } from './write.ts'
 
-/** Start what is next in the wave, as far as there is room; whether anything moved. */
+/** Start the next waiting targets up to the current wave, as far as there is room. Answers whether anything changed. */
 export async function startNext(
   parts: CampaignParts,
   campaign: StoredCampaign,
@@ -29,7 +29,7 @@ export async function startNext(
   return startThese(parts, campaign, run, chooseNext(listed, run, { room, nowMs: parts.clock.monotonicMs() }))
 }
 
-/** Start these, and note those whose turn came to nothing; whether anything moved. */
+/** Start these targets, and write how those ended whose turn came to nothing. Answers whether anything changed. */
 export async function startThese(
   parts: CampaignParts,
   campaign: StoredCampaign,
@@ -50,7 +50,7 @@ export async function startThese(
   return startedCount + ends.length > 0
 }
 
-/** Note what came of a target's turn; answers what its row is to say, and null where that stays. */
+/** Note in the run what came of a target's turn. Answers how the target ends, or null where its row stays as it is. */
 export function noteTurn(
   run: CampaignRun,
   target: Pick<StoredCampaignTarget, 'workloadId' | 'instanceCount' | 'state'>,

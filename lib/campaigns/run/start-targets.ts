@@ -15,13 +15,16 @@ import type { CampaignParts } from '../judge/parts.ts'
 /** What came of a target's turn. */
 export type StartOutcome =
   | { kind: 'started'; pushId: string; wasDegraded: boolean }
-  /** Nobody is there to take it. */
+  /** No instance that could take the config is connected. */
   | { kind: 'offline' }
-  /** Something else is under way there, nobody had time to look, or what was looked at changed meanwhile. */
+  /**
+   * Another push is under way, the config workers were busy, the workload changed while it was judged, or an unexpected
+   * error came up: the target is tried again.
+   */
   | { kind: 'busy' }
   /** What was approved is not what would be done now. */
   | { kind: 'skipped'; reason: CampaignReason }
-  /** The campaign does not start anything now, this target was started already, or nobody knows. */
+  /** The starter starts nothing now, the target was started already, or the outcome of the commit is not known. */
   | { kind: 'refused' }
 
 /** A workload whose turn has come, as it was approved. */
@@ -34,7 +37,7 @@ export type StartTarget = Pick<
 export interface StartedPush<Target> {
   target: Target
   push: Push
-  /** Whether the workload was unwell as the push was written. */
+  /** Whether the workload was degraded when the push was written. */
   wasDegraded: boolean
 }
 
@@ -42,14 +45,17 @@ export interface StartedPush<Target> {
 export interface Starter<Target extends StartTarget> {
   id: string
   path: 'campaign' | 'auto-apply'
-  /** The name of the transaction that pushes to many. */
+  /** The name of the transaction that pushes to several targets together. */
   transaction: string
-  /** In whose name is pushed. */
+  /** The user in whose name pushes are made. */
   actor: AuditActor
   /** The fleet config that the targets must be under; null where they must be under none. */
   fleetConfigId: string | null
   retriesQuarantined: boolean
-  /** Note in the transaction of the pushes that these targets are started, with their records, if any still may be. */
+  /**
+   * Note in the transaction of the pushes that these targets are started, with their audit records; refused where the
+   * starter may not start them any more.
+   */
   note(
     tx: ActTransaction,
     started: readonly StartedPush<Target>[],
@@ -64,11 +70,11 @@ interface Ready<Target extends StartTarget> {
   workload: Workload
   judgement: Judgement
   result: NonNullable<Judgement['result']>
-  /** As the push was written. */
+  /** Whether the workload was degraded when the push was written; false until then. */
   wasDegraded: boolean
 }
 
-/** Targets with more instances go in stages of their own. */
+/** A workload with more instances than this is pushed to in stages. */
 const STAGED_ABOVE = 20
 const STAGES: readonly StagePlan[] = [
   { percentage: 10, dwellMs: 30_000, gates: ['no_failure', 'health'] },
@@ -78,8 +84,8 @@ const STAGES: readonly StagePlan[] = [
 type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' | 'stage-empty' }
 
 /**
- * Start targets, if everything still is as it was approved: together in one transaction, and each alone where they
- * cannot be pushed to together. Throws `DatabaseUnavailable`.
+ * Start targets that still are as they were approved: together in one transaction, or each in its own where it goes in
+ * stages, or where the common transaction was refused or failed. Throws `DatabaseUnavailable`.
  */
 export async function startTargets<Target extends StartTarget>(
   parts: CampaignParts,
@@ -116,7 +122,10 @@ export async function startTargets<Target extends StartTarget>(
   return outcomes
 }
 
-/** Do something to targets; null where it breaks of itself, and would break again: the others have their turn all the same. */
+/**
+ * Do something for targets, or log why it failed and answer null: an error that would come back must not keep other
+ * targets from their turn. Throws `DatabaseUnavailable`.
+ */
 async function unlessBroken<T>(
   parts: CampaignParts,
   starterId: string,
@@ -135,7 +144,7 @@ async function unlessBroken<T>(
   }
 }
 
-/** What is known before anything is locked. */
+/** Judge a target before its workload is locked: it is ready to be pushed to, or this is what its turn came to. */
 async function lookAt<Target extends StartTarget>(
   parts: CampaignParts,
   starter: Starter<Target>,
@@ -161,12 +170,12 @@ async function lookAt<Target extends StartTarget>(
     : { target, workload, judgement, result: judgement.result!, wasDegraded: false }
 }
 
-/** A push or a rollout of somebody else has not ended yet. */
+/** Whether the assignment of a workload is being changed, or a push to it has not ended. */
 const isBusy = (workload: Workload): boolean => workload.isFrozen || hasOpenPush(workload)
 
 /**
- * Why a workload is not what was approved any more; null when it is. Asked before its turn is worked out, and again
- * with the workload locked.
+ * Why a workload is not what was approved any more; null when it is. Asked before the workload is judged, and again
+ * with it locked.
  */
 function whyNotApproved(
   { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
@@ -191,7 +200,7 @@ function refusalOf(target: StartTarget, { verdict, reason, result }: Judgement):
   return result!.hash === target.resultHash ? null : 'result_changed'
 }
 
-/** What a closed gate makes of a target's turn. */
+/** What a target's turn comes to where this gate holds its push back. */
 const CLOSED: Readonly<Record<PushGate, StartOutcome>> = {
   archived: { kind: 'skipped', reason: 'archived' },
   frozen: { kind: 'skipped', reason: 'frozen' },
@@ -201,7 +210,9 @@ const CLOSED: Readonly<Record<PushGate, StartOutcome>> = {
   quarantined: { kind: 'skipped', reason: 'quarantined' },
 }
 
-/** Revisions, targets, offers, assignments, the starter's rows and the audit entries in one transaction. */
+/**
+ * Push to several targets: revisions, offers, assignments, the starter's rows and the audit records in one transaction.
+ */
 function pushAll<Target extends StartTarget>(
   parts: CampaignParts,
   starter: Starter<Target>,
@@ -240,7 +251,7 @@ async function pushOne<Target extends StartTarget>(
     case 'workload-not-connected':
       return { kind: 'offline' }
     default:
-      // Whether it was started where its record did not leave the house, the database says.
+      // After `audit-unavailable` only the database tells whether the target was started.
       return { kind: 'refused' }
   }
 }
@@ -259,7 +270,10 @@ const requestOf = (
   rollbackTargetKind: null,
 })
 
-/** Note in the transaction of the pushes that these targets are started, if their starter still starts any. */
+/**
+ * Note in the transaction of the pushes that these targets are started, unless one of them is not what was approved any
+ * more, or the starter refuses.
+ */
 async function noteStarted<Target extends StartTarget>(
   parts: CampaignParts,
   tx: ActTransaction,

@@ -3,12 +3,12 @@ import { expireCampaigns, removeForgottenDrafts } from '../../store/campaigns.ts
 import type { CampaignParts } from '../judge/parts.ts'
 
 const DAY_MS = 86_400_000
-/** Requests and approvals that nobody goes on with. */
+/** Requested and approved campaigns expire after so many days without a change. */
 const WAITING_DAYS = 14
-/** Paused and halted campaigns, drafts and plans that nobody touches. */
+/** Paused and halted campaigns are aborted, drafts and plans removed, after so many days without a change. */
 const FORGOTTEN_DAYS = 30
 
-/** End what nobody goes on with; answers the ids of the campaigns that ended. */
+/** End campaigns that nobody has changed for long, and remove drafts. Answers the ids of those that ended. */
 export async function endForgotten({ clock, db }: CampaignParts): Promise<string[]> {
   const now = clock.now()
   const ago = (days: number) => new Date(now.getTime() - days * DAY_MS)

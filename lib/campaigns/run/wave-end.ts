@@ -2,7 +2,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { StateCounts } from './limits.ts'
 import type { OwnMove } from './write.ts'
 
-/** Targets of the waves so far whose turn has not come to its end. */
+/** How many targets, up to this wave, still wait or have a push that has not ended. */
 export const countLeft = (waves: readonly StateCounts[], wave: number): number =>
   waves.slice(0, wave + 1).reduce((sum, { waiting = 0, started = 0 }) => sum + waiting + started, 0)
 

@@ -15,7 +15,7 @@ export function describeWindowFault(windows: readonly CampaignWindow[]): string 
   return null
 }
 
-/** Whether workloads may be started now. Without windows they always may. */
+/** Whether targets may be started now. Windows are in UTC; without any, targets may always be started. */
 export function isInWindow(windows: readonly CampaignWindow[], now: Date): boolean {
   if (windows.length === 0) return true
   const minute = now.getUTCHours() * 60 + now.getUTCMinutes()

@@ -7,15 +7,16 @@ import { type CampaignMove, moveCampaign, type StoredCampaign } from '../../stor
 import type { CampaignStatus, CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-// Transactions of their own, so that a process that was taken over from writes nothing.
+// Even a single statement is written in a transaction: transactions are fenced (`lib/store/fenced.ts`), so that a
+// process that is not the owner any more writes nothing.
 
-/** Targets that ended, and the states that each has to be in for that. */
+/** How targets ended; written only for those that are in one of the states in `from`. */
 export interface TargetEnds {
   from: readonly CampaignTargetState[]
   ends: readonly CampaignTargetEnd[]
 }
 
-/** Write how targets ended, all of them at once. */
+/** Write how targets ended, in one transaction. */
 export async function writeEnds(
   { db, clock }: CampaignParts,
   { id }: StoredCampaign,
@@ -37,15 +38,15 @@ export async function writeAllEnd(
   await db.transaction('campaign.settle', (tx) => endAllCampaignTargets(tx, id, from, state, clock.now()))
 }
 
-/** A move that a campaign makes by itself. */
+/** A change of its own status or wave that a campaign makes by itself. */
 export interface OwnMove {
   from: CampaignStatus
   to: CampaignMove
-  /** Of its record, where somebody would ask later; null where nobody would. */
+  /** The action of its audit record; null for a move that needs no record. */
   action: string | null
 }
 
-/** Move a campaign on; false when somebody has moved it elsewhere. */
+/** Write a move; false when the campaign is not in the status `from` any more, or the audit record failed. */
 export async function writeMove(
   { db, clock }: CampaignParts,
   { id }: StoredCampaign,
