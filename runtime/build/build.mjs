@@ -126,12 +126,14 @@ const COMPATIBLE = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause'
 
 /**
  * Whether an SPDX expression lets a package be distributed: every licence of at least one of its OR parts is listed
- * above. Parentheses are ignored, so nested expressions are not judged correctly.
+ * above. An expression with both AND and OR is refused: which of them binds closer is for a person to read.
  */
 function isCompatible(license) {
-  return String(license)
+  const expression = String(license).replaceAll(/[()]/g, '')
+  if (expression.includes(' AND ') && expression.includes(' OR ')) return false
+  return expression
     .split(' OR ')
-    .some((choice) => choice.split(' AND ').every((name) => COMPATIBLE.has(name.replaceAll(/[()]/g, ''))))
+    .some((choice) => choice.split(' AND ').every((name) => COMPATIBLE.has(name)))
 }
 
 /** Write what the licences of the bundled packages ask to be kept: their names and texts. */

@@ -170,8 +170,11 @@ export class WaitingRows {
       this.#events.splice(0, overflow)
       this.lostEvents += overflow
     }
-    for (const entry of batch.targets)
-      this.#targets.set(keyOfTarget(entry.pushId, entry.target.instanceUid), entry)
+    for (const entry of batch.targets) {
+      const key = keyOfTarget(entry.pushId, entry.target.instanceUid)
+      // The joiner may have been forgotten since, and may have come back as a target of its own.
+      if (!this.#targets.has(key) && !this.#forgotten.has(key)) this.#targets.set(key, entry)
+    }
     for (const gone of batch.forgotten) {
       const key = keyOfTarget(gone.pushId, gone.instanceUid)
       // The joiner may have come back since.
